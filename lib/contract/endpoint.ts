@@ -1,0 +1,94 @@
+import type * as v from 'valibot';
+import type { RefusalCode } from './refusals.ts';
+import type { ObjectSchema, Schema } from './shapes.ts';
+
+/** What a token may be allowed to do. No scope implies another (design §3). */
+export const scopes = [
+  'tasks:read',
+  'tasks:write',
+  'agents:read',
+  'agents:write',
+  'agents:execute',
+  'webhooks:read',
+  'webhooks:write',
+] as const;
+
+/** A scope of the closed list. */
+export type Scope = (typeof scopes)[number];
+
+/**
+ * One row of the specification's endpoint tables. API Gateway's routes, the local gateway, the OpenAPI document
+ * and the types of the handlers are all derived from it; nothing else spells a method or a path.
+ */
+export type Endpoint = {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** With `:name` for a parameter, as the specification writes it. */
+  path: `/${string}`;
+  summary: string;
+  /** The scope that a caller's token needs; open paths have none and ask for no token. */
+  scope?: Scope;
+  /** What each path parameter can be; anything else is answered like something absent. */
+  params?: Readonly<Record<string, Schema>>;
+  query?: ObjectSchema;
+  body?: ObjectSchema;
+  status: 200 | 201;
+  /** The shape of `data`; of one entry of it where the row is `paged`. */
+  data?: Schema;
+  /** A list with `limit`, `offset` and an exact total. */
+  paged?: true;
+  /** The resource has a version: `ETag` on what is read or changed, `If-Match` on what changes it. */
+  versioned?: true;
+  /** An answer of this media type, without the envelope. */
+  media?: string;
+  /** Refusals that this row's own rules can lead to; those that its shape implies are derived (`impliedRefusals`). */
+  refuses?: readonly RefusalCode[];
+};
+
+/** Declares a row. Its name is the name it is exported under: operation id, function file and construct follow it. */
+export function endpoint<const Row extends Endpoint>(row: Row): Row {
+  return row;
+}
+
+type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
+type Outputs<S> = S extends Readonly<Record<string, Schema>> ? { [Key in keyof S]: v.InferOutput<S[Key]> } : object;
+
+/** What a handler of the row is given of the request, parsed. */
+export type RequestOf<Row extends Endpoint> = {
+  params: Outputs<Row['params']>;
+  query: Output<Row['query']>;
+  body: Output<Row['body']>;
+};
+
+/** A page of a list, with the exact number of all that the filters match. */
+export type Page<Item> = { items: Item[]; total: number };
+
+/** A resource and the version that its `ETag` names. */
+export type Versioned<Data> = { data: Data; version: number };
+
+/** What a handler of the row answers: the row's `data`, as a page or with its version where the row says so. */
+export type ResultOf<Row extends Endpoint> = Row['data'] extends Schema
+  ? Row['paged'] extends true
+    ? Page<v.InferOutput<Row['data']>>
+    : Row['versioned'] extends true
+      ? Versioned<v.InferOutput<Row['data']>>
+      : v.InferOutput<Row['data']>
+  : Row['media'] extends string
+    ? string
+    : unknown;
+
+/** The names of a path's parameters, in order. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string);
+}
+
+/** The refusals that a row's shape implies, in the order in which they are checked (design §2). */
+export function impliedRefusals(row: Endpoint): RefusalCode[] {
+  const implied: RefusalCode[] = [];
+  if (row.scope) implied.push('unauthorized', 'insufficient_scope', 'payload_too_large');
+  if (row.body) implied.push('unsupported_media_type', 'invalid_json');
+  if (row.params) implied.push('not_found');
+  implied.push('validation_failed');
+  if (row.method === 'POST') implied.push('idempotency_key_reused');
+  if (row.versioned && row.method !== 'GET') implied.push('precondition_failed');
+  return [...implied, 'internal_error', 'unavailable'];
+}

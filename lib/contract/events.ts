@@ -1,0 +1,32 @@
+import * as v from 'valibot';
+import { oneOf, Timestamp } from './shapes.ts';
+import { TaskId, TaskStatus } from './tasks.ts';
+
+/** The public events, in the specification's order. */
+export const eventNames = [
+  'task.created',
+  'task.completed',
+  'task.status_changed',
+  'agent.spawned',
+  'agent.completed',
+  'agent.failed',
+] as const;
+export const EventName = oneOf(eventNames);
+export type EventName = v.InferOutput<typeof EventName>;
+
+/** `data` of the task events. `previousStatus` is in `task.status_changed` only; unset fields are absent. */
+export const TaskEventData = v.object({
+  task: v.object({
+    id: TaskId,
+    title: v.string(),
+    previousStatus: v.optional(TaskStatus),
+    status: TaskStatus,
+    assignedAgent: v.optional(v.string()),
+    projectId: v.optional(v.string()),
+  }),
+  occurredAt: Timestamp,
+});
+export type TaskEventData = v.InferOutput<typeof TaskEventData>;
+
+/** A thing that happened, as receivers are told of it. */
+export type PublicEvent = { event: EventName; data: TaskEventData };

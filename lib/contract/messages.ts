@@ -1,0 +1,17 @@
+import * as v from 'valibot';
+import { Organization } from './organization.ts';
+import { Timestamp } from './shapes.ts';
+import { DeliveryId, WebhookId } from './webhooks.ts';
+
+/**
+ * What stands in the deliveries queue: which attempt of which delivery to make, and from when. Only a wake-up; the
+ * delivery's item says whether there is anything to do (design §5). No secret and no text is in it.
+ */
+export const DeliveryMessage = v.object({
+  organization: Organization,
+  webhookId: WebhookId,
+  deliveryId: DeliveryId,
+  attempt: v.number(),
+  dueAt: Timestamp,
+});
+export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;

@@ -1,0 +1,99 @@
+import * as v from 'valibot';
+import { endpoint } from './endpoint.ts';
+import { EventName, eventNames } from './events.ts';
+import { id, listOf, pageQuery, Timestamp, text } from './shapes.ts';
+
+export const WebhookId = id('wh');
+export const DeliveryId = id('dlv');
+
+/** The body of `registerWebhook`. Which URLs may be registered beyond this is decided in `lib/webhooks`. */
+export const NewWebhook = v.object({
+  url: v.pipe(
+    text(1, 2048),
+    v.check((url) => URL.canParse(url), 'must be an absolute URL such as https://example.com/hooks'),
+  ),
+  events: listOf(EventName, { min: 1, max: eventNames.length }),
+  secret: v.optional(text(1, 256)),
+});
+export type NewWebhook = v.InferOutput<typeof NewWebhook>;
+
+/** A webhook as every read shows it: the secret is in none. */
+export const Webhook = v.object({
+  id: WebhookId,
+  url: v.string(),
+  events: v.array(EventName),
+  active: v.boolean(),
+  lastDeliveryAt: v.optional(Timestamp),
+  createdAt: Timestamp,
+});
+export type Webhook = v.InferOutput<typeof Webhook>;
+
+/** The answer to a registration: these five fields only, as specified. */
+export const WebhookRegistered = v.pick(Webhook, ['id', 'url', 'events', 'active', 'createdAt']);
+
+/** One attempt of a delivery. Its id is its own; the first attempt's equals `deliveryId`. */
+export const DeliveryRecord = v.object({
+  id: DeliveryId,
+  deliveryId: DeliveryId,
+  attempt: v.number(),
+  event: EventName,
+  /** 0 when no answer came. */
+  httpStatus: v.number(),
+  durationMs: v.number(),
+  /** The end of the attempt. */
+  deliveredAt: Timestamp,
+  redelivery: v.boolean(),
+  error: v.optional(v.string()),
+});
+export type DeliveryRecord = v.InferOutput<typeof DeliveryRecord>;
+
+export const registerWebhook = endpoint({
+  method: 'POST',
+  path: '/api/webhooks/register',
+  scope: 'webhooks:write',
+  summary: 'Register a URL that hears events',
+  body: NewWebhook,
+  status: 201,
+  data: WebhookRegistered,
+  refuses: ['url_not_allowed', 'limit_reached'],
+});
+
+export const listWebhooks = endpoint({
+  method: 'GET',
+  path: '/api/webhooks',
+  scope: 'webhooks:read',
+  summary: 'List the webhooks, newest first',
+  status: 200,
+  data: v.array(Webhook),
+});
+
+export const getWebhook = endpoint({
+  method: 'GET',
+  path: '/api/webhooks/:id',
+  scope: 'webhooks:read',
+  summary: 'Read a webhook',
+  params: { id: WebhookId },
+  status: 200,
+  data: Webhook,
+});
+
+export const deleteWebhook = endpoint({
+  method: 'DELETE',
+  path: '/api/webhooks/:id',
+  scope: 'webhooks:write',
+  summary: 'Delete a webhook: it gets nothing more',
+  params: { id: WebhookId },
+  status: 200,
+});
+
+export const listDeliveries = endpoint({
+  method: 'GET',
+  path: '/api/webhooks/:id/deliveries',
+  scope: 'webhooks:read',
+  summary: 'List the attempts of a webhook, newest first',
+  params: { id: WebhookId },
+  query: v.object(pageQuery),
+  status: 200,
+  data: DeliveryRecord,
+  paged: true,
+});

@@ -1,0 +1,35 @@
+import { defineConfig } from 'vitest/config';
+
+/** Counted by `.ci/run`, which asks for a report of its own. */
+const report = process.env.TEST_REPORT;
+
+const common = {
+  globalSetup: ['test/engine.setup.ts'],
+  env: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
+};
+
+export default defineConfig({
+  test: {
+    reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
+    projects: [
+      {
+        test: {
+          ...common,
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/**/*.slow.test.ts'],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'slow',
+          include: ['test/**/*.slow.test.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
