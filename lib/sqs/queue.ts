@@ -1,0 +1,52 @@
+import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
+
+/** A message and how long it waits before anybody receives it, in whole seconds from 0 to 900. */
+export type Waiting<Message> = { message: Message; delaySeconds: number };
+
+/** A queue that is sent to. */
+export type Queue<Message> = { send: (messages: readonly Waiting<Message>[]) => Promise<void> };
+
+/** SQS takes no longer delay, and no more messages at once. */
+export const longestDelaySeconds = 900;
+const batchLimit = 10;
+const tries = 3;
+
+/** Opens the SQS client; `endpoint` points at a local engine. */
+export function openSqs(endpoint?: string): SQSClient {
+  const local = endpoint
+    ? { endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }
+    : {};
+  return new SQSClient(local);
+}
+
+/**
+ * Opens a queue for sending. `send` returns once SQS has every message; an entry that fails alone is sent again.
+ *
+ * @throws what SQS says when it takes a message not even then; the caller's source retries
+ */
+export function openQueue<Message>(client: SQSClient, url: string): Queue<Message> {
+  return {
+    async send(messages) {
+      for (let at = 0; at < messages.length; at += batchLimit)
+        await sendBatch(client, url, messages.slice(at, at + batchLimit).map(entryOf));
+    },
+  };
+}
+
+function entryOf<Message>({ message, delaySeconds }: Waiting<Message>, at: number): SendMessageBatchRequestEntry {
+  // Checked here because the local engine takes any number.
+  if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > longestDelaySeconds)
+    throw new Error(`A message cannot wait ${delaySeconds} s; SQS takes 0 to ${longestDelaySeconds}.`);
+  return { Id: String(at), MessageBody: JSON.stringify(message), DelaySeconds: delaySeconds };
+}
+
+async function sendBatch(client: SQSClient, url: string, entries: SendMessageBatchRequestEntry[]): Promise<void> {
+  let left = entries;
+  for (let attempt = 1; ; attempt++) {
+    const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: left }));
+    if (Failed.length === 0) return;
+    if (attempt === tries || Failed.some((failure) => failure.SenderFault))
+      throw new Error(`SQS did not take a message: ${Failed[0]?.Code} ${Failed[0]?.Message ?? ''}`);
+    left = left.filter((entry) => Failed.some((failure) => failure.Id === entry.Id));
+  }
+}

@@ -1,0 +1,69 @@
+import type { Organization } from '../contract/organization.ts';
+
+/** The primary key of an item. */
+export type Key = { pk: string; sk: string };
+
+/** A list of things: a partition of index rows and one of counters, see `listing.ts`. */
+export type ListScope = { rows: string; counters: string };
+
+/** The one item of a partition that holds a single one. */
+const only = '-';
+
+/** A partition of an organization. Nothing that a user sends can contain `#`, so no name reaches another partition. */
+const partition = (organization: Organization, ...parts: string[]) => ['O', organization, ...parts].join('#');
+
+const scope = (organization: Organization, ...parts: string[]): ListScope => ({
+  rows: partition(organization, ...parts),
+  counters: partition(organization, 'C', ...parts),
+});
+
+/** The organization that an item's partition belongs to. */
+export function organizationOf(pk: string): Organization {
+  return pk.split('#')[1] as Organization;
+}
+
+/**
+ * Every key of the table (design §4). No other file spells one. Ids are given without their kind's prefix: an
+ * `ulid` here is the 26 characters behind it.
+ */
+export const keys = {
+  task: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'T'), sk: ulid }),
+  /** The lists of tasks: all of them, those of an agent, of a project, of both. */
+  taskScope: (organization: Organization, filter: { agent?: string; project?: string }): ListScope => {
+    if (filter.agent !== undefined && filter.project !== undefined)
+      return scope(organization, 'TAP', filter.agent, filter.project);
+    if (filter.agent !== undefined) return scope(organization, 'TA', filter.agent);
+    if (filter.project !== undefined) return scope(organization, 'TP', filter.project);
+    return scope(organization, 'TX');
+  },
+  listRow: (list: ListScope, run: string, id: string): Key => ({ pk: list.rows, sk: `${run}#${id}` }),
+  listCounter: (list: ListScope, epoch: string, lane: number): Key => ({ pk: list.counters, sk: `${epoch}#${lane}` }),
+  graphLock: (organization: Organization): Key => ({ pk: partition(organization, 'G'), sk: only }),
+
+  agent: (organization: Organization, name: string): Key => ({ pk: partition(organization, 'A'), sk: name }),
+
+  webhooks: (organization: Organization) => partition(organization, 'W'),
+  webhook: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'W'), sk: ulid }),
+  webhookSecret: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'WS'), sk: ulid }),
+  webhookCount: (organization: Organization): Key => ({ pk: partition(organization, 'WN'), sk: only }),
+  subscriptions: (organization: Organization, event: string) => partition(organization, 'S', event),
+  subscription: (organization: Organization, event: string, webhook: string): Key => ({
+    pk: partition(organization, 'S', event),
+    sk: webhook,
+  }),
+  /** A delivery stands beside the attempts' rows of its webhook, which begin with `*`. */
+  delivery: (organization: Organization, webhook: string, delivery: string): Key => ({
+    pk: partition(organization, 'WD', webhook),
+    sk: `D#${delivery}`,
+  }),
+  attemptScope: (organization: Organization, webhook: string): ListScope => scope(organization, 'WD', webhook),
+
+  idempotency: (organization: Organization, hash: string): Key => ({
+    pk: partition(organization, 'I', hash),
+    sk: only,
+  }),
+  tokens: (organization: Organization) => partition(organization, 'TOK'),
+  organizationToken: (organization: Organization, id: string): Key => ({ pk: partition(organization, 'TOK'), sk: id }),
+  /** A token is looked up before its organization is known, so its key alone has none. */
+  token: (id: string): Key => ({ pk: `TOK#${id}`, sk: only }),
+};

@@ -1,0 +1,183 @@
+import { tableSchema } from '../contract/deployment.ts';
+import type { Table } from './client.ts';
+import { keys, type ListScope } from './keys.ts';
+import { queryItems } from './reads.ts';
+import type { Item, Write } from './transact.ts';
+
+/**
+ * Lists that are exact, read their own writes and cost the same at any size (design §4). DynamoDB counts nothing
+ * and skips nothing, so each listed thing keeps thin rows in the lists that it is in, in the order of its id, and
+ * counter rows that say how many there are. Rows and counters change in the thing's own transaction.
+ */
+
+/** The run of a list that holds everything in it, whatever its cell. */
+export const everything = '*';
+
+/** Where a thing stands: the lists it is in, and its cell in each of them (for a task: status × priority). */
+export type Standing = {
+  /** Its order is the list's. */
+  ulid: string;
+  /** `everything` for a thing that has no cells. */
+  cell: string;
+  lists: ListScope[];
+  /** What the rows carry, where a row is the list's entry itself. */
+  entry?: Item;
+};
+
+/**
+ * How a list's time is cut for counting. Counters of whole epochs let an offset skip them, and totals stay exact
+ * where expiry takes whole epochs away.
+ */
+export type Epochs = {
+  /** The epoch of a ULID; its order is the order of time. */
+  of: (ulid: string) => string;
+  /** The greatest ULID that an epoch can hold. */
+  last: (epoch: string) => string;
+};
+
+/** Epochs of 2³⁰ ms, 12.4 days: the first 4 characters of a ULID. A year has 30. */
+export const ulidEpochs: Epochs = {
+  of: (ulid) => ulid.slice(0, 4),
+  last: (epoch) => epoch.padEnd(26, 'Z'),
+};
+
+/** Writers of one epoch are spread over this many counter rows. */
+const lanes = 4;
+
+/** The lane of an id: a hash of it, so that a thing's moves meet its own counter row. */
+const laneOf = (ulid: string) => Number.parseInt(ulid.slice(-1), 32) % lanes;
+
+const runsOf = (cell: string) => (cell === everything ? [everything] : [everything, cell]);
+
+const isIn = (standing: Standing | undefined, list: ListScope): standing is Standing =>
+  standing?.lists.some((other) => other.rows === list.rows) ?? false;
+
+/** How a kind of list is kept: how its time is cut, and when what is written to it expires (seconds since 1970). */
+export type Keeping = { epochs?: Epochs; expiresAt?: number };
+
+/**
+ * The writes that take a thing from where it stands to where it will stand, `undefined` meaning nowhere. They go
+ * into the transaction that changes the thing itself: per list 3 writes to enter, to leave or to change the cell.
+ */
+export function listingWrites(before?: Standing, after?: Standing, keeping: Keeping = {}): Write[] {
+  const ulid = ((after ?? before) as Standing).ulid;
+  const lists = new Map([...(before?.lists ?? []), ...(after?.lists ?? [])].map((list) => [list.rows, list]));
+  return [...lists.values()].flatMap((list) => {
+    const left = isIn(before, list) ? before.cell : undefined;
+    const entered = isIn(after, list) ? after.cell : undefined;
+    if (left === entered) return [];
+    const leaves = left ? runsOf(left) : [];
+    const enters = entered ? runsOf(entered) : [];
+    const changes = { ...(left && { [left]: -1 }), ...(entered && { [entered]: 1 }) };
+    return [
+      ...leaves
+        .filter((run) => !enters.includes(run))
+        .map((run): Write => ({ Delete: { Key: keys.listRow(list, run, ulid) } })),
+      ...enters
+        .filter((run) => !leaves.includes(run))
+        .map((run) => put({ ...keys.listRow(list, run, ulid), ...after?.entry }, keeping)),
+      count(list, ulid, changes, keeping),
+    ];
+  });
+}
+
+function put(item: Item, { expiresAt }: Keeping): Write {
+  return { Put: { Item: { ...item, ...(expiresAt && { [tableSchema.expiry]: expiresAt }) } } };
+}
+
+function count(list: ListScope, ulid: string, changes: Record<string, number>, keeping: Keeping): Write {
+  const { epochs = ulidEpochs, expiresAt } = keeping;
+  const cells = Object.entries(changes);
+  const add = `ADD ${cells.map((_, at) => `#cell${at} :change${at}`).join(', ')}`;
+  return {
+    Update: {
+      Key: keys.listCounter(list, epochs.of(ulid), laneOf(ulid)),
+      UpdateExpression: expiresAt ? `SET #expiry = :expiry ${add}` : add,
+      ExpressionAttributeNames: {
+        ...Object.fromEntries(cells.map(([cell], at) => [`#cell${at}`, cell])),
+        ...(expiresAt && { '#expiry': tableSchema.expiry }),
+      },
+      ExpressionAttributeValues: {
+        ...Object.fromEntries(cells.map(([, change], at) => [`:change${at}`, change])),
+        ...(expiresAt && { ':expiry': expiresAt }),
+      },
+    },
+  };
+}
+
+/** What to read of a list. */
+export type ListQuery = {
+  list: ListScope;
+  /** The cells that the filters match; `undefined` for all of the list. */
+  cells?: readonly string[] | undefined;
+  limit: number;
+  offset: number;
+  epochs?: Epochs;
+  /** The oldest ULID that still counts, at the start of an epoch: where entries expire, for TTL deletes late. */
+  since?: string;
+};
+
+/** A row of a list: the ULID that orders it, and what else it carries. */
+export type Row = { ulid: string; entry: Item };
+
+/**
+ * Reads a page, newest first, and the exact total, strongly consistent. At offset 0 the counters are read beside one
+ * query a cell; at any other they come first and let whole epochs be skipped.
+ */
+export async function readPage(table: Table, query: ListQuery): Promise<{ rows: Row[]; total: number }> {
+  const { limit, offset } = query;
+  if (offset === 0) {
+    const [counts, rows] = await Promise.all([countEpochs(table, query), readRows(table, query, undefined, limit)]);
+    return { rows: rows.slice(0, limit), total: totalOf(counts) };
+  }
+  const counts = await countEpochs(table, query);
+  const total = totalOf(counts);
+  if (offset >= total) return { rows: [], total };
+  let skip = offset;
+  let from = '';
+  for (const { epoch, number } of counts) {
+    from = (query.epochs ?? ulidEpochs).last(epoch);
+    if (skip < number) break;
+    skip -= number;
+  }
+  const rows = await readRows(table, query, from, skip + limit);
+  return { rows: rows.slice(skip, skip + limit), total };
+}
+
+type EpochCount = { epoch: string; number: number };
+
+const totalOf = (counts: EpochCount[]) => counts.reduce((total, { number }) => total + number, 0);
+
+/** How many of the asked cells each epoch holds, newest first. */
+async function countEpochs(table: Table, query: ListQuery): Promise<EpochCount[]> {
+  const { list, cells, epochs = ulidEpochs, since } = query;
+  const counts = new Map<string, number>();
+  for await (const { pk: _, sk, [tableSchema.expiry]: __, ...numbers } of queryItems(table, {
+    pk: list.counters,
+    from: since && epochs.of(since),
+  })) {
+    const [epoch] = (sk as string).split('#') as [string];
+    for (const [cell, number] of Object.entries(numbers))
+      if (!cells || cells.includes(cell)) counts.set(epoch, (counts.get(epoch) ?? 0) + (number as number));
+  }
+  return [...counts].map(([epoch, number]) => ({ epoch, number }));
+}
+
+/**
+ * The newest `limit` rows of each asked cell, from a ULID downwards, merged. A thing on its way from cell to cell
+ * may be met in both: once is enough.
+ */
+async function readRows(table: Table, query: ListQuery, from: string | undefined, limit: number): Promise<Row[]> {
+  const { list, cells = [everything], since = '' } = query;
+  const runs = await Promise.all(
+    cells.map(async (run) => {
+      const rows: Row[] = [];
+      const range = { pk: list.rows, from: `${run}#${since}`, to: `${run}#${from ?? '~'}`, limit };
+      for await (const { pk: _, sk, ...entry } of queryItems(table, range))
+        rows.push({ ulid: (sk as string).slice(run.length + 1), entry });
+      return rows;
+    }),
+  );
+  const once = new Map(runs.flat().map((row) => [row.ulid, row]));
+  return [...once.values()].sort((a, b) => (a.ulid < b.ulid ? 1 : -1));
+}

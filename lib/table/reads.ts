@@ -1,0 +1,63 @@
+import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type { Table } from './client.ts';
+import type { Key } from './keys.ts';
+import { type Item, unavailable } from './transact.ts';
+
+/** Reads an item as it is now (strongly consistent), or `undefined`. */
+export async function getItem(table: Table, key: Key): Promise<Item | undefined> {
+  const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true }));
+  return Item;
+}
+
+/** DynamoDB takes no more keys in one batch. */
+const batchLimit = 100;
+const tries = 8;
+
+/**
+ * Reads items as they are now, in the order of the keys; what is absent is left out. Keys that DynamoDB leaves
+ * unprocessed are sent again.
+ *
+ * @throws `Refusal` `unavailable` when keys stay unprocessed
+ */
+export async function getItems(table: Table, wanted: readonly Key[]): Promise<Item[]> {
+  const found = new Map<string, Item>();
+  for (let at = 0; at < wanted.length; at += batchLimit) {
+    let missing: Key[] = wanted.slice(at, at + batchLimit);
+    for (let attempt = 0; missing.length > 0; attempt++) {
+      if (attempt === tries) throw unavailable();
+      if (attempt > 0) await table.sleep(Math.random() * 25 * 2 ** attempt);
+      const { Responses, UnprocessedKeys } = await table.client.send(
+        new BatchGetCommand({ RequestItems: { [table.name]: { Keys: missing, ConsistentRead: true } } }),
+      );
+      for (const item of (Responses?.[table.name] ?? []) as Item[]) found.set(`${item.pk} ${item.sk}`, item);
+      missing = (UnprocessedKeys?.[table.name]?.Keys ?? []) as Key[];
+    }
+  }
+  return wanted.map((key) => found.get(`${key.pk} ${key.sk}`)).filter((item) => item !== undefined);
+}
+
+/** A range of a partition: sort keys `from` to `to`, both included, and how many items at most. */
+export type Range = { pk: string; from?: string | undefined; to?: string; limit?: number };
+
+/** Reads a range of a partition as it is now, by descending sort key, page after page for as long as it is asked. */
+export async function* queryItems(table: Table, { pk, from = ' ', to = '~', limit }: Range): AsyncGenerator<Item> {
+  let start: Item | undefined;
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  do {
+    const { Items = [], LastEvaluatedKey }: { Items?: Item[] | undefined; LastEvaluatedKey?: Item | undefined } =
+      await table.client.send(
+        new QueryCommand({
+          TableName: table.name,
+          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+          ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
+          ConsistentRead: true,
+          ScanIndexForward: false,
+          Limit: limit && left,
+          ExclusiveStartKey: start,
+        }),
+      );
+    yield* Items;
+    left -= Items.length;
+    start = LastEvaluatedKey;
+  } while (start && left > 0);
+}

@@ -1,0 +1,112 @@
+import { ulidOf } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import { Refusal } from '../contract/refusals.ts';
+import { keys } from './keys.ts';
+import type { StoredTask } from './task-items.ts';
+import { Stale, type Write } from './transact.ts';
+
+/** The organization's graph lock as it was read; `undefined` before its first edge was added by a change. */
+export type GraphLock = number | undefined;
+
+/** At most this many tasks depend on one (design §2): its set of dependents stays small beside its text. */
+export const dependentsLimit = 500;
+
+/** What a failed condition on a version means. */
+export const stale = () => new Stale();
+
+/** The names and values of the condition that a task is still the version that was read. */
+export const asRead = (task: StoredTask) => ({
+  names: { '#version': 'version' },
+  values: { ':version': task.version },
+});
+
+/**
+ * One update that is existence check, edge and delete guard at once. It touches neither version nor updatedAt: a
+ * task does not change by being depended on.
+ */
+export function addEdge(organization: Organization, id: string, dependent: string, at: number): Write {
+  const path = `dependsOn.${at}`;
+  return {
+    Update: {
+      Key: keys.task(organization, ulidOf(id)),
+      UpdateExpression: 'ADD dependents :dependent',
+      ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(dependents) OR size(dependents) < :limit)',
+      ExpressionAttributeValues: { ':dependent': new Set([dependent]), ':limit': dependentsLimit },
+    },
+    otherwise: (found) =>
+      found
+        ? new Refusal('limit_reached', `At most ${dependentsLimit} tasks can depend on one.`, [
+            { path, code: 'limit', message: `${id} has ${dependentsLimit} dependents.` },
+          ])
+        : unknownTask(id, path),
+  };
+}
+
+/** The refusal of a dependency that does not exist. */
+export function unknownTask(id: string, path: string): Refusal {
+  return new Refusal('unknown_reference', 'The request names something that does not exist.', [
+    { path, code: 'not_found', message: `There is no task ${id}.` },
+  ]);
+}
+
+/** The other direction: a task that does not depend any more, or is no more. */
+export function removeEdge(organization: Organization, id: string, dependent: string): Write {
+  return {
+    Update: {
+      Key: keys.task(organization, ulidOf(id)),
+      UpdateExpression: 'DELETE dependents :dependent',
+      ConditionExpression: 'attribute_exists(pk)',
+      ExpressionAttributeValues: { ':dependent': new Set([dependent]) },
+    },
+    otherwise: stale,
+  };
+}
+
+/** Passes the graph lock on; fails as `Stale` where another change took it since it was read. */
+export function takeLock(organization: Organization, read: GraphLock): Write {
+  return {
+    Update: {
+      Key: keys.graphLock(organization),
+      UpdateExpression: 'SET v = :next',
+      ConditionExpression: read === undefined ? 'attribute_not_exists(v)' : 'v = :read',
+      ExpressionAttributeValues: { ':next': (read ?? 0) + 1, ...(read !== undefined && { ':read': read }) },
+    },
+    otherwise: stale,
+  };
+}
+
+/** Takes dependents out of the set of a task that is about to be deleted. */
+export function dropDependents(organization: Organization, task: StoredTask, ids: string[]): Write {
+  const { names, values } = asRead(task);
+  return {
+    Update: {
+      Key: keys.task(organization, ulidOf(task.id)),
+      UpdateExpression: 'DELETE dependents :ids',
+      ConditionExpression: '#version = :version',
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: { ...values, ':ids': new Set(ids) },
+    },
+    otherwise: stale,
+  };
+}
+
+/** Takes a task that is about to be deleted out of the `dependsOn` of a dependent, which must still be done. */
+export function detach(organization: Organization, dependent: StoredTask, id: string, updatedAt: string): Write {
+  const { names, values } = asRead(dependent);
+  return {
+    Update: {
+      Key: keys.task(organization, ulidOf(dependent.id)),
+      UpdateExpression: 'SET dependsOn = :dependsOn, updatedAt = :updatedAt, #version = :next',
+      ConditionExpression: '#version = :version AND #status = :done',
+      ExpressionAttributeNames: { ...names, '#status': 'status' },
+      ExpressionAttributeValues: {
+        ...values,
+        ':dependsOn': dependent.dependsOn.filter((other) => other !== id),
+        ':updatedAt': updatedAt,
+        ':next': dependent.version + 1,
+        ':done': 'done',
+      },
+    },
+    otherwise: stale,
+  };
+}

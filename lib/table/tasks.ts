@@ -1,0 +1,207 @@
+import type { Page } from '../contract/endpoint.ts';
+import { ulidOf } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import type { Task } from '../contract/tasks.ts';
+import { agentExists, unknownAgent } from './agents.ts';
+import type { Table } from './client.ts';
+import type { Once } from './idempotency.ts';
+import { keys } from './keys.ts';
+import { listingWrites, readPage } from './listing.ts';
+import { getItem, getItems } from './reads.ts';
+import {
+  addEdge,
+  asRead,
+  detach,
+  dropDependents,
+  type GraphLock,
+  removeEdge,
+  stale,
+  takeLock,
+  unknownTask,
+} from './task-edges.ts';
+import { cellsOf, matches, type StoredTask, type TaskFilter, taskFrom, taskItem, taskStanding } from './task-items.ts';
+import { merged, transact, type Write } from './transact.ts';
+
+/** So many dependents are detached in one transaction; with a task's own edges and rows it stays under 100 items. */
+export const detachLimit = 35;
+
+/** The tasks of organizations. Each method is one step; `lib/tasks` decides what to do with what it reads. */
+export function openTaskStore(table: Table) {
+  const read = async (organization: Organization, ids: readonly string[]) => {
+    const items = await getItems(
+      table,
+      ids.map((id) => keys.task(organization, ulidOf(id))),
+    );
+    return items.map(taskFrom);
+  };
+
+  return {
+    table,
+
+    /** The task as it is now. */
+    async get(organization: Organization, id: string): Promise<StoredTask | undefined> {
+      const item = await getItem(table, keys.task(organization, ulidOf(id)));
+      return item && taskFrom(item);
+    },
+
+    /** Those of the tasks that exist, in the order of the ids. */
+    getAll: read,
+
+    /** A page of the board, newest first, and the exact number of all that the filter matches (design §4). */
+    async list(
+      organization: Organization,
+      filter: TaskFilter,
+      page: { limit: number; offset: number },
+    ): Promise<Page<Task>> {
+      const { agent, project } = filter;
+      const list = keys.taskScope(organization, { ...(agent && { agent }), ...(project && { project }) });
+      const { rows, total } = await readPage(table, { list, cells: cellsOf(filter), ...page });
+      const tasks = await read(
+        organization,
+        rows.map((row) => row.ulid),
+      );
+      return { items: tasks.filter((task) => matches(task, filter)), total };
+    },
+
+    /** Puts a new task on the board: the item, its rows and counters, its edges and the answer, or nothing. */
+    async insert(organization: Organization, task: StoredTask, once: Once): Promise<void> {
+      await transact(table, [
+        { Put: { Item: taskItem(organization, task), ConditionExpression: 'attribute_not_exists(pk)' } },
+        ...listingWrites(undefined, taskStanding(organization, task)),
+        ...(task.assignedAgent ? [agentExists(organization, task.assignedAgent, 'assignedAgent')] : []),
+        ...task.dependsOn.map((id, at) => addEdge(organization, id, task.id, at)),
+        ...(once ? [once(task)] : []),
+      ]);
+    },
+
+    /**
+     * Changes a task from what was read to what was decided, and moves its rows, counters and edges along. A change
+     * that adds an edge passes the graph lock that it read before it looked for cycles.
+     *
+     * @throws `Stale` when the task or the lock is no longer what was read
+     */
+    async change(
+      organization: Organization,
+      before: StoredTask,
+      after: StoredTask,
+      lock?: { read: GraphLock },
+    ): Promise<void> {
+      const { assignedAgent } = after;
+      const added = after.dependsOn.filter((id) => !before.dependsOn.includes(id));
+      const removed = before.dependsOn.filter((id) => !after.dependsOn.includes(id));
+      await transact(table, [
+        changeFields(organization, before, after),
+        ...listingWrites(taskStanding(organization, before), taskStanding(organization, after)),
+        ...(assignedAgent && assignedAgent !== before.assignedAgent
+          ? [agentExists(organization, assignedAgent, 'assignedAgent')]
+          : []),
+        ...added.map((id) => addEdge(organization, id, after.id, after.dependsOn.indexOf(id))),
+        ...removed.map((id) => removeEdge(organization, id, after.id)),
+        ...(lock ? [takeLock(organization, lock.read)] : []),
+      ]);
+    },
+
+    /**
+     * Deletes a task, its rows and its edges, and takes it out of the `dependsOn` of its dependents, which are all
+     * done. More than `detachLimit` dependents are detached first, that many at a time.
+     *
+     * @throws `Stale` when the task, or whether a dependent is done, is no longer what was read
+     */
+    async remove(
+      organization: Organization,
+      task: StoredTask,
+      dependents: readonly StoredTask[],
+      updatedAt: string,
+    ): Promise<void> {
+      let left = task.dependents;
+      for (let at = 0; dependents.length - at > detachLimit; at += detachLimit) {
+        const batch = dependents.slice(at, at + detachLimit);
+        const ids = batch.map((dependent) => dependent.id);
+        await transact(table, [
+          dropDependents(organization, task, ids),
+          ...batch.map((dependent) => detach(organization, dependent, task.id, updatedAt)),
+        ]);
+        left = left.filter((id) => !ids.includes(id));
+      }
+      const last = dependents.filter((dependent) => left.includes(dependent.id));
+      await transact(table, [
+        deleteAsRead(organization, task, left),
+        ...listingWrites(taskStanding(organization, task), undefined),
+        ...task.dependsOn.map((id) => removeEdge(organization, id, task.id)),
+        ...last.map((dependent) => detach(organization, dependent, task.id, updatedAt)),
+      ]);
+    },
+
+    /**
+     * Refuses a change that names what does not exist, before it is looked at for cycles.
+     *
+     * @throws `Refusal` `unknown_reference`
+     */
+    async refuseUnknown(organization: Organization, before: StoredTask, after: StoredTask): Promise<void> {
+      const agent = after.assignedAgent === before.assignedAgent ? undefined : after.assignedAgent;
+      const known = await read(organization, after.dependsOn);
+      const unknown = after.dependsOn.flatMap((id, at) =>
+        known.some((task) => task.id === id) ? [] : unknownTask(id, `dependsOn.${at}`),
+      );
+      if (agent && !(await getItem(table, keys.agent(organization, agent))))
+        unknown.push(unknownAgent(agent, 'assignedAgent'));
+      if (unknown.length > 0) throw merged(unknown);
+    },
+
+    /** The graph lock as it is now, for a change that adds an edge. */
+    async graphLock(organization: Organization): Promise<GraphLock> {
+      return (await getItem(table, keys.graphLock(organization)))?.v as GraphLock;
+    },
+  };
+}
+
+export type TaskStore = ReturnType<typeof openTaskStore>;
+
+/** The update of the fields that differ. An update, never a put: edges are added to the item meanwhile. */
+function changeFields(organization: Organization, before: StoredTask, after: StoredTask): Write {
+  const { names, values } = asRead(before);
+  const fields = [
+    'title',
+    'description',
+    'status',
+    'priority',
+    'assignedAgent',
+    'projectId',
+    'dependsOn',
+    'updatedAt',
+    'version',
+  ] as const;
+  const changed = fields.filter((field) => before[field] !== after[field]);
+  const set = changed.filter((field) => after[field] !== undefined);
+  const removed = changed.filter((field) => after[field] === undefined);
+  return {
+    Update: {
+      Key: keys.task(organization, ulidOf(before.id)),
+      UpdateExpression: [
+        `SET ${set.map((field) => `#${field} = :new_${field}`).join(', ')}`,
+        ...(removed.length > 0 ? [`REMOVE ${removed.map((field) => `#${field}`).join(', ')}`] : []),
+      ].join(' '),
+      ConditionExpression: '#version = :version',
+      ExpressionAttributeNames: { ...names, ...Object.fromEntries(changed.map((field) => [`#${field}`, field])) },
+      ExpressionAttributeValues: {
+        ...values,
+        ...Object.fromEntries(set.map((field) => [`:new_${field}`, after[field]])),
+      },
+    },
+    otherwise: stale,
+  };
+}
+
+function deleteAsRead(organization: Organization, task: StoredTask, dependents: string[]): Write {
+  const { names, values } = asRead(task);
+  const none = dependents.length === 0;
+  return {
+    Delete: {
+      Key: keys.task(organization, ulidOf(task.id)),
+      ConditionExpression: `#version = :version AND ${none ? 'attribute_not_exists(dependents)' : 'dependents = :dependents'}`,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: { ...values, ...(none ? {} : { ':dependents': new Set(dependents) }) },
+    },
+    otherwise: stale,
+  };
+}

@@ -1,0 +1,71 @@
+import type { Scope } from '../contract/endpoint.ts';
+import type { Organization } from '../contract/organization.ts';
+import { notFound } from '../contract/refusals.ts';
+import type { Table } from './client.ts';
+import { keys } from './keys.ts';
+import { getItem, getItems, queryItems } from './reads.ts';
+import { type Item, transact } from './transact.ts';
+
+/** A token as it is kept: the hash of its secret, never the secret. Times are ISO 8601. */
+export type StoredToken = {
+  id: string;
+  hash: string;
+  organization: Organization;
+  scopes: Scope[];
+  createdAt: string;
+  /** From this moment on the token is refused; absent: never. */
+  expires?: string;
+  revokedAt?: string;
+};
+
+const tokenFrom = ({ pk: _, sk: __, ...token }: Item) => token as StoredToken;
+
+/** The tokens of a deployment. Only the command line writes them; the edge reads them (design §3). */
+export function openTokens(table: Table) {
+  return {
+    /** The token of this id as it is now. */
+    async get(id: string): Promise<StoredToken | undefined> {
+      const item = await getItem(table, keys.token(id));
+      return item && tokenFrom(item);
+    },
+
+    /** Keeps a new token, and where its organization finds it. */
+    async create(token: StoredToken): Promise<void> {
+      await transact(table, [
+        { Put: { Item: { ...keys.token(token.id), ...token }, ConditionExpression: 'attribute_not_exists(pk)' } },
+        { Put: { Item: keys.organizationToken(token.organization, token.id) } },
+      ]);
+    },
+
+    /** An organization's tokens, revoked ones included, oldest first. */
+    async list(organization: Organization): Promise<StoredToken[]> {
+      const rows = await Array.fromAsync(queryItems(table, { pk: keys.tokens(organization) }));
+      const tokens = await getItems(
+        table,
+        rows.map((row) => keys.token(row.sk as string)),
+      );
+      return tokens.map(tokenFrom).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+    },
+
+    /**
+     * Revokes a token; revoking it again changes nothing.
+     *
+     * @throws `Refusal` `not_found`
+     */
+    async revoke(id: string, revokedAt: string): Promise<void> {
+      await transact(table, [
+        {
+          Update: {
+            Key: keys.token(id),
+            UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
+            ConditionExpression: 'attribute_exists(pk)',
+            ExpressionAttributeValues: { ':now': revokedAt },
+          },
+          otherwise: () => notFound('token'),
+        },
+      ]);
+    },
+  };
+}
+
+export type Tokens = ReturnType<typeof openTokens>;

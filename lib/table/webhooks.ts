@@ -1,0 +1,112 @@
+import type { EventName } from '../contract/events.ts';
+import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import { notFound, Refusal } from '../contract/refusals.ts';
+import type { Webhook } from '../contract/webhooks.ts';
+import type { Table } from './client.ts';
+import type { Once } from './idempotency.ts';
+import { keys } from './keys.ts';
+import { getItem, getItems, queryItems } from './reads.ts';
+import { type Item, transact, type Write } from './transact.ts';
+
+/** An organization has at most so many (design §2). */
+export const webhooksLimit = 100;
+
+function webhookFrom({ pk: _, sk, ...rest }: Item): Webhook {
+  return { ...rest, id: `wh_${sk}`, createdAt: timestamp(timeOf(sk as string)) } as Webhook;
+}
+
+/** The webhooks of organizations, read strongly and never cached. Their secrets are items of their own, sealed. */
+export function openWebhookStore(table: Table) {
+  return {
+    /** The webhook as it is now. */
+    async get(organization: Organization, id: string): Promise<Webhook | undefined> {
+      const item = await getItem(table, keys.webhook(organization, ulidOf(id)));
+      return item && webhookFrom(item);
+    },
+
+    /** An organization's webhooks, newest first. */
+    async list(organization: Organization): Promise<Webhook[]> {
+      const items = await Array.fromAsync(queryItems(table, { pk: keys.webhooks(organization) }));
+      return items.map(webhookFrom);
+    },
+
+    /** The ids of the webhooks that hear an event, as it is now. */
+    async hearing(organization: Organization, event: EventName): Promise<string[]> {
+      const items = await Array.fromAsync(queryItems(table, { pk: keys.subscriptions(organization, event) }));
+      return items.map((item) => `wh_${item.sk}`);
+    },
+
+    /** What is needed to send: the URL and the sealed secret, or `undefined` for a webhook that is no more. */
+    async target(organization: Organization, id: string): Promise<{ url: string; sealed?: string } | undefined> {
+      const webhookKey = keys.webhook(organization, ulidOf(id));
+      const found = await getItems(table, [webhookKey, keys.webhookSecret(organization, ulidOf(id))]);
+      const webhook = found.find((item) => item.pk === webhookKey.pk);
+      const secret = found.find((item) => item.pk !== webhookKey.pk);
+      return webhook && { url: webhook.url as string, ...(secret && { sealed: secret.sealed as string }) };
+    },
+
+    /**
+     * Keeps a new webhook, its subscriptions, its sealed secret and the answer, or nothing.
+     *
+     * @throws `Refusal` `limit_reached`
+     */
+    async insert(organization: Organization, webhook: Webhook, sealed: string | undefined, once: Once): Promise<void> {
+      const { id, createdAt: _, ...rest } = webhook;
+      const ulid = ulidOf(id);
+      await transact(table, [
+        { Put: { Item: { ...keys.webhook(organization, ulid), ...rest } } },
+        ...(sealed ? [{ Put: { Item: { ...keys.webhookSecret(organization, ulid), sealed } } }] : []),
+        ...webhook.events.map((event) => ({ Put: { Item: keys.subscription(organization, event, ulid) } })),
+        countOneMore(organization),
+        ...(once ? [once(webhook)] : []),
+      ]);
+    },
+
+    /**
+     * Deletes a webhook, its secret and its subscriptions.
+     *
+     * @throws `Refusal` `not_found`
+     */
+    async delete(organization: Organization, { id, events }: Webhook): Promise<void> {
+      const ulid = ulidOf(id);
+      await transact(table, [
+        {
+          Delete: { Key: keys.webhook(organization, ulid), ConditionExpression: 'attribute_exists(pk)' },
+          otherwise: () => notFound('webhook'),
+        },
+        { Delete: { Key: keys.webhookSecret(organization, ulid) } },
+        ...events.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),
+        countOneLess(organization),
+      ]);
+    },
+  };
+}
+
+export type WebhookStore = ReturnType<typeof openWebhookStore>;
+
+/** The number of webhooks is kept, not counted, so that two registrations at once cannot both be the hundredth. */
+function countOneMore(organization: Organization): Write {
+  return {
+    Update: {
+      Key: keys.webhookCount(organization),
+      UpdateExpression: 'ADD #count :one',
+      ConditionExpression: 'attribute_not_exists(#count) OR #count < :limit',
+      ExpressionAttributeNames: { '#count': 'count' },
+      ExpressionAttributeValues: { ':one': 1, ':limit': webhooksLimit },
+    },
+    otherwise: () =>
+      new Refusal('limit_reached', `An organization can have ${webhooksLimit} webhooks; delete one it does not need.`),
+  };
+}
+
+function countOneLess(organization: Organization): Write {
+  return {
+    Update: {
+      Key: keys.webhookCount(organization),
+      UpdateExpression: 'ADD #count :less',
+      ExpressionAttributeNames: { '#count': 'count' },
+      ExpressionAttributeValues: { ':less': -1 },
+    },
+  };
+}
