@@ -1,0 +1,72 @@
+import { Logger } from '@aws-lambda-powertools/logger';
+import { ulid as ulidAt } from 'ulid';
+import { environment } from './contract/deployment.ts';
+import type { DeliveryMessage } from './contract/messages.ts';
+import { openQueue, openSqs } from './sqs/queue.ts';
+import { openAgents } from './table/agents.ts';
+import { openTable } from './table/client.ts';
+import { openDeliveryStore } from './table/deliveries.ts';
+import { openIdempotency } from './table/idempotency.ts';
+import { openTaskStore } from './table/tasks.ts';
+import { openTokens } from './table/tokens.ts';
+import { openWebhookStore } from './table/webhooks.ts';
+import { openTasks } from './tasks/tasks.ts';
+import { openDeliveries } from './webhooks/deliveries.ts';
+import { allowedReceivers } from './webhooks/receivers.ts';
+import { openKeyFile } from './webhooks/secrets.ts';
+import { openWebhooks } from './webhooks/webhooks.ts';
+
+/** What an app is made of. Tests pass their own clock. */
+export type Collaborators = {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+};
+
+/** The composition root: stores, queues, clock and log, wired once for each container. */
+export function openApp({ environment: variables, clock }: Collaborators) {
+  const table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]);
+  const sqs = openSqs(variables[environment.sqsEndpoint]);
+  const ulid = () => ulidAt(clock());
+  const allowed = allowedReceivers(variables[environment.allowedReceivers] ?? '');
+  const secrets = openKeyFile(variables[environment.secretsKeyFile]);
+  const webhooks = openWebhookStore(table);
+  const deliveries = openDeliveryStore(table);
+  return {
+    clock,
+    ulid,
+    /** Which receivers the operator has opened. */
+    allowed,
+    log: new Logger({ serviceName: 'crewboard' }),
+    agents: openAgents(table),
+    tokens: openTokens(table),
+    idempotency: openIdempotency(table, clock),
+    tasks: openTasks(openTaskStore(table), ulid, clock),
+    webhooks: openWebhooks({ store: webhooks, deliveries, secrets, allowed, ulid, clock }),
+    deliveries: openDeliveries({
+      store: deliveries,
+      webhooks,
+      // Only the pipeline's functions are given the queue; the others never send.
+      queue: openQueue<DeliveryMessage>(sqs, variables[environment.deliveriesQueueUrl] ?? ''),
+      secrets,
+      ulid,
+      clock,
+    }),
+  };
+}
+
+export type App = ReturnType<typeof openApp>;
+
+let opened: App | undefined;
+
+/** The app of this process, opened when it is first asked for. */
+export function app(): App {
+  opened ??= openApp({ environment: process.env, clock: Date.now });
+  return opened;
+}
+
+function required(variables: Collaborators['environment'], name: string): string {
+  const value = variables[name];
+  if (!value) throw new Error(`The environment variable ${name} is not set.`);
+  return value;
+}
