@@ -1,0 +1,6 @@
+import { updateTask } from '../../lib/contract/tasks.ts';
+import { serve } from '../../lib/http/serve.ts';
+
+export const handler = serve(updateTask, async ({ params, body, caller, ifMatch }, { tasks }) =>
+  tasks.update(caller.organization, params.id, body, ifMatch),
+);

@@ -1,0 +1,3 @@
+import { unmatched } from '../../lib/http/unmatched.ts';
+
+export const handler = unmatched();

@@ -1,0 +1,10 @@
+import { consumeStream } from '../../lib/queue/consume.ts';
+import { taskFrom } from '../../lib/table/task-items.ts';
+import { taskEvents } from '../../lib/tasks/events.ts';
+
+export const handler = consumeStream(async ({ organization, before, after }, { deliveries }) => {
+  if (!after) return;
+  const task = taskFrom(after);
+  const events = taskEvents(before && taskFrom(before), task);
+  await deliveries.publish({ organization, item: task.id, version: task.version, events });
+});

@@ -1,0 +1,6 @@
+import { registerWebhook } from '../../lib/contract/webhooks.ts';
+import { serve } from '../../lib/http/serve.ts';
+
+export const handler = serve(registerWebhook, async ({ body, caller, once }, { webhooks }) =>
+  webhooks.register(caller.organization, body, once),
+);

@@ -1,0 +1,62 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { App } from '../app.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
+import { Refusal } from '../contract/refusals.ts';
+import type { StoredToken } from '../table/tokens.ts';
+import { type ApiEvent, type ApiResult, type Caller, header } from './exchange.ts';
+import { isSecret, readToken } from './token.ts';
+
+/** How long a token that was read counts as read: the longest that a revocation can take to be felt (design §3). */
+const cachedForMs = 30_000;
+const cachedAtMost = 1_000;
+
+type Cached = { token: StoredToken; until: number };
+
+/** The tokens that a container has read lately, by the app whose table they came from. */
+const caches = new WeakMap<App, Map<string, Cached>>();
+
+/**
+ * Finds out who calls and whether the row is theirs to call: 401 for whatever is not a live token, 403 without its
+ * scope. Done here and not by a gateway authorizer, which can answer neither our envelope nor our headers.
+ */
+export function authenticate(row: Endpoint, open: () => App): MiddlewareObj<ApiEvent, ApiResult> {
+  const { scope } = row;
+  return {
+    before: async ({ event }) => {
+      if (!scope) return;
+      const caller = await identify(header(event, 'Authorization'), open());
+      event.served = { ...event.served, caller };
+      if (!caller.scopes.includes(scope))
+        throw new Refusal('insufficient_scope', `This token lacks the scope ${scope}; make one that has it.`);
+    },
+  };
+}
+
+async function identify(authorization: string | undefined, app: App): Promise<Caller> {
+  const [, sent = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
+  const parts = readToken(sent);
+  const token = parts && (await find(parts.id, app));
+  if (!token || !isSecret(parts.secret, token.hash) || token.revokedAt) throw unauthorized();
+  if (token.expires && Date.parse(token.expires) <= app.clock()) throw unauthorized();
+  return { organization: token.organization, tokenId: token.id, scopes: token.scopes };
+}
+
+async function find(id: string, app: App): Promise<StoredToken | undefined> {
+  const cache = caches.get(app) ?? new Map<string, Cached>();
+  caches.set(app, cache);
+  const cached = cache.get(id);
+  if (cached && app.clock() < cached.until) return cached.token;
+  const token = await app.tokens.get(id);
+  cache.delete(id);
+  // Only what exists is kept, the oldest given up first: made-up ids cannot push real ones out.
+  if (token) cache.set(id, { token, until: app.clock() + cachedForMs });
+  if (cache.size > cachedAtMost) cache.delete(cache.keys().next().value as string);
+  return token;
+}
+
+/** One answer for a token that is missing, malformed, unknown, expired or revoked: it tells a guesser nothing. */
+function unauthorized(): Refusal {
+  return new Refusal('unauthorized', 'Send a valid token, as in Authorization: Bearer crew_….', [], {
+    'WWW-Authenticate': 'Bearer',
+  });
+}

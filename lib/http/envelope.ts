@@ -1,0 +1,95 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { Endpoint, Page, Versioned } from '../contract/endpoint.ts';
+import { Refusal } from '../contract/refusals.ts';
+import type { Schema } from '../contract/shapes.ts';
+import type { ApiEvent, ApiResult } from './exchange.ts';
+import { etagOf } from './preconditions.ts';
+
+const json = 'application/json';
+
+/** What every answer says: which request it is to, and that it is nobody's to keep or to guess a type for. */
+function headersOf(event: ApiEvent): Record<string, string> {
+  return {
+    'X-Request-Id': event.requestContext.requestId,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  };
+}
+
+/** Turns what a behaviour returned into the row's answer: the envelope, `pagination`, `ETag`. */
+export function envelope(row: Endpoint): MiddlewareObj<ApiEvent, unknown> {
+  return {
+    after: (request) => {
+      request.response = succeed(row, request.event, request.response);
+    },
+  };
+}
+
+/** The answer of a row whose behaviour returned `result`. */
+export function succeed(row: Endpoint, event: ApiEvent, result: unknown): ApiResult {
+  if (row.media)
+    return {
+      statusCode: row.status,
+      headers: { ...headersOf(event), 'Content-Type': row.media },
+      body: result as string,
+    };
+  if (row.paged) {
+    const { items, total } = result as Page<unknown>;
+    const { limit, offset } = queryOf(event);
+    return answer(row, event, {
+      data: items.map((item) => pick(row.data as Schema, item)),
+      pagination: { limit, offset, total },
+    });
+  }
+  if (!row.data) return answer(row, event, {});
+  if (!row.versioned) return answer(row, event, { data: pick(row.data, result) });
+  const { data, version } = result as Versioned<unknown>;
+  return answer(row, event, { data: pick(row.data, data) }, { ETag: etagOf(version) });
+}
+
+/** The page that was asked for: every paged row's query has these two. */
+function queryOf(event: ApiEvent) {
+  return event.served?.query as { limit: number; offset: number };
+}
+
+/** The answer of a request that was carried out before under the same Idempotency-Key. */
+export function replay(row: Endpoint, event: ApiEvent, data: unknown): ApiResult {
+  return answer(row, event, row.data ? { data } : {}, { 'Idempotency-Replayed': 'true' });
+}
+
+function answer(row: Endpoint, event: ApiEvent, rest: object, headers: Record<string, string> = {}): ApiResult {
+  return {
+    statusCode: row.status,
+    headers: { ...headersOf(event), 'Content-Type': json, ...headers },
+    body: JSON.stringify({ success: true, ...rest }),
+  };
+}
+
+/** The answer of a request that was refused. What is not a `Refusal` is ours, and says nothing of itself. */
+export function refuse(event: ApiEvent, error: unknown): ApiResult {
+  const refusal =
+    error instanceof Refusal
+      ? error
+      : new Refusal('internal_error', 'Something went wrong on our side. It is in the log under this requestId.');
+  const { code, message, details, status, headers } = refusal;
+  const requestId = event.requestContext.requestId;
+  return {
+    statusCode: status,
+    headers: { ...headersOf(event), 'Content-Type': json, ...headers },
+    body: JSON.stringify({
+      success: false,
+      error: { code, message, ...(details.length > 0 && { details }), requestId },
+    }),
+  };
+}
+
+/** The fields that a schema declares, in its order, and nothing else: what is not in the contract cannot leak. */
+export function pick(schema: Schema, value: unknown): unknown {
+  if ('wrapped' in schema) return value === undefined ? undefined : pick(schema.wrapped as Schema, value);
+  if ('item' in schema) return (value as unknown[]).map((item) => pick(schema.item as Schema, item));
+  if (!('entries' in schema)) return value;
+  const entries = Object.entries(schema.entries as Record<string, Schema>);
+  return Object.fromEntries(
+    entries.map(([name, entry]) => [name, pick(entry, (value as Record<string, unknown>)[name])]),
+  );
+}

@@ -1,0 +1,41 @@
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { Endpoint, RequestOf, Scope } from '../contract/endpoint.ts';
+import type { Organization } from '../contract/organization.ts';
+import type { Once } from '../table/idempotency.ts';
+import type { Precondition } from '../tasks/tasks.ts';
+
+/** Who calls: what the bearer token says. */
+export type Caller = { organization: Organization; tokenId: string; scopes: readonly Scope[] };
+
+/** What a behaviour is given: the parsed request, who calls, and what its own writes have to honour. */
+export type Served<Row extends Endpoint> = RequestOf<Row> & {
+  caller: Caller;
+  /** Checks `If-Match` against the version that was read. */
+  ifMatch: Precondition;
+  /** Records the answer under the Idempotency-Key, in the store's own transaction. */
+  once: Once;
+};
+
+/** What the middlewares have found out so far, each adding its part in the order in which they stand in `serve`. */
+type Known = Partial<Omit<Served<Endpoint>, 'params' | 'query' | 'body'>> & {
+  params?: unknown;
+  query?: unknown;
+  body?: unknown;
+};
+
+/** A request as API Gateway sends it (payload format 2.0). */
+export type ApiEvent = APIGatewayProxyEventV2 & { served?: Known };
+
+/** An answer as API Gateway takes it. */
+export type ApiResult = APIGatewayProxyStructuredResultV2;
+
+/** A request's header; API Gateway gives the names in lower case and joins repeated ones with commas. */
+export function header(event: APIGatewayProxyEventV2, name: string): string | undefined {
+  return event.headers[name.toLowerCase()];
+}
+
+/** Who calls, once `authenticate` has found it out. */
+export function callerOf(event: ApiEvent): Caller {
+  if (!event.served?.caller) throw new Error('A row without a scope has no caller.');
+  return event.served.caller;
+}

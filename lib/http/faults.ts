@@ -1,0 +1,55 @@
+import leven from 'leven';
+import * as v from 'valibot';
+import type { RefusalDetail } from '../contract/refusals.ts';
+import type { ObjectSchema, Schema } from '../contract/shapes.ts';
+
+/** What a schema made of an input, or all that is wrong with it. */
+export type Checked = { output: unknown; faults: RefusalDetail[] };
+
+/** Parses an input and gathers all of its faults; one a field, the first that its schema finds. */
+export function check(schema: Schema, input: unknown): Checked {
+  const result = v.safeParse(schema, input, { abortPipeEarly: true });
+  return { output: result.output, faults: (result.issues ?? []).map(faultOf) };
+}
+
+function faultOf(issue: v.BaseIssue<unknown>): RefusalDetail {
+  const path = v.getDotPath(issue) ?? '';
+  if (issue.kind === 'schema' && issue.input === undefined)
+    return { path, code: 'required', message: `${path} is required` };
+  const code = issue.kind === 'schema' && issue.type !== 'picklist' ? 'invalid_type' : 'invalid_value';
+  return { path, code, message: `${path} ${issue.message}` };
+}
+
+const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '');
+
+/** The known name that an unknown one was probably meant to be: the same in another spelling, or a slip or two away. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((other) => ({ other, distance: leven(plain(name), plain(other)) }))
+    .sort((a, b) => a.distance - b.distance);
+  const [best] = ranked;
+  return best && best.distance <= Math.max(1, Math.floor(best.other.length / 3)) ? best.other : undefined;
+}
+
+/**
+ * The faults of fields that the schema does not know. Own keys only count: `__proto__` and `constructor` are as
+ * unknown as any other.
+ *
+ * @param readOnly fields that the resource has but no request sets
+ */
+export function unknownFields(
+  names: readonly string[],
+  known: ObjectSchema['entries'],
+  kind: 'field' | 'query parameter',
+  readOnly: readonly string[] = [],
+): RefusalDetail[] {
+  return names
+    .filter((name) => !Object.hasOwn(known, name))
+    .map((name) => {
+      if (readOnly.includes(name))
+        return { path: name, code: 'read_only', message: `${name} is set by the service; leave it out` };
+      const meant = nearest(name, Object.keys(known));
+      const hint = meant ? `; did you mean ${meant}?` : '';
+      return { path: name, code: 'unknown_field', message: `${JSON.stringify(name)} is not a known ${kind}${hint}` };
+    });
+}

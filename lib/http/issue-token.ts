@@ -1,0 +1,33 @@
+import { newSystemAgents } from '../agents/system-agents.ts';
+import type { App } from '../app.ts';
+import type { Scope } from '../contract/endpoint.ts';
+import { timestamp } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import { hashSecret, mintToken, writeToken } from './token.ts';
+
+/** What a new token is for. */
+export type TokenRequest = {
+  organization: Organization;
+  scopes: readonly Scope[];
+  /** The moment from which it is refused, ISO 8601; without one it never expires. */
+  expires?: string;
+};
+
+/**
+ * Makes a token and, with its first, its organization: the system agents are there before the token is. The text is
+ * returned this once and kept nowhere.
+ */
+export async function issueToken(app: App, { organization, scopes, expires }: TokenRequest): Promise<string> {
+  const createdAt = timestamp(app.clock());
+  await app.agents.provision(organization, newSystemAgents(app.ulid, createdAt));
+  const token = mintToken();
+  await app.tokens.create({
+    id: token.id,
+    hash: hashSecret(token.secret),
+    organization,
+    scopes: [...scopes],
+    createdAt,
+    ...(expires && { expires }),
+  });
+  return writeToken(token);
+}

@@ -1,0 +1,35 @@
+import type { Request } from '@middy/core';
+import type { App } from '../app.ts';
+import { Refusal } from '../contract/refusals.ts';
+import type { ApiEvent, ApiResult } from './exchange.ts';
+
+/**
+ * The hooks that write one structured line a request, whatever it comes to: which route, how it ended, how long it
+ * took, whose token it was. What was sent is not in it, for texts, secrets and tokens are nobody else's.
+ */
+export function logged(route: string, open: () => App) {
+  const startedAt = new WeakMap<Request, number>();
+  return {
+    requestStart: (request: Request) => {
+      startedAt.set(request, performance.now());
+    },
+    requestEnd: (request: Request) => {
+      const { event, response, error } = request as Request<ApiEvent, ApiResult>;
+      const { log } = open();
+      const status = response?.statusCode ?? 500;
+      const line = {
+        requestId: event.requestContext.requestId,
+        route,
+        method: event.requestContext.http.method,
+        path: event.rawPath,
+        status,
+        durationMs: Math.round((performance.now() - (startedAt.get(request) as number)) * 10) / 10,
+        organization: event.served?.caller?.organization,
+        tokenId: event.served?.caller?.tokenId,
+        ...(error instanceof Refusal && { code: error.code }),
+      };
+      if (error && status >= 500) log.error('request', { ...line, error: error as Error });
+      else log.info('request', line);
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { Endpoint } from '../contract/endpoint.ts';
+import { notFound, Refusal, type RefusalDetail } from '../contract/refusals.ts';
+import type { ObjectSchema } from '../contract/shapes.ts';
+import { type ApiEvent, type ApiResult, header } from './exchange.ts';
+import { check, unknownFields } from './faults.ts';
+import { preconditionOf } from './preconditions.ts';
+
+/** Bodies above this many bytes are refused. */
+export const bodyLimit = 256 * 1024;
+
+const idempotencyKey = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * Parses a request strictly by its row, in the order of design §2: 413, 415, `invalid_json`, 404 for a path parameter
+ * that cannot be one, then 400 with all faults of query, body and headers at once. API Gateway hands over a decoded
+ * path, so nothing is decoded here (middy's own parsers decode twice and answer 415 to broken JSON).
+ */
+export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
+  return {
+    before: ({ event }) => {
+      const sent = readBody(event);
+      if (sent.length > bodyLimit)
+        throw new Refusal('payload_too_large', `The body has ${sent.length} bytes; at most ${bodyLimit} are taken.`);
+      const json = row.body ? parseJson(event, sent) : undefined;
+      const params = parseParams(row, event);
+      const query = parseQuery(row, event.rawQueryString);
+      const body = row.body ? parseBody(row, json) : { output: undefined, faults: [] };
+      const faults = [...query.faults, ...body.faults, ...keyFaults(row, event)];
+      if (faults.length > 0) throw new Refusal('validation_failed', messageOf(faults), faults);
+      const ifMatch = preconditionOf(row.versioned ? header(event, 'If-Match') : undefined);
+      event.served = { ...event.served, params, query: query.output, body: body.output, ifMatch };
+    },
+  };
+}
+
+function messageOf(faults: readonly RefusalDetail[]): string {
+  const [first] = faults as [RefusalDetail];
+  return faults.length === 1 ? `${first.message}.` : `The request has ${faults.length} faults; see details.`;
+}
+
+function readBody({ body = '', isBase64Encoded }: ApiEvent): Buffer {
+  return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+}
+
+/** The JSON that was sent; a request without a body counts as `{}`. */
+function parseJson(event: ApiEvent, sent: Buffer): unknown {
+  if (sent.length === 0) return {};
+  const [type = ''] = (header(event, 'Content-Type') ?? '').split(';');
+  if (!/^application\/([^/\s]+\+)?json$/i.test(type.trim()))
+    throw new Refusal(
+      'unsupported_media_type',
+      'Send the body as JSON, with the header Content-Type: application/json.',
+    );
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(sent));
+  } catch {
+    throw new Refusal('invalid_json', 'The body is not well-formed JSON in UTF-8.');
+  }
+}
+
+function parseParams(row: Endpoint, event: ApiEvent): Record<string, unknown> {
+  const schemas = Object.entries(row.params ?? {});
+  return Object.fromEntries(
+    schemas.map(([name, schema]) => {
+      const { output, faults } = check(schema, event.pathParameters?.[name]);
+      if (faults.length > 0) throw notFound('resource');
+      return [name, output];
+    }),
+  );
+}
+
+function parseQuery(row: Endpoint, raw: string) {
+  const known: ObjectSchema['entries'] = row.query?.entries ?? {};
+  const sent = new URLSearchParams(raw);
+  const names = [...new Set(sent.keys())];
+  const faults = unknownFields(names, known, 'query parameter');
+  const input: Record<string, string> = {};
+  for (const name of names.filter((one) => Object.hasOwn(known, one))) {
+    const values = sent.getAll(name);
+    const [value] = values as [string];
+    if (values.length > 1)
+      faults.push({ path: name, code: 'invalid_value', message: `${name} is given more than once` });
+    else if (value === '')
+      faults.push({ path: name, code: 'invalid_value', message: `${name} is empty; leave it out` });
+    else input[name] = value;
+  }
+  const checked = row.query ? check(row.query, input) : { output: undefined, faults: [] };
+  return { output: checked.output, faults: [...faults, ...checked.faults] };
+}
+
+function parseBody(row: Endpoint, json: unknown) {
+  const schema = row.body as ObjectSchema;
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    return {
+      output: undefined,
+      faults: [{ path: '', code: 'invalid_type', message: 'The body must be a JSON object' } as const],
+    };
+  const readOnly = row.data && 'entries' in row.data ? Object.keys(row.data.entries as object) : [];
+  const unknown = unknownFields(Object.keys(json), schema.entries, 'field', readOnly);
+  const checked = check(schema, json);
+  return { output: checked.output, faults: [...unknown, ...checked.faults] };
+}
+
+function keyFaults(row: Endpoint, event: ApiEvent): RefusalDetail[] {
+  const key = row.method === 'POST' ? header(event, 'Idempotency-Key') : undefined;
+  if (key === undefined || idempotencyKey.test(key)) return [];
+  const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters';
+  return [{ path: 'Idempotency-Key', code: 'invalid_value', message }];
+}

@@ -1,0 +1,22 @@
+import { Refusal } from '../contract/refusals.ts';
+import type { Precondition } from '../tasks/tasks.ts';
+
+/** The entity tag of a version (RFC 9110, 8.8.3): strong, for it changes with every change that a reader can see. */
+export function etagOf(version: number): string {
+  return `"${version}"`;
+}
+
+/**
+ * The check that an `If-Match` header asks for (RFC 9110, 13.1.1): one of its tags must be the version's, compared
+ * strongly; `*` takes any version of what exists; without the header anything goes.
+ */
+export function preconditionOf(ifMatch: string | undefined): Precondition {
+  const tags = ifMatch?.split(',').map((tag) => tag.trim());
+  return (version) => {
+    if (!tags || tags.includes('*') || tags.includes(etagOf(version))) return;
+    throw new Refusal(
+      'precondition_failed',
+      `The resource has changed: its ETag is now ${etagOf(version)}. Read it again.`,
+    );
+  };
+}

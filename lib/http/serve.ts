@@ -1,0 +1,44 @@
+import middy, { type MiddlewareObj } from '@middy/core';
+import { type App, app } from '../app.ts';
+import type { Endpoint, ResultOf } from '../contract/endpoint.ts';
+import { Refusal } from '../contract/refusals.ts';
+import { authenticate } from './authenticate.ts';
+import { envelope, refuse } from './envelope.ts';
+import type { ApiEvent, ApiResult, Served } from './exchange.ts';
+import { idempotent } from './idempotent.ts';
+import { logged } from './logged.ts';
+import { parse } from './parse.ts';
+
+/** What a function does for its row, once the request is known to be a good one. */
+export type Behaviour<Row extends Endpoint> = (request: Served<Row>, app: App) => Promise<ResultOf<Row>>;
+
+/**
+ * The Lambda handler of a row: the only place for bearer check, scope check, parsing, idempotency, the envelope,
+ * refusals and the log line. The order of the middlewares is the order of checks of design §2.
+ *
+ * @param open the composition root; tests pass their own
+ */
+export function serve<const Row extends Endpoint>(row: Row, behaviour: Behaviour<Row>, open: () => App = app) {
+  return middy<ApiEvent, ApiResult>({ ...logged(`${row.method} ${row.path}`, open), timeoutEarlyResponse: outOfTime })
+    .use(refusals())
+    .use(authenticate(row, open))
+    .use(parse(row))
+    .use(idempotent(row, open))
+    .use(envelope(row))
+    .handler(async (event: ApiEvent) => (await behaviour(event.served as Served<Row>, open())) as never);
+}
+
+/** Answers what was thrown as a refusal, unless a middleware before it has found an answer. */
+export function refusals(): MiddlewareObj<ApiEvent, ApiResult> {
+  return {
+    onError: (request) => {
+      request.response ??= refuse(request.event, request.error);
+    },
+  };
+}
+
+function outOfTime(): never {
+  throw new Refusal('unavailable', 'The answer took too long; whether it was carried out is not known.', [], {
+    'Retry-After': '1',
+  });
+}

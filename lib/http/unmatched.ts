@@ -1,0 +1,28 @@
+import middy from '@middy/core';
+import { type App, app } from '../app.ts';
+import { matchPath } from '../contract/endpoints.ts';
+import { Refusal } from '../contract/refusals.ts';
+import { refuse } from './envelope.ts';
+import type { ApiEvent, ApiResult } from './exchange.ts';
+import { logged } from './logged.ts';
+
+/**
+ * The handler of the `$default` route, for what no row serves: 405 with `Allow` where the path has other methods
+ * (204 to OPTIONS), else 404, in the envelope and without asking for a token.
+ */
+export function unmatched(open: () => App = app) {
+  return middy<ApiEvent, ApiResult>(logged('$default', open)).handler(async (event: ApiEvent) => {
+    const { method } = event.requestContext.http;
+    const allow = matchPath(event.rawPath)
+      .map(({ row }) => row.method)
+      .sort()
+      .join(', ');
+    const refusal = allow
+      ? new Refusal('method_not_allowed', `${method} is not for this path; it takes ${allow}.`, [], { Allow: allow })
+      : new Refusal('not_found', 'There is no such path; /openapi.json lists those there are.');
+    const answer = refuse(event, refusal);
+    if (method === 'OPTIONS' && allow)
+      return { statusCode: 204, headers: { Allow: allow, 'X-Request-Id': event.requestContext.requestId } };
+    return method === 'HEAD' ? { ...answer, body: '' } : answer;
+  });
+}
