@@ -1,0 +1,82 @@
+import { app } from '../../lib/app.ts';
+import { environment } from '../../lib/contract/deployment.ts';
+import { scopes } from '../../lib/contract/endpoint.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { issueToken } from '../../lib/http/issue-token.ts';
+import { readToken } from '../../lib/http/token.ts';
+import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { startGateway } from './gateway.ts';
+import { startPollers } from './pollers.ts';
+import { startQueues } from './queues.ts';
+import { addressFile, tableName } from './running.ts';
+import type { Settings } from './settings.ts';
+import { createTable } from './table.ts';
+
+/** A running local deployment. `stop` ends it cleanly; all that it answered for is in the data folder by then. */
+export type Deployment = {
+  url: string;
+  token: string;
+  tokenFile: string;
+  /** Resolves when the table's engine has ended without being asked to: nothing works any more. */
+  broken: Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/** The organization that a new local deployment starts with. */
+const firstOrganization = 'local' as Organization;
+
+/**
+ * Brings the whole service up on this machine: the table's engine, the gateway and the handlers that Lambda would
+ * run. One deployment a process, for the handlers read their environment from the process.
+ *
+ * @throws `Problem` for what its user can put right; what was started before is stopped again
+ */
+export async function startDeployment(settings: Settings): Promise<Deployment> {
+  const stops: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const one of stops.splice(0).reverse()) await one();
+  };
+  try {
+    const data = openDataFolder(settings.dataFolder);
+    stops.push(data.close);
+    const { endpoint, ended, stop: stopTable } = await openTableEngine(settings, data);
+    stops.push(stopTable);
+    await createTable(endpoint, tableName);
+    const queues = await startQueues();
+    stops.push(queues.stop);
+    Object.assign(process.env, {
+      [environment.tableName]: tableName,
+      [environment.dynamodbEndpoint]: endpoint,
+      [environment.sqsEndpoint]: queues.endpoint,
+      [environment.deliveriesQueueUrl]: queues.urls.deliveries,
+      [environment.secretsKeyFile]: data.path('secrets.key'),
+      [environment.allowedReceivers]: settings.allowedReceivers,
+    });
+    stops.push(await startPollers({ endpoint, tableName, queues, data }));
+    const gateway = await startGateway(settings.port);
+    stops.push(gateway.stop);
+    const token = await firstToken(data);
+    data.write(addressFile, JSON.stringify({ url: gateway.url, dynamodbEndpoint: endpoint }));
+    return { url: gateway.url, token, tokenFile: data.path('token'), broken: ended, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The engine that the settings name, or the bundled one on the data folder. */
+async function openTableEngine({ dynamodbEndpoint }: Settings, data: DataFolder): Promise<Engine> {
+  if (dynamodbEndpoint) return { endpoint: dynamodbEndpoint, ended: new Promise(() => {}), stop: async () => {} };
+  return startEngine({ database: data.path('table.db'), log: data.path('engine.log') });
+}
+
+/** The token in the data folder; a new one, with every scope, where there is none or the table does not know it. */
+async function firstToken(data: DataFolder): Promise<string> {
+  const kept = data.read('token')?.trim();
+  const id = kept && readToken(kept)?.id;
+  if (kept && id && (await app().tokens.get(id))) return kept;
+  const token = await issueToken(app(), { organization: firstOrganization, scopes });
+  data.write('token', `${token}\n`);
+  return token;
+}

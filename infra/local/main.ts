@@ -1,0 +1,44 @@
+import { type Deployment, startDeployment } from './deployment.ts';
+import { Problem } from './problem.ts';
+import { readSettings } from './settings.ts';
+
+/** `npm start`: the whole service on this machine, until Ctrl-C. */
+async function main(): Promise<void> {
+  const deployment = await startDeployment(readSettings(process.env));
+  console.log(welcome(deployment));
+  let stopping = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, async () => {
+      if (stopping) return;
+      stopping = true;
+      await deployment.stop();
+      console.log('Crewboard has stopped; its data is kept.');
+      process.exit(0);
+    });
+  console.log('ready');
+  await deployment.broken;
+  if (!stopping) throw new Problem('the table engine has ended; see engine.log in the data folder, then start again.');
+}
+
+function welcome({ url, token, tokenFile }: Deployment): string {
+  return `
+Crewboard is at ${url}
+Your token is    ${token}
+                 (also in ${tokenFile}; it may do everything in the organization "local")
+
+Put a task on the board:
+
+  curl -s ${url}/api/kanban-tasks \\
+    -H "Authorization: Bearer $(cat ${tokenFile})" \\
+    -H 'Content-Type: application/json' \\
+    -d '{"title":"Try Crewboard"}'
+
+What else there is: ${url}/openapi.json, and in another terminal npm run demo
+Ctrl-C stops it.
+`;
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Problem ? `Crewboard cannot run: ${error.message}` : error);
+  process.exit(1);
+});

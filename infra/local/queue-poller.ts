@@ -1,0 +1,75 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { contextOf, type Handler } from './functions.ts';
+import { localAws } from './table.ts';
+
+/** What is polled for whom: a consumer's row, its queue and its handler. */
+export type QueueMapping = {
+  name: string;
+  endpoint: string;
+  url: string;
+  handler: Handler;
+  batchSize: number;
+  concurrency: number;
+  timeoutSeconds: number;
+};
+
+/** Stops what polls, once the calls under way have ended. */
+export type Stop = () => Promise<void>;
+
+/** Lambda's part for a queue: as many receivers as may run at once, each giving its batch to the handler. */
+export function pollQueue(mapping: QueueMapping): Stop {
+  const client = new SQSClient({ endpoint: mapping.endpoint, ...localAws });
+  const stopping = new AbortController();
+  const receivers = Array.from({ length: mapping.concurrency }, () => receive(client, mapping, stopping.signal));
+  return async () => {
+    stopping.abort();
+    await Promise.all(receivers);
+    client.destroy();
+  };
+}
+
+async function receive(client: SQSClient, mapping: QueueMapping, stopping: AbortSignal): Promise<void> {
+  const { url: QueueUrl, batchSize: MaxNumberOfMessages } = mapping;
+  while (!stopping.aborted) {
+    try {
+      const request = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages, WaitTimeSeconds: 20 });
+      const { Messages = [] } = await client.send(request, { abortSignal: stopping });
+      if (Messages.length > 0) await handle(client, mapping, Messages);
+    } catch {
+      // Stopping, or a fault that the function has logged: what was received becomes visible again.
+      await pause(200, undefined, { signal: stopping }).catch(() => {});
+    }
+  }
+}
+
+async function handle(client: SQSClient, mapping: QueueMapping, messages: Message[]): Promise<void> {
+  const event: SQSEvent = { Records: messages.map(recordOf) };
+  const context = contextOf(mapping.name, mapping.timeoutSeconds);
+  const result = (await mapping.handler(event, context)) as SQSBatchResponse;
+  const failed = new Set(result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+  const done = messages.filter(({ MessageId }) => !failed.has(MessageId as string));
+  if (done.length === 0) return;
+  const Entries = done.map(({ ReceiptHandle }, at) => ({ Id: String(at), ReceiptHandle: ReceiptHandle as string }));
+  await client.send(new DeleteMessageBatchCommand({ QueueUrl: mapping.url, Entries }));
+}
+
+function recordOf({ MessageId = '', ReceiptHandle = '', Body = '', MD5OfBody = '' }: Message): SQSRecord {
+  return {
+    messageId: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    attributes: {
+      ApproximateReceiveCount: '1',
+      SentTimestamp: '0',
+      SenderId: 'local',
+      ApproximateFirstReceiveTimestamp: '0',
+    },
+    messageAttributes: {},
+    md5OfBody: MD5OfBody,
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:local:000000000000:local',
+    awsRegion: 'local',
+  };
+}

@@ -1,0 +1,32 @@
+import { resolve } from 'node:path';
+import { environment } from '../../lib/contract/deployment.ts';
+import { Problem } from './problem.ts';
+
+/** What the environment can set of a local deployment (design §6). */
+export type Settings = {
+  /** Where the API listens, on 127.0.0.1; 0 takes any free port. */
+  port: number;
+  /** The folder of everything that is to survive a restart. */
+  dataFolder: string;
+  /** A table engine to use instead of the bundled one. */
+  dynamodbEndpoint: string | undefined;
+  /** Receivers beside public https ones. */
+  allowedReceivers: string;
+};
+
+/**
+ * Reads the settings.
+ *
+ * @throws `Problem` for what cannot be meant
+ */
+export function readSettings(variables: Readonly<Record<string, string | undefined>>): Settings {
+  const port = variables.PORT ?? '3000';
+  if (!/^\d+$/.test(port) || Number(port) > 65_535)
+    throw new Problem(`PORT is ${JSON.stringify(port)}; set it to a number from 0 to 65535.`);
+  return {
+    port: Number(port),
+    dataFolder: resolve(variables.CREWBOARD_DATA || '.crewboard'),
+    dynamodbEndpoint: variables[environment.dynamodbEndpoint] || undefined,
+    allowedReceivers: variables[environment.allowedReceivers] ?? 'localhost:*,127.0.0.1:*',
+  };
+}

@@ -1,0 +1,156 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  ListStreamsCommand,
+  type _Record as StreamRecord,
+} from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { contextOf, type Handler } from './functions.ts';
+import type { Stop } from './queue-poller.ts';
+import { localAws } from './table.ts';
+
+/** How far each shard has been handled: the last sequence number, by shard id. */
+export type Positions = Record<string, string>;
+
+/** What is polled for whom: a consumer's row, the table's stream, the handler, and where the position is kept. */
+export type StreamMapping = {
+  name: string;
+  endpoint: string;
+  tableName: string;
+  handler: Handler;
+  kinds: readonly string[];
+  batchSize: number;
+  timeoutSeconds: number;
+  positions: { read: () => Positions; write: (positions: Positions) => void };
+};
+
+/** How long an idle reader waits before it looks again. */
+const idleMs = 50;
+
+/** How often it looks for shards that are new. */
+const shardsEveryMs = 5_000;
+
+/**
+ * Lambda's part for the table's stream: reads every shard from where it was left, gives the changes of the listed kinds
+ * to the handler in order, and moves on once they are handled; from a failed one on they come again, a little later
+ * each time.
+ */
+export function pollStream(mapping: StreamMapping): Stop {
+  const client = new DynamoDBStreamsClient({ endpoint: mapping.endpoint, ...localAws });
+  const stopping = new AbortController();
+  const positions = mapping.positions.read();
+  const readers = new Map<string, Promise<void>>();
+  const watcher = watch();
+  return async () => {
+    stopping.abort();
+    await watcher;
+    await Promise.all(readers.values());
+    client.destroy();
+  };
+
+  async function watch(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: mapping.tableName }));
+        const StreamArn = Streams[0]?.StreamArn as string;
+        const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
+        for (const { ShardId } of StreamDescription?.Shards ?? [])
+          if (ShardId && !readers.has(ShardId)) readers.set(ShardId, readShard(StreamArn, ShardId));
+      } catch {
+        // The engine is not up yet, or going down; the next look tells.
+      }
+      await wait(shardsEveryMs);
+    }
+  }
+
+  async function readShard(StreamArn: string, ShardId: string): Promise<void> {
+    let iterator: string | undefined;
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      try {
+        iterator ??= await iteratorAt(StreamArn, ShardId);
+        const { Records = [], NextShardIterator } = await client.send(
+          new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }),
+        );
+        const handled = await handleAll(Records, ShardId);
+        failures = handled ? 0 : failures + 1;
+        iterator = handled ? NextShardIterator : undefined;
+        // Only a missing next iterator closes a shard (design §7).
+        if (handled && !NextShardIterator) return;
+        if (!handled) await wait(Math.min(10_000, 100 * 2 ** failures));
+        else if (Records.length === 0) await wait(idleMs);
+      } catch {
+        iterator = undefined;
+        await wait(500);
+      }
+    }
+  }
+
+  async function iteratorAt(StreamArn: string, ShardId: string): Promise<string> {
+    const SequenceNumber = positions[ShardId];
+    const shard = { StreamArn, ShardId };
+    const oldest = { ...shard, ShardIteratorType: 'TRIM_HORIZON' as const };
+    const next = SequenceNumber && { ...shard, ShardIteratorType: 'AFTER_SEQUENCE_NUMBER' as const, SequenceNumber };
+    // A position that the engine has forgotten is behind everything it still has; what comes twice does no harm.
+    const answer = await client
+      .send(new GetShardIteratorCommand(next || oldest))
+      .catch(() => client.send(new GetShardIteratorCommand(oldest)));
+    return answer.ShardIterator as string;
+  }
+
+  /** Hands records over, a batch at a time; false from the first that failed on. */
+  async function handleAll(records: StreamRecord[], shard: string): Promise<boolean> {
+    for (let at = 0; at < records.length && !stopping.signal.aborted; at += mapping.batchSize) {
+      const batch = records.slice(at, at + mapping.batchSize);
+      const failed = await handleBatch(batch.filter((record) => isOfKind(record, mapping.kinds)));
+      const handled =
+        failed === undefined
+          ? batch
+          : batch.slice(
+              0,
+              batch.findIndex((one) => one.dynamodb?.SequenceNumber === failed),
+            );
+      const last = handled.at(-1)?.dynamodb?.SequenceNumber;
+      if (last) {
+        positions[shard] = last;
+        mapping.positions.write(positions);
+      }
+      if (failed !== undefined) return false;
+    }
+    return true;
+  }
+
+  /** The sequence number of the first record that failed, if one did. */
+  async function handleBatch(records: StreamRecord[]): Promise<string | undefined> {
+    if (records.length === 0) return undefined;
+    const event: DynamoDBStreamEvent = { Records: records.map(lambdaRecord) };
+    const result = (await mapping.handler(
+      event,
+      contextOf(mapping.name, mapping.timeoutSeconds),
+    )) as DynamoDBBatchResponse;
+    const numbers = result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+    return numbers.sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))[0];
+  }
+
+  function wait(milliseconds: number): Promise<void> {
+    return pause(milliseconds, undefined, { signal: stopping.signal }).catch(() => {});
+  }
+}
+
+function isOfKind({ dynamodb }: StreamRecord, kinds: readonly string[]): boolean {
+  return kinds.includes((dynamodb?.NewImage ?? dynamodb?.OldImage)?.kind?.S ?? '');
+}
+
+function lambdaRecord({ eventID, eventName, dynamodb }: StreamRecord): DynamoDBRecord {
+  const at = dynamodb?.ApproximateCreationDateTime;
+  return {
+    ...(eventID && { eventID }),
+    ...(eventName && { eventName }),
+    eventSource: 'aws:dynamodb',
+    dynamodb: { ...dynamodb, ApproximateCreationDateTime: at && at.getTime() / 1000 } as DynamoDBRecord['dynamodb'] &
+      object,
+  };
+}
