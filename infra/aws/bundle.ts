@@ -1,0 +1,56 @@
+import { globSync, rmSync } from 'node:fs';
+import { basename, join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** The bundled functions: the folder of each, by its source below the repository's root. */
+export type Bundles = ReadonlyMap<string, string>;
+
+/** The source of every function there is, as `functions/<family>/<file>.ts`. */
+export function functionSources(): string[] {
+  return globSync('functions/*/*.ts', { cwd: root })
+    .map((source) => source.replaceAll(sep, '/'))
+    .sort();
+}
+
+/**
+ * Bundles every function, each with all that it imports, into `<folder>/<file name>/index.mjs`, by a single call
+ * of esbuild that parses what they share once.
+ *
+ * @param folder where to, relative to the repository's root; what it held is gone afterwards
+ * @throws esbuild's `BuildFailure` for what does not resolve or parse, and for two functions of one file name
+ */
+export async function bundleFunctions(folder: string): Promise<Bundles> {
+  const outdir = resolve(root, folder);
+  rmSync(outdir, { recursive: true, force: true });
+  const sources = functionSources();
+  await build({
+    absWorkingDir: root,
+    entryPoints: sources.map((source) => ({ in: source, out: `${basename(source, '.ts')}/index` })),
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    minify: true,
+    legalComments: 'none',
+    sourcemap: 'linked',
+    // Names and lines are what a stack trace needs; the sources themselves would be most of what is uploaded.
+    sourcesContent: false,
+    // undici is CommonJS and asks for Node's own modules by `require`, which an ES module does not have.
+    banner: {
+      js: `import { createRequire as requireFrom } from 'node:module';const require = requireFrom(import.meta.url);`,
+    },
+    // Lambda hands credentials over in the environment. The chain that looks everywhere else (files, single sign-on,
+    // STS, instance metadata) would be a good part of each bundle.
+    alias: {
+      '@aws-sdk/credential-provider-node': fileURLToPath(import.meta.resolve('./environment-credentials.ts')),
+    },
+    logLevel: 'silent',
+  });
+  return new Map(sources.map((source) => [source, join(outdir, basename(source, '.ts'))]));
+}

@@ -1,0 +1,110 @@
+import { Duration } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { type Consumer, type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
+import { type QueueName, queues } from '../../lib/contract/deployment.ts';
+import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
+import type { ServiceTable } from './table.ts';
+
+/** Which queues a consumer puts messages on; the right to take them comes with its source. */
+const sendsTo: Record<ConsumerName, readonly QueueName[]> = {
+  publishEvents: ['deliveries'],
+  deliverWebhook: [],
+  sweepOverdue: ['deliveries'],
+};
+
+/** A message that was received so often fails for a fault of ours: it waits in the dead-letter queue to be looked at. */
+const maxReceiveCount = 5;
+
+/** The stream keeps a record for 24 h; what is given up before that can still be read there. */
+const maxRecordAge = Duration.hours(20);
+
+/** What happens after a write: the queues, and the functions that the stream, the queues and the clock call. */
+export class Pipeline extends Construct {
+  constructor(scope: Construct, id: string, surroundings: Surroundings) {
+    super(scope, id);
+    const { table } = surroundings;
+    const built = Object.fromEntries(
+      Object.entries(queues).map(([name, { visibilitySeconds }]) => [name, queue(this, name, visibilitySeconds)]),
+    ) as Record<QueueName, Queue>;
+
+    for (const [name, consumer] of Object.entries(consumers) as [ConsumerName, Consumer][]) {
+      const handler = new ServiceFunction(this, name, {
+        ...surroundings,
+        folder: 'pipeline',
+        description: `Called by ${sourceOf(consumer)}`,
+        timeoutSeconds: consumer.timeoutSeconds,
+      });
+      table.allowReads(handler);
+      table.allowWrites(handler);
+      table.hideTokens(handler);
+      for (const to of sendsTo[name]) {
+        built[to].grantSendMessages(handler);
+        handler.addEnvironment(queues[to].urlVariable, built[to].queueUrl);
+      }
+      connect(handler, consumer, table, built);
+    }
+  }
+}
+
+function queue(scope: Construct, name: string, visibilitySeconds: number): Queue {
+  const id = constructIdOf(name);
+  const safe = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
+  const dead = new Queue(scope, `${id}Dead`, { ...safe, retentionPeriod: Duration.days(14) });
+  return new Queue(scope, id, {
+    ...safe,
+    visibilityTimeout: Duration.seconds(visibilitySeconds),
+    deadLetterQueue: { queue: dead, maxReceiveCount },
+  });
+}
+
+function sourceOf({ source }: Consumer): string {
+  if ('stream' in source) return `changes of ${source.kinds.join(', ')}`;
+  return 'queue' in source ? `the queue of ${source.queue}` : `the clock, every ${source.everySeconds} s`;
+}
+
+/** Has the consumer's source call its function, as its row says. */
+function connect(
+  handler: ServiceFunction,
+  { source, batchSize, concurrency }: Consumer,
+  table: ServiceTable,
+  built: Record<QueueName, Queue>,
+): void {
+  if ('stream' in source) {
+    handler.addEventSource(
+      new DynamoEventSource(table, {
+        batchSize,
+        parallelizationFactor: concurrency,
+        filters: ['NewImage', 'OldImage'].map((image) =>
+          FilterCriteria.filter({ dynamodb: { [image]: { kind: { S: FilterRule.or(...source.kinds) } } } }),
+        ),
+        startingPosition: StartingPosition.TRIM_HORIZON,
+        // Given up by age, not by count: a long fault of ours must not lose events, one bad record not block a day.
+        maxRecordAge,
+        retryAttempts: -1,
+        bisectBatchOnError: true,
+        reportBatchItemFailures: true,
+      }),
+    );
+  } else if ('queue' in source) {
+    handler.addEventSource(
+      new SqsEventSource(built[source.queue], {
+        batchSize,
+        maxConcurrency: concurrency,
+        reportBatchItemFailures: true,
+      }),
+    );
+  } else {
+    table.allowDueReads(handler);
+    // The next tick is the retry.
+    handler.configureAsyncInvoke({ retryAttempts: 0 });
+    new Rule(handler, 'Clock', {
+      schedule: Schedule.rate(Duration.seconds(source.everySeconds)),
+      targets: [new LambdaTarget(handler, { retryAttempts: 0 })],
+    });
+  }
+}

@@ -1,0 +1,67 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { environment } from '../../lib/contract/deployment.ts';
+import { fileNameOf } from '../../lib/contract/endpoints.ts';
+import type { Bundles } from './bundle.ts';
+import type { ServiceTable } from './table.ts';
+
+/** What every function of a stack is built from. `ephemeral`: logs go with the stack, like all it holds. */
+export type Surroundings = { bundles: Bundles; table: ServiceTable; ephemeral: boolean };
+
+/** One function: `functions/<folder>/<file name of its construct>.ts`. */
+export type ServiceFunctionProps = Surroundings & {
+  folder: string;
+  description: string;
+  timeoutSeconds: number;
+};
+
+/** The construct of an operation or a consumer: `createTask` is `CreateTask`. */
+export function constructIdOf(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/**
+ * A function as this house runs them. It may write its own log and nothing else; who builds it adds the rights that
+ * its row needs.
+ *
+ * @throws `Error` when the contract names a function that has no file
+ */
+export class ServiceFunction extends LambdaFunction {
+  /** @param name the operation id or the consumer's name */
+  constructor(scope: Construct, name: string, props: ServiceFunctionProps) {
+    const { bundles, table, ephemeral, folder, description, timeoutSeconds } = props;
+    const source = `functions/${folder}/${fileNameOf(name)}.ts`;
+    const bundle = bundles.get(source);
+    if (!bundle) throw new Error(`The contract has ${name}, but its function ${source} is missing.`);
+
+    const id = constructIdOf(name);
+    const logGroup = new LogGroup(scope, `${id}Log`, {
+      retention: RetentionDays.ONE_MONTH,
+      removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
+    });
+    // The CDK's own role could write every log of the account.
+    const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    logGroup.grantWrite(role);
+
+    super(scope, id, {
+      description,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      // Lambda's share of processor grows with memory: at 128 MB most of a cold start is waiting for it.
+      memorySize: 512,
+      timeout: Duration.seconds(timeoutSeconds),
+      code: Code.fromAsset(bundle),
+      handler: 'index.handler',
+      role,
+      logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      environment: {
+        NODE_OPTIONS: '--enable-source-maps',
+        [environment.tableName]: table.tableName,
+      },
+    });
+  }
+}

@@ -1,0 +1,147 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
+import { queues } from '../../lib/contract/deployment.ts';
+import { actionsOn, reads, synthesized, writes } from './synthesized.ts';
+
+type RedrivePolicy = { deadLetterTargetArn: { 'Fn::GetAtt': [string, 'Arn'] }; maxReceiveCount: number };
+type Queue = { VisibilityTimeout?: number; RedrivePolicy?: RedrivePolicy };
+type Mapping = { FunctionName: { Ref: string }; EventSourceArn: { 'Fn::GetAtt': [string, string] } };
+
+const { template, resources, logicalId, functionOf, allowedTo } = synthesized();
+const [table = ''] = Object.keys(resources('AWS::DynamoDB::Table'));
+const rows = Object.entries(consumers as Record<string, Consumer>).map(([name, { source, ...row }]) => ({
+  id: name.replace(/^./, (letter) => letter.toUpperCase()),
+  source,
+  ...row,
+}));
+
+/** The logical id of the queue whose messages a function is sent. */
+function queueOf(id: string): string {
+  const mappings = Object.values(resources<Mapping>('AWS::Lambda::EventSourceMapping'));
+  const mapping = mappings.find(({ Properties }) => Properties.FunctionName.Ref === logicalId(id));
+  return mapping?.Properties.EventSourceArn['Fn::GetAtt'][0] as string;
+}
+
+const mappingOf = (id: string, properties: object) =>
+  template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+    FunctionName: { Ref: logicalId(id) },
+    FunctionResponseTypes: ['ReportBatchItemFailures'],
+    ...properties,
+  });
+
+describe('the consumers', () => {
+  it.each(rows)('give $id $timeoutSeconds s', ({ id, timeoutSeconds }) => {
+    expect(functionOf(id).Timeout).toBe(timeoutSeconds);
+  });
+
+  it.each(rows)('let $id read and write the table, and see no token', ({ id }) => {
+    expect(allowedTo(id, 'dynamodb')).toEqual(expect.arrayContaining(actionsOn(table, [...reads, ...writes])));
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      Roles: [{ Ref: functionOf(id).Role['Fn::GetAtt'][0] }],
+      PolicyDocument: {
+        Statement: Match.arrayWith([Match.objectLike({ Effect: 'Deny', Action: [...reads, ...writes].sort() })]),
+      },
+    });
+  });
+
+  it('are called by nothing else', () => {
+    const called = rows.filter(({ source }) => !('everySeconds' in source));
+    template.resourceCountIs('AWS::Lambda::EventSourceMapping', called.length);
+    template.resourceCountIs('AWS::Events::Rule', rows.length - called.length);
+  });
+});
+
+describe('the stream', () => {
+  for (const { id, source, batchSize, concurrency } of rows)
+    if ('stream' in source) {
+      it(`calls ${id} for ${source.kinds.join(', ')}, new, changed or gone`, () => {
+        const kind = { kind: { S: [...source.kinds] } };
+        mappingOf(id, {
+          EventSourceArn: { 'Fn::GetAtt': [table, 'StreamArn'] },
+          StartingPosition: 'TRIM_HORIZON',
+          BatchSize: batchSize,
+          ParallelizationFactor: concurrency,
+          FilterCriteria: {
+            Filters: [
+              { Pattern: Match.serializedJson({ dynamodb: { NewImage: kind } }) },
+              { Pattern: Match.serializedJson({ dynamodb: { OldImage: kind } }) },
+            ],
+          },
+        });
+      });
+
+      it(`gives up what ${id} cannot take by its age of 20 h, not by a count`, () => {
+        mappingOf(id, {
+          MaximumRetryAttempts: -1,
+          MaximumRecordAgeInSeconds: 72_000,
+          BisectBatchOnFunctionError: true,
+        });
+      });
+    }
+});
+
+describe('the queues', () => {
+  for (const { id, source, batchSize, concurrency, timeoutSeconds } of rows)
+    if ('queue' in source) {
+      it(`send ${source.queue} to ${id}, which answers for each message`, () => {
+        mappingOf(id, { BatchSize: batchSize, ScalingConfig: { MaximumConcurrency: concurrency } });
+        expect(allowedTo(id, 'sqs')).toEqual(
+          expect.arrayContaining(actionsOn(queueOf(id), ['sqs:ReceiveMessage', 'sqs:DeleteMessage'])),
+        );
+      });
+
+      it(`hide a message of ${source.queue} for longer than ${id} can work on it`, () => {
+        const hidden = resources<Queue>('AWS::SQS::Queue')[queueOf(id)]?.Properties.VisibilityTimeout;
+        expect(hidden).toBe(queues[source.queue].visibilitySeconds);
+        expect(hidden).toBeGreaterThan(timeoutSeconds);
+      });
+
+      it(`keep a message of ${source.queue} that fails five times for 14 days, to be looked at`, () => {
+        const redrive = resources<Queue>('AWS::SQS::Queue')[queueOf(id)]?.Properties.RedrivePolicy;
+        expect(redrive?.maxReceiveCount).toBe(5);
+        const dead = redrive?.deadLetterTargetArn['Fn::GetAtt'][0] ?? '';
+        expect(resources('AWS::SQS::Queue')[dead]?.Properties).toMatchObject({
+          MessageRetentionPeriod: 14 * 24 * 60 * 60,
+        });
+      });
+    }
+
+  it('are encrypted, and closed to what is not', () => {
+    template.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true });
+    template.resourceCountIs('AWS::SQS::QueuePolicy', Object.keys(resources('AWS::SQS::Queue')).length);
+  });
+
+  it.each(['PublishEvents', 'SweepOverdue'])('take deliveries from %s, which knows where to send them', (id) => {
+    const deliveries = queueOf('DeliverWebhook');
+    expect(functionOf(id).Environment.Variables).toMatchObject({ DELIVERIES_QUEUE_URL: { Ref: deliveries } });
+    expect(allowedTo(id, 'sqs')).toEqual(expect.arrayContaining(actionsOn(deliveries, ['sqs:SendMessage'])));
+  });
+
+  it('take no message from DeliverWebhook', () => {
+    expect(allowedTo('DeliverWebhook', 'sqs').filter((action) => action.startsWith('sqs:Send'))).toEqual([]);
+  });
+});
+
+describe('the clock', () => {
+  for (const { id, source } of rows)
+    if ('everySeconds' in source) {
+      it(`calls ${id} every ${source.everySeconds} s, and not again for a call that failed`, () => {
+        template.hasResourceProperties('AWS::Events::Rule', {
+          ScheduleExpression: 'rate(1 minute)',
+          Targets: [Match.objectLike({ Arn: { 'Fn::GetAtt': [logicalId(id), 'Arn'] } })],
+        });
+        template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
+          FunctionName: { Ref: logicalId(id) },
+          MaximumRetryAttempts: 0,
+        });
+      });
+
+      it(`has ${id} look up what is due, which no other function may`, () => {
+        const onIndex = (other: string) =>
+          allowedTo(other, 'dynamodb').filter((action) => action.includes('/index/due'));
+        expect(onIndex(id)).toHaveLength(1);
+        for (const other of rows.filter((row) => row.id !== id)) expect(onIndex(other.id)).toEqual([]);
+      });
+    }
+});

@@ -1,0 +1,79 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { type CfnFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import cdk from '../../cdk.json' with { type: 'json' };
+import { functionSources } from '../../infra/aws/bundle.ts';
+import { ServiceStack } from '../../infra/aws/service-stack.ts';
+
+/** Stands for every bundle: what is in one is no concern of the template. */
+const bundle = mkdtempSync(join(tmpdir(), 'crewboard-bundle-'));
+writeFileSync(join(bundle, 'index.mjs'), 'export const handler = async () => {};');
+
+/** The stack over these sources, with the settings of `cdk.json`. */
+export function stackOf(sources = functionSources(), context: Record<string, string> = {}): ServiceStack {
+  // `npm run synth` has CloudFormation's rules checked, which takes seconds; here it would for each test file.
+  const app = new App({ context: { ...cdk.context, ...context }, builtinCloudFormationValidation: false });
+  return new ServiceStack(app, 'Crewboard', { bundles: new Map(sources.map((source) => [source, bundle])) });
+}
+
+/** A statement of a policy. */
+export type Statement = { Effect: 'Allow' | 'Deny'; Action: string | string[]; Resource: unknown; Condition?: unknown };
+
+/** What tests look at of a function. */
+export type FunctionProperties = {
+  Timeout: number;
+  Environment: { Variables: Record<string, unknown> };
+  LoggingConfig: { LogGroup: { Ref: string } };
+  Role: { 'Fn::GetAtt': [string, 'Arn'] };
+};
+
+/** A resource of a template. */
+type Resource<Properties> = { Properties: Properties; DeletionPolicy?: string };
+
+type Policy = { Roles: { Ref: string }[]; PolicyDocument: { Statement: Statement[] } };
+
+/** A synthesized stack, read by the names that the contract gives. */
+export function synthesized() {
+  const stack = stackOf();
+  const template = Template.fromStack(stack);
+  const resources = <Properties>(type: string) => template.findResources(type) as Record<string, Resource<Properties>>;
+  const functions = resources<FunctionProperties>('AWS::Lambda::Function');
+
+  /** The logical id of the function whose construct has this id. */
+  const logicalId = (id: string): string => {
+    const found = stack.node.findAll().find((node) => node instanceof LambdaFunction && node.node.id === id);
+    if (!found) throw new Error(`There is no function ${id}.`);
+    return stack.getLogicalId(found.node.defaultChild as CfnFunction);
+  };
+  const functionOf = (id: string) => functions[logicalId(id)]?.Properties as FunctionProperties;
+
+  /** What the role of a function may and may not do. */
+  const statementsOf = (id: string): Statement[] => {
+    const role = functionOf(id).Role['Fn::GetAtt'][0];
+    return Object.values(resources<Policy>('AWS::IAM::Policy'))
+      .filter(({ Properties }) => Properties.Roles.some(({ Ref }) => Ref === role))
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+  };
+
+  /** The actions of a service that a function is allowed, each with the resource it is allowed on, as text. */
+  const allowedTo = (id: string, service: string): string[] =>
+    statementsOf(id)
+      .filter(({ Effect }) => Effect === 'Allow')
+      .flatMap(({ Action, Resource }) => [Action].flat().map((action) => `${action} ${JSON.stringify(Resource)}`))
+      .filter((allowed) => allowed.startsWith(`${service}:`))
+      .sort();
+
+  return { template, resources, functions, logicalId, functionOf, statementsOf, allowedTo };
+}
+
+/** Actions on the attribute `Arn` of a resource, as `allowedTo` writes them. */
+export function actionsOn(logicalId: string, actions: readonly string[], attribute = 'Arn'): string[] {
+  return actions.map((action) => `${action} {"Fn::GetAtt":["${logicalId}","${attribute}"]}`).sort();
+}
+
+/** What reads and what writes items of the table. */
+export const reads = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
+export const writes = ['dynamodb:ConditionCheckItem', 'dynamodb:DeleteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'];

@@ -1,0 +1,94 @@
+import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { tokenPartitions } from '../../infra/aws/table.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { type Statement, stackOf, synthesized, writes } from './synthesized.ts';
+
+const { template, resources } = synthesized();
+const [table = ''] = Object.keys(resources('AWS::DynamoDB::Table'));
+
+describe('the table', () => {
+  it('has the keys, the expiry and the stream that the functions count on, billed on demand', () => {
+    template.hasResourceProperties('AWS::DynamoDB::Table', {
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+      BillingMode: 'PAY_PER_REQUEST',
+      StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+    });
+  });
+
+  it('has one index, of keys only, for what is due', () => {
+    template.hasResourceProperties('AWS::DynamoDB::Table', {
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: 'due',
+          KeySchema: [
+            { AttributeName: 'due', KeyType: 'HASH' },
+            { AttributeName: 'dueAt', KeyType: 'RANGE' },
+          ],
+          Projection: { ProjectionType: 'KEYS_ONLY' },
+        },
+      ],
+    });
+  });
+
+  it('can be restored to any second, is not deleted by mistake, and outlives its stack', () => {
+    template.resourceCountIs('AWS::DynamoDB::Table', 1);
+    template.hasResource('AWS::DynamoDB::Table', {
+      Properties: {
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        DeletionProtectionEnabled: true,
+      },
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+    });
+  });
+
+  it('goes with its stack where that is ephemeral', () => {
+    Template.fromStack(stackOf(undefined, { ephemeral: 'true' })).hasResource('AWS::DynamoDB::Table', {
+      Properties: { DeletionProtectionEnabled: false },
+      DeletionPolicy: 'Delete',
+    });
+  });
+
+  it.each(['false', '', '0'])('is kept where the flag ephemeral says "%s"', (flag) => {
+    Template.fromStack(stackOf(undefined, { ephemeral: flag })).hasResource('AWS::DynamoDB::Table', {
+      Properties: { DeletionProtectionEnabled: true },
+      DeletionPolicy: 'Retain',
+    });
+  });
+});
+
+describe('tokens', () => {
+  const organization = 'acme' as Organization;
+  const isOfTokens = (pk: string) =>
+    tokenPartitions.some((pattern) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(pk));
+
+  it('can be written by none of the functions that write the table', () => {
+    const policies = Object.values(resources<{ PolicyDocument: { Statement: Statement[] } }>('AWS::IAM::Policy'))
+      .map(({ Properties }) => Properties.PolicyDocument.Statement)
+      .filter((statements) =>
+        statements.some(({ Effect, Action }) => Effect === 'Allow' && writes.some((write) => Action.includes(write))),
+      );
+    expect(policies.length).toBeGreaterThan(0);
+    for (const statements of policies)
+      expect(statements).toContainEqual({
+        Effect: 'Deny',
+        Action: expect.arrayContaining(writes),
+        Resource: { 'Fn::GetAtt': [table, 'Arn'] },
+        Condition: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': tokenPartitions } },
+      });
+  });
+
+  it('are in partitions that nothing else is in, whatever its name', () => {
+    expect(isOfTokens(keys.token('0123456789ab').pk)).toBe(true);
+    expect(isOfTokens(keys.tokens(organization))).toBe(true);
+    const { rows, counters } = keys.taskScope(organization, { agent: 'tok', project: 'proj_TOK' });
+    const others = [keys.task(organization, 'TOK').pk, keys.idempotency(organization, 'TOK0').pk, rows, counters];
+    expect(others.filter(isOfTokens)).toEqual([]);
+  });
+});
