@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { startEngine } from '../infra/local/engine.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where the run's table engine answers; each test file makes a table of its own in it. */
+    dynamodbEndpoint: string;
+  }
+}
+
+/** Starts one engine for all test files of a run, on a database that goes with it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'crewboard-engine-'));
+  const engine = await startEngine({ database: join(folder, 'table.db'), log: join(folder, 'engine.log') });
+  project.provide('dynamodbEndpoint', engine.endpoint);
+  return async () => {
+    await engine.stop();
+    rmSync(folder, { recursive: true });
+  };
+}

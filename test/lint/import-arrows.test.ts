@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+/** Imports that the arrows of design §1 refuse, each in a file of its own. */
+const refused = [
+  ['lib/contract/a.ts', '../table/keys.ts'],
+  ['lib/contract/b.ts', 'node:fs'],
+  ['lib/contract/c.ts', '@aws-sdk/client-dynamodb'],
+  ['lib/table/a.ts', '../tasks/tasks.ts'],
+  ['lib/table/b.ts', '../http/serve.ts'],
+  ['lib/table/c.ts', '../app.ts'],
+  ['lib/tasks/a.ts', '../http/serve.ts'],
+  ['lib/tasks/b.ts', '@aws-sdk/lib-dynamodb'],
+  ['lib/tasks/c.ts', '../app.ts'],
+  ['lib/webhooks/a.ts', '../queue/consume.ts'],
+  ['lib/webhooks/b.ts', '../tasks/tasks.ts'],
+  ['lib/agents/a.ts', 'aws-lambda'],
+  ['lib/sqs/a.ts', '../table/keys.ts'],
+  ['lib/app.ts', './http/serve.ts'],
+  ['lib/http/a.ts', '../queue/consume.ts'],
+  ['lib/http/b.ts', '../../infra/local/main.ts'],
+  ['lib/queue/a.ts', '../http/serve.ts'],
+  ['functions/open/a.ts', './health.ts'],
+  ['functions/open/b.ts', '../webhooks/get-webhook.ts'],
+  ['functions/open/c.ts', '../../infra/local/main.ts'],
+  ['infra/aws/a.ts', '../../lib/table/keys.ts'],
+  ['infra/aws/b.ts', '../local/main.ts'],
+  ['infra/local/a.ts', '../aws/app.ts'],
+  ['infra/local/b.ts', '../cli/token.ts'],
+  ['infra/cli/a.ts', '../aws/app.ts'],
+] as const;
+
+/** Imports along the arrows. */
+const allowed = [
+  ['lib/contract/ok.ts', './shapes.ts'],
+  ['lib/table/ok.ts', '../contract/ids.ts'],
+  ['lib/tasks/ok.ts', '../table/tasks.ts'],
+  ['lib/webhooks/ok.ts', '../sqs/queue.ts'],
+  ['lib/http/ok.ts', '../app.ts'],
+  ['lib/queue/ok.ts', '../table/keys.ts'],
+  ['functions/open/ok.ts', '../../lib/http/serve.ts'],
+  ['infra/aws/ok.ts', '../../lib/contract/consumers.ts'],
+  ['infra/local/ok.ts', '../../lib/app.ts'],
+  ['infra/cli/ok.ts', '../local/running.ts'],
+] as const;
+
+let folder: string;
+let offending: Set<string>;
+
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-arrows-')));
+  const { vcs: _, ...config } = JSON.parse(readFileSync('biome.json', 'utf8')) as { vcs: unknown };
+  writeFileSync(join(folder, 'biome.json'), JSON.stringify({ ...config, vcs: { enabled: false } }));
+  for (const [file, source] of [...refused, ...allowed]) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), `import { thing } from '${source}';\nexport const other = thing;\n`);
+  }
+  copyFileSync('package.json', join(folder, 'package.json'));
+  offending = lint();
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The files in which the linter refuses an import. */
+function lint(): Set<string> {
+  const biome = join(process.cwd(), 'node_modules/.bin/biome');
+  const args = ['lint', '--only=style/noRestrictedImports', '--reporter=github', '--max-diagnostics=none'];
+  try {
+    execFileSync(biome, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    return new Set();
+  } catch (error) {
+    const { stdout } = error as { stdout: string };
+    return new Set(
+      [...stdout.matchAll(/noRestrictedImports,file=([^,]+)/g)].map(([, file]) => relative(folder, file as string)),
+    );
+  }
+}
+
+it.each(refused)('the linter refuses in %s an import of %s', (file) => {
+  expect(offending).toContain(file);
+});
+
+it.each(allowed)('the linter takes in %s an import of %s', (file) => {
+  expect(offending).not.toContain(file);
+});

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { contextOf } from '../infra/local/functions.ts';
+import { createTable } from '../infra/local/table.ts';
+import { type App, openApp } from '../lib/app.ts';
+import { environment } from '../lib/contract/deployment.ts';
+import { type Scope, scopes } from '../lib/contract/endpoint.ts';
+import type { Organization } from '../lib/contract/organization.ts';
+import type { ApiEvent, ApiResult } from '../lib/http/exchange.ts';
+import { issueToken } from '../lib/http/issue-token.ts';
+import { openTable, type Table } from '../lib/table/client.ts';
+
+/** A clock that stands still until it is moved. */
+export type Clock = { (): number; now: number };
+
+/** A clock at a moment of its own, in milliseconds since 1970. */
+export function clockAt(now: number): Clock {
+  const clock = () => clock.now;
+  clock.now = now;
+  return clock;
+}
+
+/** The service over a table of its own in the run's engine, without a gateway or a process of its own. */
+export type Service = { app: App; table: Table; endpoint: string; tableName: string };
+
+/** Opens a service on a new, empty table. `more` are further environment variables. */
+export async function openService(clock: () => number = Date.now, more: Record<string, string> = {}): Promise<Service> {
+  const endpoint = inject('dynamodbEndpoint');
+  const tableName = `test-${randomUUID()}`;
+  await createTable(endpoint, tableName);
+  const app = openApp({
+    environment: {
+      [environment.tableName]: tableName,
+      [environment.dynamodbEndpoint]: endpoint,
+      [environment.secretsKeyFile]: join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'),
+      ...more,
+    },
+    clock,
+  });
+  return { app, table: openTable(tableName, endpoint), endpoint, tableName };
+}
+
+/** An organization of its own, provisioned, and a token of it. */
+export async function newCaller(
+  app: App,
+  allowed: readonly Scope[] = scopes,
+): Promise<{ organization: Organization; token: string }> {
+  const organization = `org-${randomUUID()}` as Organization;
+  return { organization, token: await issueToken(app, { organization, scopes: allowed }) };
+}
+
+/** What a test sends to a handler. `body` is sent as JSON unless it is text already. */
+export type Sent = {
+  method?: string;
+  path?: string;
+  query?: string;
+  params?: Record<string, string>;
+  headers?: Record<string, string>;
+  body?: unknown;
+  token?: string;
+};
+
+/** The API Gateway v2 event of what is sent. */
+export function eventOf({ method = 'GET', path = '/', query = '', params, headers = {}, body, token }: Sent): ApiEvent {
+  const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    version: '2.0',
+    routeKey: `${method} ${path}`,
+    rawPath: path,
+    rawQueryString: query,
+    headers: {
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(text !== undefined && { 'content-type': 'application/json' }),
+      ...Object.fromEntries(given),
+    },
+    ...(params && { pathParameters: params }),
+    requestContext: {
+      accountId: '000000000000',
+      apiId: 'test',
+      domainName: 'test',
+      domainPrefix: 'test',
+      http: { method, path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'test' },
+      requestId: randomUUID(),
+      routeKey: `${method} ${path}`,
+      stage: '$default',
+      time: '',
+      timeEpoch: 0,
+    },
+    ...(text !== undefined && { body: text }),
+    isBase64Encoded: false,
+  };
+}
+
+/** What a handler answered, its body parsed. */
+export type Answer = {
+  status: number;
+  headers: Record<string, string>;
+  body: Record<string, never> & { [name: string]: unknown };
+};
+
+/** Sends a request to a handler as Lambda would. */
+export async function call(
+  handler: (event: ApiEvent, context: ReturnType<typeof contextOf>) => Promise<ApiResult>,
+  sent: Sent,
+): Promise<Answer> {
+  const { statusCode = 200, headers = {}, body } = await handler(eventOf(sent), contextOf('test', 29));
+  return { status: statusCode, headers: headers as Record<string, string>, body: body ? JSON.parse(body) : {} };
+}
