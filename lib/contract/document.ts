@@ -65,14 +65,16 @@ function refusals(row: Endpoint): Json {
     statuses.map((status) => {
       const here = codes.filter((code) => refusalStatus[code] === status);
       const content = { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } };
-      return [status, { description: here.join(', '), content }];
+      const headers = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+      return [status, { description: here.join(', '), headers, content }];
     }),
   );
 }
 
 function requestBody(body: ObjectSchema): Json {
   const schema = closed(schemaOf(body, 'input'));
-  return { required: 'required' in schema, content: { 'application/json': { schema } } };
+  const { required = [] } = schema as { required?: string[] };
+  return { required: required.length > 0, content: { 'application/json': { schema } } };
 }
 
 const refusalSchema: Json = {

@@ -84,6 +84,6 @@ export class Refusal extends Error {
 }
 
 /** The refusal for what is absent, another organization's, or cannot be an id of its kind: one answer for all three. */
-export function notFound(what: string): Refusal {
-  return new Refusal('not_found', `There is no such ${what}.`);
+export function notFound(): Refusal {
+  return new Refusal('not_found', 'There is no such resource.');
 }

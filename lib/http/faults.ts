@@ -28,7 +28,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
     .map((other) => ({ other, distance: leven(plain(name), plain(other)) }))
     .sort((a, b) => a.distance - b.distance);
   const [best] = ranked;
-  return best && best.distance <= Math.max(1, Math.floor(best.other.length / 3)) ? best.other : undefined;
+  return best && best.distance <= Math.max(1, Math.round(best.other.length / 3)) ? best.other : undefined;
 }
 
 /**
@@ -50,6 +50,10 @@ export function unknownFields(
         return { path: name, code: 'read_only', message: `${name} is set by the service; leave it out` };
       const meant = nearest(name, Object.keys(known));
       const hint = meant ? `; did you mean ${meant}?` : '';
-      return { path: name, code: 'unknown_field', message: `${JSON.stringify(name)} is not a known ${kind}${hint}` };
+      return {
+        path: name,
+        code: 'unknown_field',
+        message: `${JSON.stringify(name.slice(0, 64))} is not a known ${kind}${hint}`,
+      };
     });
 }

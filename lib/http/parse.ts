@@ -64,7 +64,7 @@ function parseParams(row: Endpoint, event: ApiEvent): Record<string, unknown> {
   return Object.fromEntries(
     schemas.map(([name, schema]) => {
       const { output, faults } = check(schema, event.pathParameters?.[name]);
-      if (faults.length > 0) throw notFound('resource');
+      if (faults.length > 0) throw notFound();
       return [name, output];
     }),
   );

@@ -1,11 +1,21 @@
 import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
-import { type Item, unavailable } from './transact.ts';
+import { type Item, isThrottling, unavailable } from './transact.ts';
+
+/** Waits for a read; what DynamoDB throttles even now means that we are busy, not broken. */
+async function reading<Output>(sent: Promise<Output>): Promise<Output> {
+  try {
+    return await sent;
+  } catch (error) {
+    throw isThrottling(error) ? unavailable() : error;
+  }
+}
 
 /** Reads an item as it is now (strongly consistent), or `undefined`. */
 export async function getItem(table: Table, key: Key): Promise<Item | undefined> {
-  const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true }));
+  const command = new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true });
+  const { Item } = await reading(table.client.send(command));
   return Item;
 }
 
@@ -26,8 +36,10 @@ export async function getItems(table: Table, wanted: readonly Key[]): Promise<It
     for (let attempt = 0; missing.length > 0; attempt++) {
       if (attempt === tries) throw unavailable();
       if (attempt > 0) await table.sleep(Math.random() * 25 * 2 ** attempt);
-      const { Responses, UnprocessedKeys } = await table.client.send(
-        new BatchGetCommand({ RequestItems: { [table.name]: { Keys: missing, ConsistentRead: true } } }),
+      const { Responses, UnprocessedKeys } = await reading(
+        table.client.send(
+          new BatchGetCommand({ RequestItems: { [table.name]: { Keys: missing, ConsistentRead: true } } }),
+        ),
       );
       for (const item of (Responses?.[table.name] ?? []) as Item[]) found.set(`${item.pk} ${item.sk}`, item);
       missing = (UnprocessedKeys?.[table.name]?.Keys ?? []) as Key[];
@@ -45,16 +57,18 @@ export async function* queryItems(table: Table, { pk, from = ' ', to = '~', limi
   let left = limit ?? Number.POSITIVE_INFINITY;
   do {
     const { Items = [], LastEvaluatedKey }: { Items?: Item[] | undefined; LastEvaluatedKey?: Item | undefined } =
-      await table.client.send(
-        new QueryCommand({
-          TableName: table.name,
-          KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-          ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
-          ConsistentRead: true,
-          ScanIndexForward: false,
-          Limit: limit && left,
-          ExclusiveStartKey: start,
-        }),
+      await reading(
+        table.client.send(
+          new QueryCommand({
+            TableName: table.name,
+            KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+            ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
+            ConsistentRead: true,
+            ScanIndexForward: false,
+            Limit: limit && left,
+            ExclusiveStartKey: start,
+          }),
+        ),
       );
     yield* Items;
     left -= Items.length;

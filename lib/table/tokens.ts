@@ -1,6 +1,6 @@
 import type { Scope } from '../contract/endpoint.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound } from '../contract/refusals.ts';
+import { Refusal } from '../contract/refusals.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
@@ -61,7 +61,7 @@ export function openTokens(table: Table) {
             ConditionExpression: 'attribute_exists(pk)',
             ExpressionAttributeValues: { ':now': revokedAt },
           },
-          otherwise: () => notFound('token'),
+          otherwise: () => new Refusal('not_found', 'There is no such token.'),
         },
       ]);
     },

@@ -87,7 +87,10 @@ export function merged(meanings: Error[]): Error {
 }
 
 function meaningOf(write: Write, found: Item | undefined): Error {
-  return write.otherwise?.(found) ?? new Error(`A condition failed that says no meaning: ${JSON.stringify(write)}`);
+  if (write.otherwise) return write.otherwise(found);
+  // The expression only: values are callers' texts, and this error goes to the log.
+  const [[kind, { ConditionExpression }]] = Object.entries(write) as [[string, { ConditionExpression?: string }]];
+  return new Error(`A condition failed that has no meaning: ${kind} IF ${ConditionExpression}`);
 }
 
 /**
@@ -182,7 +185,8 @@ async function many(table: Table, writes: readonly Write[], token: string): Prom
   }
 }
 
-function isThrottling(error: unknown): boolean {
+/** Whether DynamoDB refused for its load, after the SDK's own tries. */
+export function isThrottling(error: unknown): boolean {
   const names = ['ThrottlingException', 'ProvisionedThroughputExceededException', 'RequestLimitExceeded'];
   return error instanceof Error && names.includes(error.name);
 }

@@ -73,7 +73,7 @@ export function openWebhookStore(table: Table) {
       await transact(table, [
         {
           Delete: { Key: keys.webhook(organization, ulid), ConditionExpression: 'attribute_exists(pk)' },
-          otherwise: () => notFound('webhook'),
+          otherwise: () => notFound(),
         },
         { Delete: { Key: keys.webhookSecret(organization, ulid) } },
         ...events.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),

@@ -1,4 +1,4 @@
-import { Refusal } from '../contract/refusals.ts';
+import { detailsLimit, Refusal } from '../contract/refusals.ts';
 
 /** What the walk asks of a task: its id and what it depends on. */
 type Node = { id: string; dependsOn: string[] };
@@ -36,6 +36,12 @@ export async function refuseCycle(
   ring.unshift(id);
   const path = `dependsOn.${dependsOn.indexOf(ring[1] as string)}`;
   throw new Refusal('dependency_cycle', 'A task cannot depend on itself, directly or through others.', [
-    { path, code: 'cycle', message: `These tasks would wait for each other: ${ring.join(' → ')}.` },
+    { path, code: 'cycle', message: `These tasks would wait for each other: ${shortened(ring).join(' → ')}.` },
   ]);
+}
+
+/** A long ring by its two ends: enough to find it (design §2, "20 at most"). */
+function shortened(ring: string[]): string[] {
+  const half = detailsLimit / 2;
+  return ring.length > detailsLimit ? [...ring.slice(0, half), '…', ...ring.slice(-half)] : ring;
 }

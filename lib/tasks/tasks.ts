@@ -17,7 +17,7 @@ export type Precondition = (version: number) => void;
 export function openTasks(store: TaskStore, ulid: () => string, clock: () => number) {
   const found = async (organization: Organization, id: string): Promise<StoredTask> => {
     const task = await store.get(organization, id);
-    if (!task) throw notFound('task');
+    if (!task) throw notFound();
     return task;
   };
 

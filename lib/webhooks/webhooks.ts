@@ -23,7 +23,7 @@ export type WebhookParts = {
 export function openWebhooks({ store, deliveries, secrets, allowed, ulid, clock }: WebhookParts) {
   const found = async (organization: Organization, id: string): Promise<Webhook> => {
     const webhook = await store.get(organization, id);
-    if (!webhook) throw notFound('webhook');
+    if (!webhook) throw notFound();
     return webhook;
   };
 
