@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest';
+import { openApiDocument } from '../../lib/contract/document.ts';
+import { endpoints } from '../../lib/contract/endpoints.ts';
+
+type Json = { [key: string]: Json };
+
+const document = openApiDocument() as unknown as Json;
+
+/** A value of the document that is a text. */
+const textOf = (value: Json | undefined) => value as unknown as string | undefined;
+
+/** What stands at a path of keys in the document, references followed. */
+function at(...path: string[]): Json {
+  return path.reduce((value, key) => {
+    const reference = textOf(value[key]?.$ref);
+    return reference ? resolved(reference) : (value[key] as Json);
+  }, document);
+}
+
+function resolved(reference: string): Json {
+  expect(reference).toMatch(/^#\//);
+  return at(...reference.slice(2).split('/'));
+}
+
+/** Every object in a value, the value itself included. */
+function* objectsIn(value: unknown): Generator<Json> {
+  if (typeof value !== 'object' || value === null) return;
+  yield value as Json;
+  for (const inner of Object.values(value)) yield* objectsIn(inner);
+}
+
+const bodyOf = (path: string, method: string) =>
+  at('paths', path, method, 'requestBody', 'content', 'application/json', 'schema');
+const answerOf = (path: string, method: string, status: string) =>
+  at('paths', path, method, 'responses', status, 'content', 'application/json', 'schema', 'properties');
+
+function parameterOf(path: string, method: string, name: string): unknown {
+  return Object.values(at('paths', path, method, 'parameters'))
+    .map((parameter) => (parameter.$ref ? resolved(textOf(parameter.$ref) as string) : parameter))
+    .find((parameter) => textOf(parameter.name) === name);
+}
+
+const board = '/api/kanban-tasks';
+const task = '/api/kanban-tasks/{id}';
+
+describe('the document', () => {
+  it('is OpenAPI 3.1', () => {
+    expect(document.openapi).toBe('3.1.1');
+  });
+
+  it('has every row under its operation id, once', () => {
+    const operations = Object.values(document.paths as Json).flatMap((path) => Object.values(path));
+    const ids = operations.map(({ operationId }) => textOf(operationId));
+    expect([...ids].sort()).toEqual(Object.keys(endpoints).sort());
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it.each([
+    ['get', board, 'listTasks', '200', 'tasks:read'],
+    ['post', board, 'createTask', '201', 'tasks:write'],
+    ['get', task, 'getTask', '200', 'tasks:read'],
+    ['patch', task, 'updateTask', '200', 'tasks:write'],
+    ['delete', task, 'deleteTask', '200', 'tasks:write'],
+  ])('has %s %s as %s, which answers %s and needs %s', (method, path, operationId, status, scope) => {
+    const operation = at('paths', path, method);
+    expect(operation.operationId).toBe(operationId);
+    expect(Object.keys(operation.responses as Json).filter((code) => code < '300')).toEqual([status]);
+    expect(operation.security).toEqual([{ bearer: [scope] }]);
+    expect(operation.tags).toEqual(['kanban-tasks']);
+  });
+
+  it.each(['/health', '/openapi.json'])('asks for no token at %s', (path) => {
+    expect(at('paths', path, 'get').security).toEqual([]);
+  });
+
+  it('has no reference that leads nowhere', () => {
+    const references = [...objectsIn(document)].flatMap(({ $ref }) => textOf($ref) ?? []);
+    expect(references.length).toBeGreaterThan(0);
+    for (const reference of new Set(references)) expect(resolved(reference)).toBeDefined();
+  });
+
+  it('names each parameter of a path, required and with its pattern', () => {
+    for (const [path, operations] of Object.entries(document.paths as Json))
+      for (const [method, { parameters }] of Object.entries(operations)) {
+        const inPath = Object.values(parameters ?? {}).filter((parameter) => textOf(parameter.in) === 'path');
+        expect(inPath.map(({ name }) => `${method} {${name}}`)).toEqual(
+          [...path.matchAll(/\{\w+\}/g)].map(([name]) => `${method} ${name}`),
+        );
+        for (const parameter of inPath)
+          expect(parameter).toMatchObject({ required: true, schema: { type: 'string', pattern: /./ } });
+      }
+  });
+
+  it('has no colon of the specification left in a path', () => {
+    expect(Object.keys(document.paths as Json).filter((path) => path.includes(':'))).toEqual([]);
+  });
+
+  it('defines the bearer scheme that the operations need', () => {
+    expect(at('components', 'securitySchemes', 'bearer')).toMatchObject({ type: 'http', scheme: 'bearer' });
+  });
+});
+
+describe('the body of a create in the document', () => {
+  const { properties, ...body } = bodyOf(board, 'post');
+
+  it('requires a title and knows no other fields than the seven', () => {
+    expect(body).toMatchObject({ type: 'object', required: ['title'], additionalProperties: false });
+    expect(Object.keys(properties as Json)).toEqual([
+      'title',
+      'description',
+      'status',
+      'priority',
+      'assignedAgent',
+      'projectId',
+      'dependsOn',
+    ]);
+  });
+
+  it.each([
+    ['title', { type: 'string', minLength: 1, maxLength: 500 }],
+    ['description', { type: 'string', maxLength: 10_000 }],
+    ['status', { default: 'backlog' }],
+    ['status', { enum: ['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review', 'done'] }],
+    ['priority', { enum: ['low', 'medium', 'high', 'critical'], default: 'medium' }],
+    ['assignedAgent', { type: 'string', pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 64 }],
+    ['projectId', { type: 'string', pattern: '^proj_[A-Za-z0-9_-]{1,64}$' }],
+    ['dependsOn', { type: 'array', maxItems: 25, uniqueItems: true }],
+  ])('says of %s %j', (field, said) => {
+    expect((properties as Json)[field]).toMatchObject(said);
+  });
+
+  it('is required, and may come under an Idempotency-Key of 1 to 255 visible characters', () => {
+    expect(at('paths', board, 'post', 'requestBody').required).toBe(true);
+    expect(parameterOf(board, 'post', 'Idempotency-Key')).toMatchObject({
+      in: 'header',
+      schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+    });
+  });
+});
+
+describe('the body of a patch in the document', () => {
+  it('requires nothing and knows no other fields than the seven', () => {
+    const body = bodyOf(task, 'patch');
+    expect(body).toMatchObject({ type: 'object', additionalProperties: false });
+    expect(body.required ?? []).toEqual([]);
+    expect(Object.keys(body.properties as Json)).toHaveLength(7);
+  });
+
+  it('may be left out, for no body counts as an empty one', () => {
+    expect(at('paths', task, 'patch', 'requestBody').required).toBe(false);
+  });
+
+  it.each([
+    ['title', false],
+    ['description', true],
+    ['status', false],
+    ['priority', false],
+    ['assignedAgent', true],
+    ['projectId', true],
+    ['dependsOn', false],
+  ])('says whether %s takes null: %s', (field, nullable) => {
+    const said = JSON.stringify((bodyOf(task, 'patch').properties as Json)[field]);
+    expect(said.includes('"null"')).toBe(nullable);
+  });
+
+  it('has no defaults, for what it does not name stays', () => {
+    expect([...objectsIn(bodyOf(task, 'patch'))].filter((schema) => 'default' in schema)).toEqual([]);
+  });
+
+  it('may come with If-Match, as a delete may', () => {
+    for (const method of ['patch', 'delete'])
+      expect(parameterOf(task, method, 'If-Match')).toMatchObject({ in: 'header' });
+    expect(parameterOf(task, 'get', 'If-Match')).toBeUndefined();
+  });
+});
+
+describe('the query of a list in the document', () => {
+  it.each([
+    ['limit', { type: 'integer', minimum: 1, default: 20 }],
+    ['offset', { type: 'integer', minimum: 0, default: 0 }],
+    ['status', { enum: ['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review', 'done'] }],
+    ['priority', { enum: ['low', 'medium', 'high', 'critical'] }],
+    ['assigned_agent', { type: 'string' }],
+    ['project_id', { type: 'string' }],
+  ])('says of %s %j', (name, schema) => {
+    expect(parameterOf(board, 'get', name)).toMatchObject({ in: 'query', required: false, schema });
+  });
+
+  it('says that more than 100 counts as 100', () => {
+    expect(parameterOf(board, 'get', 'limit')).toMatchObject({ description: expect.stringContaining('100') });
+  });
+});
+
+describe('an answer in the document', () => {
+  it('of a create has the five specified fields, all of them required', () => {
+    const { data } = answerOf(board, 'post', '201');
+    expect(data?.required).toEqual(['id', 'title', 'status', 'priority', 'createdAt']);
+    expect(Object.keys(data?.properties as Json)).toEqual(['id', 'title', 'status', 'priority', 'createdAt']);
+  });
+
+  it('of a list has tasks and pagination', () => {
+    const { success, data, pagination } = answerOf(board, 'get', '200');
+    expect(success).toEqual({ const: true });
+    expect(data).toMatchObject({ type: 'array', items: { type: 'object' } });
+    expect(pagination?.required).toEqual(['limit', 'offset', 'total']);
+  });
+
+  it('of a read expands dependsOn and blockedBy to id, title and status', () => {
+    const { properties } = answerOf(task, 'get', '200').data as Json;
+    for (const field of ['dependsOn', 'blockedBy'])
+      expect(properties?.[field]).toMatchObject({ type: 'array', items: { required: ['id', 'title', 'status'] } });
+  });
+
+  it('of a delete is success alone', () => {
+    expect(answerOf(task, 'delete', '200')).toEqual({ success: { const: true } });
+  });
+
+  it('has an ETag where the read and the change of a task answer one', () => {
+    const has = (path: string, method: string, status: string) =>
+      'ETag' in at('paths', path, method, 'responses', status, 'headers');
+    expect(has(task, 'get', '200')).toBe(true);
+    expect(has(task, 'patch', '200')).toBe(true);
+    expect(has(board, 'get', '200')).toBe(false);
+    expect(has(board, 'post', '201')).toBe(false);
+  });
+});
+
+describe('the refusals in the document', () => {
+  it('have the complete list of codes', () => {
+    const { code } = at('components', 'schemas', 'Refusal', 'properties', 'error', 'properties');
+    expect(Object.values(code?.enum as Json).sort()).toEqual([
+      'agent_not_active',
+      'delegation_cycle',
+      'delegation_too_deep',
+      'dependency_cycle',
+      'has_dependents',
+      'idempotency_key_reused',
+      'improvement_in_progress',
+      'insufficient_scope',
+      'internal_error',
+      'invalid_json',
+      'limit_reached',
+      'method_not_allowed',
+      'name_taken',
+      'not_found',
+      'payload_too_large',
+      'precondition_failed',
+      'rate_limited',
+      'request_in_progress',
+      'reserved_name',
+      'self_delegation',
+      'system_agent',
+      'task_blocked',
+      'unauthorized',
+      'unavailable',
+      'unknown_reference',
+      'unsupported_media_type',
+      'url_not_allowed',
+      'validation_failed',
+    ]);
+  });
+
+  it.each([
+    ['get', board, ['400', '401', '403', '413', '500', '503']],
+    ['post', board, ['400', '401', '403', '409', '413', '415', '422', '500', '503']],
+    ['get', task, ['400', '401', '403', '404', '413', '500', '503']],
+    ['patch', task, ['400', '401', '403', '404', '409', '412', '413', '415', '422', '500', '503']],
+    ['delete', task, ['400', '401', '403', '404', '409', '412', '413', '500', '503']],
+  ])('of %s %s are %j', (method, path, statuses) => {
+    const responses = at('paths', path, method, 'responses');
+    expect(Object.keys(responses).filter((status) => status >= '400')).toEqual(statuses);
+  });
+});

@@ -1,0 +1,127 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { pathParameters, scopes } from '../../lib/contract/endpoint.ts';
+import { endpoints, familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/endpoints.ts';
+import { refusalStatus } from '../../lib/contract/refusals.ts';
+
+const operationsAt = (path: string) => matchPath(path).map(({ operation }) => operation);
+
+describe('the rows', () => {
+  it.each([
+    ['listTasks', 'GET', '/api/kanban-tasks', 200],
+    ['createTask', 'POST', '/api/kanban-tasks', 201],
+    ['getTask', 'GET', '/api/kanban-tasks/:id', 200],
+    ['updateTask', 'PATCH', '/api/kanban-tasks/:id', 200],
+    ['deleteTask', 'DELETE', '/api/kanban-tasks/:id', 200],
+    ['health', 'GET', '/health', 200],
+    ['openapi', 'GET', '/openapi.json', 200],
+  ] as const)('have %s as %s %s, answered with %i', (operation, method, path, status) => {
+    expect(endpoints[operation]).toMatchObject({ method, path, status });
+  });
+
+  it('have each method of a path once', () => {
+    const taken = routes.map(([, row]) => `${row.method} ${row.path}`);
+    expect(new Set(taken).size).toBe(taken.length);
+  });
+
+  it('have a schema for each parameter of their paths, and for nothing else', () => {
+    for (const [, row] of routes) expect(Object.keys(row.params ?? {})).toEqual(pathParameters(row.path));
+  });
+
+  it('ask for the scope of their family: read for GET, another for what writes', () => {
+    for (const [, { method, path, scope }] of routes) {
+      if (!path.startsWith('/api/')) {
+        expect(scope).toBeUndefined();
+        continue;
+      }
+      expect(scopes).toContain(scope);
+      expect(scope?.endsWith(':read')).toBe(method === 'GET');
+    }
+  });
+
+  it('have a function file each, by their name', () => {
+    for (const [operation, row] of routes)
+      expect(readdirSync(`functions/${familyOf(row)}`)).toContain(`${fileNameOf(operation)}.ts`);
+  });
+});
+
+describe('a path', () => {
+  it('is met by the rows of all its methods', () => {
+    expect(operationsAt('/api/kanban-tasks').sort()).toEqual(['createTask', 'listTasks']);
+    expect(operationsAt('/api/kanban-tasks/x').sort()).toEqual(['deleteTask', 'getTask', 'updateTask']);
+  });
+
+  it('gives its parameters as they are, decoded no further', () => {
+    expect(matchPath('/api/kanban-tasks/%2e%2e')[0]?.params).toEqual({ id: '%2e%2e' });
+    expect(matchPath('/api/kanban-tasks/__proto__')[0]?.params).toEqual({ id: '__proto__' });
+  });
+
+  it.each([
+    '',
+    '/',
+    '/api',
+    '/api/kanban-tasks/',
+    '/api//kanban-tasks',
+    '/api/kanban-tasks/x/',
+    '/api/kanban-tasks/x/y',
+    'api/kanban-tasks',
+    '/API/KANBAN-TASKS',
+    '/health/',
+    '/__proto__',
+    '/constructor',
+  ])('%j is met by no row', (path) => {
+    expect(matchPath(path)).toEqual([]);
+  });
+});
+
+describe('a name', () => {
+  it.each([
+    ['createTask', 'create-task'],
+    ['listAgentExecutions', 'list-agent-executions'],
+    ['health', 'health'],
+  ])('%s is the file %s', (name, file) => {
+    expect(fileNameOf(name)).toBe(file);
+  });
+
+  it.each([
+    ['/api/kanban-tasks/:id', 'kanban-tasks'],
+    ['/api/webhooks', 'webhooks'],
+    ['/health', 'open'],
+    ['/openapi.json', 'open'],
+  ] as const)('of the family of %s is %s', (path, family) => {
+    expect(familyOf({ path })).toBe(family);
+  });
+});
+
+it('refuses with the statuses of the design', () => {
+  expect(refusalStatus).toEqual({
+    invalid_json: 400,
+    validation_failed: 400,
+    unauthorized: 401,
+    insufficient_scope: 403,
+    system_agent: 403,
+    not_found: 404,
+    method_not_allowed: 405,
+    name_taken: 409,
+    has_dependents: 409,
+    dependency_cycle: 409,
+    agent_not_active: 409,
+    task_blocked: 409,
+    delegation_cycle: 409,
+    delegation_too_deep: 409,
+    improvement_in_progress: 409,
+    request_in_progress: 409,
+    limit_reached: 409,
+    precondition_failed: 412,
+    payload_too_large: 413,
+    unsupported_media_type: 415,
+    unknown_reference: 422,
+    reserved_name: 422,
+    url_not_allowed: 422,
+    self_delegation: 422,
+    idempotency_key_reused: 422,
+    rate_limited: 429,
+    internal_error: 500,
+    unavailable: 503,
+  });
+});

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { handler } from '../../../functions/open/openapi.ts';
+import { call } from '../../service.ts';
+import { errorOf, openBoards } from '../kanban-tasks/board.ts';
+
+await openBoards();
+
+it('answers the document to anyone, without a token and without the envelope', async () => {
+  const answer = await call(handler, { path: '/openapi.json' });
+  expect(answer.status).toBe(200);
+  expect(answer.headers['Content-Type']).toBe('application/json');
+  expect(answer.headers['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
+  expect(Object.keys(answer.body)).toEqual(['openapi', 'info', 'servers', 'paths', 'components']);
+});
+
+it('is refused with 400 validation_failed for a query, which it does not take', async () => {
+  const answer = await call(handler, { path: '/openapi.json', query: 'format=yaml' });
+  expect([answer.status, errorOf(answer).code]).toEqual([400, 'validation_failed']);
+});

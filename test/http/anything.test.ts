@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openBoards } from '../functions/kanban-tasks/board.ts';
+
+const { newBoard } = await openBoards();
+
+/** Any text, lone surrogates and control characters included. */
+const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) });
+const oddName = fc.constantFrom('__proto__', 'constructor', 'toString', 'length', '', 'id', 'version', 'Title');
+const field = fc.constantFrom('title', 'description', 'status', 'priority', 'assignedAgent', 'projectId', 'dependsOn');
+const value = fc.oneof(
+  fc.jsonValue(),
+  anyText,
+  fc.array(anyText),
+  fc.constantFrom(null, 'done', 'low', 'qa-reviewer', 'proj_1', 'tk_01K00000000000000000000000', 1e300, -0),
+);
+const anyBody = fc
+  .array(fc.tuple(fc.oneof({ weight: 4, arbitrary: field }, oddName, anyText), value), { maxLength: 6 })
+  .map((entries) => `{${entries.map(([name, one]) => `${JSON.stringify(name)}:${JSON.stringify(one)}`).join(',')}}`);
+
+describe('anything at all is answered with less than 500', () => {
+  it('as the body of a create and of a patch', async () => {
+    const board = await newBoard();
+    const id = await board.put();
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(anyBody, fc.json(), anyText), async (body) => {
+        expect((await board.create(body)).status).toBeLessThan(500);
+        expect((await board.update(id, body)).status).toBeLessThan(500);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('as the query of a list', async () => {
+    const board = await newBoard();
+    const name = fc.oneof(
+      fc.constantFrom('status', 'priority', 'assigned_agent', 'project_id', 'limit', 'offset'),
+      oddName,
+      anyText,
+    );
+    const one = fc.oneof(fc.nat().map(String), fc.constantFrom('done', 'low', '%', '%zz', '%00', '+1', ''), anyText);
+    const query = fc
+      .array(fc.tuple(name, one), { maxLength: 4 })
+      .map((all) => all.map((pair) => pair.join('=')).join('&'));
+    await fc.assert(
+      fc.asyncProperty(query, async (sent) => {
+        expect((await board.list(sent)).status).toBeLessThan(500);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('as an id', async () => {
+    const board = await newBoard();
+    const ulid = fc.string({
+      unit: fc.constantFrom(...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'),
+      minLength: 26,
+      maxLength: 26,
+    });
+    const id = fc.oneof(
+      ulid.map((letters) => `tk_${letters}`),
+      oddName,
+      anyText,
+    );
+    await fc.assert(
+      fc.asyncProperty(id, async (sent) => {
+        expect((await board.get(sent)).status).toBe(404);
+        expect((await board.delete(sent)).status).toBe(404);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('as a header', async () => {
+    const board = await newBoard();
+    const id = await board.put();
+    const name = fc.constantFrom('Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'X-Request-Id');
+    await fc.assert(
+      fc.asyncProperty(name, anyText, async (header, sent) => {
+        const headers = { [header]: sent };
+        expect((await board.create({ title: 't' }, { headers })).status).toBeLessThan(500);
+        expect((await board.update(id, { title: sent }, { headers })).status).toBeLessThan(500);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { type Scope, scopes } from '../../lib/contract/endpoint.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { listTasks } from '../../lib/contract/tasks.ts';
+import { issueToken } from '../../lib/http/issue-token.ts';
+import { serve } from '../../lib/http/serve.ts';
+import { hashSecret, mintToken, readToken, writeToken } from '../../lib/http/token.ts';
+import { openTokens } from '../../lib/table/tokens.ts';
+import { errorOf } from '../functions/kanban-tasks/board.ts';
+import { call, clockAt, newCaller, openService } from '../service.ts';
+
+const start = Date.parse('2026-03-01T12:00:00.000Z');
+const at = (milliseconds: number) => new Date(start + milliseconds).toISOString();
+
+/** An endpoint that answers whoever may call it, and counts what is read of the table for it. */
+async function openGuarded() {
+  const clock = clockAt(start);
+  const { app, table } = await openService(clock);
+  const reads: string[] = [];
+  table.client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      (sent) => {
+        reads.push(commandName);
+        return next(sent);
+      },
+    { step: 'initialize' },
+  );
+  const guardedApp = { ...app, tokens: openTokens(table) };
+  const handler = serve(
+    listTasks,
+    async () => ({ items: [], total: 0 }),
+    () => guardedApp,
+  );
+  const send = (headers: Record<string, string>) => call(handler, { path: '/api/kanban-tasks', headers });
+  return { app, clock, reads, send, sendToken: (token: string) => send({ Authorization: `Bearer ${token}` }) };
+}
+
+const { app, send, sendToken, reads } = await openGuarded();
+const { organization, token } = await newCaller(app);
+const { id, secret } = readToken(token) as { id: string; secret: string };
+
+describe('a request is refused with 401 unauthorized', () => {
+  it.each([
+    ['without Authorization', {}],
+    ['with an empty Authorization', { Authorization: '' }],
+    ['with a bare Bearer', { Authorization: 'Bearer' }],
+    ['with a Bearer and spaces', { Authorization: 'Bearer   ' }],
+    ['with the token alone', { Authorization: token }],
+    ['with the Basic scheme', { Authorization: `Basic ${token}` }],
+    ['with two tokens', { Authorization: `Bearer ${token} ${token}` }],
+    ['with two headers, which API Gateway joins', { Authorization: `Bearer ${token},Bearer ${token}` }],
+    ['with a token of another service', { Authorization: 'Bearer ghp_0123456789abcdefghij' }],
+    ['with a token cut short', { Authorization: `Bearer ${token.slice(0, -1)}` }],
+    ['with a wrong checksum', { Authorization: `Bearer ${token.slice(0, -6)}000000` }],
+    ['with __proto__', { Authorization: 'Bearer __proto__' }],
+    ['with 10 KB', { Authorization: `Bearer crew_${'a'.repeat(10_240)}` }],
+  ] as [string, Record<string, string>][])('%s, without a read', async (_, headers) => {
+    reads.length = 0;
+    const answer = await send(headers);
+    expect([answer.status, errorOf(answer).code]).toEqual([401, 'unauthorized']);
+    expect(answer.headers['WWW-Authenticate']).toBe('Bearer');
+    expect(reads).toEqual([]);
+  });
+
+  it('with one message, whatever is wrong with the token', async () => {
+    const revoked = await newCaller(app);
+    await app.tokens.revoke(readToken(revoked.token)?.id as string, at(0));
+    const expired = await issueToken(app, { organization, scopes, expires: at(0) });
+    const refused = [
+      await send({}),
+      await sendToken('malformed'),
+      await sendToken(`${token.slice(0, -6)}000000`),
+      await sendToken(writeToken(mintToken())),
+      await sendToken(writeToken({ id, secret: mintToken().secret })),
+      await sendToken(expired),
+      await sendToken(revoked.token),
+    ];
+    for (const answer of refused) {
+      expect([answer.status, errorOf(answer).code]).toEqual([401, 'unauthorized']);
+      expect(answer.headers['WWW-Authenticate']).toBe('Bearer');
+      expect(errorOf(answer).message).toBe(errorOf(refused[0] as (typeof refused)[number]).message);
+      expect(errorOf(answer)).not.toHaveProperty('details');
+    }
+  });
+
+  it('with a wrong secret for a token that was read just now', async () => {
+    expect((await sendToken(token)).status).toBe(200);
+    expect((await sendToken(writeToken({ id, secret: `${secret.slice(0, -1)}-` }))).status).toBe(401);
+    expect((await sendToken(writeToken({ id, secret: mintToken().secret }))).status).toBe(401);
+  });
+});
+
+describe('a request is taken', () => {
+  it.each(['Bearer', 'bearer', 'BEARER'])('with the scheme written %s', async (scheme) => {
+    expect((await send({ Authorization: `${scheme} ${token}` })).status).toBe(200);
+  });
+
+  it('with a token that was refused before it was made', async () => {
+    const minted = mintToken();
+    expect((await sendToken(writeToken(minted))).status).toBe(401);
+    const createdAt = at(0);
+    await app.tokens.create({
+      ...minted,
+      hash: hashSecret(minted.secret),
+      organization,
+      scopes: [...scopes],
+      createdAt,
+    });
+    expect((await sendToken(writeToken(minted))).status).toBe(200);
+  });
+});
+
+describe('a scope', () => {
+  it.each([
+    [['tasks:read'], 200],
+    [[...scopes], 200],
+    [['tasks:write', 'agents:read', 'agents:write', 'agents:execute', 'webhooks:read', 'webhooks:write'], 403],
+    [[], 403],
+  ] as [Scope[], number][])('of %j answers a read of tasks with %i', async (allowed, status) => {
+    const caller = await newCaller(app, allowed);
+    expect((await sendToken(caller.token)).status).toBe(status);
+  });
+
+  it('that is missing is named, without WWW-Authenticate', async () => {
+    const caller = await newCaller(app, ['tasks:write']);
+    const answer = await sendToken(caller.token);
+    expect(errorOf(answer).code).toBe('insufficient_scope');
+    expect(errorOf(answer).message).toContain('tasks:read');
+    expect(answer.headers).not.toHaveProperty('WWW-Authenticate');
+  });
+});
+
+describe('a token that was read', () => {
+  it('is not read again for 30 seconds, and then once', async () => {
+    const guarded = await openGuarded();
+    const caller = await newCaller(guarded.app);
+    for (const later of [0, 1, 15_000, 29_999]) {
+      guarded.clock.now = start + later;
+      expect((await guarded.sendToken(caller.token)).status).toBe(200);
+    }
+    expect(guarded.reads).toHaveLength(1);
+    guarded.clock.now = start + 30_000;
+    await guarded.sendToken(caller.token);
+    expect(guarded.reads).toHaveLength(2);
+  });
+
+  it('is refused 30 seconds after its revocation at the latest', async () => {
+    const guarded = await openGuarded();
+    const caller = await newCaller(guarded.app);
+    expect((await guarded.sendToken(caller.token)).status).toBe(200);
+    await guarded.app.tokens.revoke(readToken(caller.token)?.id as string, at(0));
+    guarded.clock.now = start + 30_000;
+    expect((await guarded.sendToken(caller.token)).status).toBe(401);
+  });
+
+  it('is refused from the moment that it expires', async () => {
+    const guarded = await openGuarded();
+    const expiring = { organization: 'acme' as Organization, scopes, expires: at(10_000) };
+    const expired = await issueToken(guarded.app, expiring);
+    guarded.clock.now = start + 9_999;
+    expect((await guarded.sendToken(expired)).status).toBe(200);
+    guarded.clock.now = start + 10_000;
+    expect((await guarded.sendToken(expired)).status).toBe(401);
+  });
+
+  it('is read once, whatever other tokens are read in between', async () => {
+    const guarded = await openGuarded();
+    const [one, other] = [await newCaller(guarded.app), await newCaller(guarded.app)];
+    for (const caller of [one, other, one, other]) await guarded.sendToken(caller.token);
+    expect(guarded.reads).toHaveLength(2);
+  });
+});

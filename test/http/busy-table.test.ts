@@ -1,0 +1,88 @@
+import { ThrottlingException } from '@aws-sdk/client-dynamodb';
+import { expect, it } from 'vitest';
+import { createTask, getTask, listTasks } from '../../lib/contract/tasks.ts';
+import { serve } from '../../lib/http/serve.ts';
+import { openTable } from '../../lib/table/client.ts';
+import { openIdempotency } from '../../lib/table/idempotency.ts';
+import { openTaskStore } from '../../lib/table/tasks.ts';
+import { openTokens } from '../../lib/table/tokens.ts';
+import { openTasks } from '../../lib/tasks/tasks.ts';
+import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
+import { type Answer, call, newCaller, openService } from '../service.ts';
+import { dumpOf } from '../table-dump.ts';
+
+const path = '/api/kanban-tasks';
+
+/** Endpoints whose table throttles, for good, the commands that match; and a caller of them. */
+async function openBusy(throttled: RegExp) {
+  const { app, table, tableName, endpoint } = await openService();
+  const { organization, token } = await newCaller(app);
+  const waits: number[] = [];
+  const sleep = async (milliseconds: number) => {
+    waits.push(milliseconds);
+  };
+  const busy = { ...openTable(tableName, endpoint), sleep };
+  busy.client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (sent) => {
+        if (throttled.test(commandName)) throw new ThrottlingException({ message: 'Rate exceeded', $metadata: {} });
+        return next(sent);
+      },
+    { step: 'initialize', priority: 'high' },
+  );
+  const busyApp = {
+    ...app,
+    tokens: openTokens(busy),
+    idempotency: openIdempotency(busy, app.clock),
+    tasks: openTasks(openTaskStore(busy), app.ulid, app.clock),
+  };
+  const open = () => busyApp;
+  return {
+    token,
+    waits,
+    dump: () => dumpOf(table, organization),
+    create: serve(
+      createTask,
+      ({ body, caller, once }, { tasks }) => tasks.create(caller.organization, body, once),
+      open,
+    ),
+    get: serve(getTask, ({ params, caller }, { tasks }) => tasks.get(caller.organization, params.id), open),
+    list: serve(
+      listTasks,
+      ({ query: { limit, offset }, caller }, { tasks }) => tasks.list(caller.organization, {}, { limit, offset }),
+      open,
+    ),
+  };
+}
+
+function expectUnavailable(answer: Answer): void {
+  expect([answer.status, errorOf(answer)?.code]).toEqual([503, 'unavailable']);
+  expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
+  expect(JSON.stringify(answer)).not.toMatch(/Throttl|Rate exceeded/);
+}
+
+it('answers 503 unavailable with Retry-After to a create that is throttled eight times, and writes nothing', async () => {
+  const { create, token, waits, dump } = await openBusy(/^TransactWrite/);
+  const before = await dump();
+  expectUnavailable(await call(create, { method: 'POST', path, body: { title: 't' }, token }));
+  expect(waits).toHaveLength(7);
+  expect(await dump()).toEqual(before);
+});
+
+it('answers 503 unavailable with Retry-After to a request whose token cannot be read', async () => {
+  const { list, token } = await openBusy(/^GetItem/);
+  expectUnavailable(await call(list, { path, token }));
+});
+
+it('answers 503 unavailable with Retry-After to a read whose dependencies cannot be read', async () => {
+  const { create, get, token } = await openBusy(/^BatchGet/);
+  const first = dataOf(await call(create, { method: 'POST', path, body: { title: 't' }, token })).id;
+  const body = { title: 't', dependsOn: [first] };
+  const { id } = dataOf(await call(create, { method: 'POST', path, body, token }));
+  expectUnavailable(await call(get, { path: `${path}/${id}`, params: { id }, token }));
+});
+
+it('answers 503 unavailable with Retry-After to a list whose counters cannot be read', async () => {
+  const { list, token } = await openBusy(/^Query/);
+  expectUnavailable(await call(list, { path, token }));
+});

@@ -1,0 +1,108 @@
+import * as v from 'valibot';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { handler as health } from '../../functions/open/health.ts';
+import { handler as unmatched } from '../../functions/open/unmatched.ts';
+import { app } from '../../lib/app.ts';
+import { endpoint } from '../../lib/contract/endpoint.ts';
+import { pick } from '../../lib/http/envelope.ts';
+import { serve } from '../../lib/http/serve.ts';
+import { errorOf, openBoards } from '../functions/kanban-tasks/board.ts';
+import { call, eventOf } from '../service.ts';
+
+const { newBoard } = await openBoards();
+const absent = 'tk_01K00000000000000000000000';
+const own = { 'X-Request-Id': 'chosen-by-the-caller' };
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('X-Request-Id', () => {
+  it("is the gateway's on an answer, not the caller's own", async () => {
+    const board = await newBoard();
+    const { headers } = await board.list('', { headers: own });
+    expect(headers['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each([
+    [400, (board: Awaited<ReturnType<typeof newBoard>>) => board.create({}, { headers: own })],
+    [401, (board: Awaited<ReturnType<typeof newBoard>>) => board.list('', { token: 'x', headers: own })],
+    [404, (board: Awaited<ReturnType<typeof newBoard>>) => board.get(absent, { headers: own })],
+    [404, () => call(unmatched, { path: '/nothing', headers: own })],
+    [405, () => call(unmatched, { method: 'PUT', path: '/health', headers: own })],
+  ])('is the requestId of the error body on a %i', async (status, send) => {
+    const answer = await send(await newBoard());
+    expect(answer.status).toBe(status);
+    expect(errorOf(answer).requestId).toBe(answer.headers['X-Request-Id']);
+    expect(errorOf(answer).requestId).not.toBe('chosen-by-the-caller');
+  });
+
+  it("is the one of the event's request context", async () => {
+    const event = eventOf({ path: '/health' });
+    const answer = await health(event, { getRemainingTimeInMillis: () => 29_000 } as never);
+    expect(answer.headers?.['X-Request-Id']).toBe(event.requestContext.requestId);
+  });
+});
+
+it('lets nobody keep an answer or guess a type for it', async () => {
+  const board = await newBoard();
+  for (const answer of [await board.list(), await board.get(absent)])
+    expect(answer.headers).toMatchObject({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
+});
+
+it('has exactly success and error in a refusal, and details only where there are any', async () => {
+  const board = await newBoard();
+  const answer = await board.get(absent);
+  expect(Object.keys(answer.body)).toEqual(['success', 'error']);
+  expect(Object.keys(errorOf(answer))).toEqual(['code', 'message', 'requestId']);
+  const detailed = errorOf(await board.create({}));
+  expect(Object.keys(detailed).sort()).toEqual(['code', 'details', 'message', 'requestId']);
+  expect(Object.keys(detailed.details?.[0] ?? {}).sort()).toEqual(['code', 'message', 'path']);
+});
+
+describe('an error of our own', () => {
+  it.each([
+    ['an error', new Error('connect ECONNREFUSED 10.0.0.7 with password hunter2')],
+    ['an error of the SDK', Object.assign(new Error('hunter2'), { name: 'ValidationException', $metadata: {} })],
+    ['a text', 'hunter2'],
+  ])('answers 500 internal_error and nothing of %s', async (_, thrown) => {
+    const board = await newBoard();
+    vi.spyOn(app().tasks, 'get').mockRejectedValue(thrown);
+    const answer = await board.get(absent);
+    expect(answer.status).toBe(500);
+    expect(Object.keys(errorOf(answer))).toEqual(['code', 'message', 'requestId']);
+    expect(errorOf(answer).code).toBe('internal_error');
+    expect(JSON.stringify(answer)).not.toMatch(/hunter2|ECONNREFUSED|Exception|\.ts/);
+  });
+
+  it('in the reading of a token answers the same', async () => {
+    const board = await newBoard();
+    vi.spyOn(app().tokens, 'get').mockRejectedValue(new Error('hunter2'));
+    const answer = await board.list();
+    expect(answer.status).toBe(500);
+    expect(JSON.stringify(answer)).not.toContain('hunter2');
+  });
+});
+
+it('answers 503 unavailable with Retry-After when a function is about to run out of its time', async () => {
+  const row = endpoint({ method: 'GET', path: '/never', summary: 'Never answers', status: 200 });
+  const handler = serve(row, () => new Promise(() => {}));
+  const answer = await handler(eventOf({ path: '/never' }), { getRemainingTimeInMillis: () => 6 } as never);
+  expect(answer.statusCode).toBe(503);
+  expect(answer.headers?.['Retry-After']).toBe('1');
+});
+
+describe('pick', () => {
+  const schema = v.object({
+    id: v.string(),
+    of: v.array(v.object({ name: v.string() })),
+    note: v.optional(v.string()),
+  });
+
+  it('keeps the declared fields in their order, at every depth, and nothing else', () => {
+    const value = { secret: 1, of: [{ name: 'n', secret: 2 }], version: 3, id: 'x', note: 'y' };
+    expect(JSON.stringify(pick(schema, value))).toBe('{"id":"x","of":[{"name":"n"}],"note":"y"}');
+  });
+
+  it('leaves unset optional fields out of the JSON', () => {
+    expect(JSON.stringify(pick(schema, { id: 'x', of: [] }))).toBe('{"id":"x","of":[]}');
+  });
+});

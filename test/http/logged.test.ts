@@ -1,0 +1,143 @@
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { handler as unmatched } from '../../functions/open/unmatched.ts';
+import { app } from '../../lib/app.ts';
+import { createTask } from '../../lib/contract/tasks.ts';
+import { serve } from '../../lib/http/serve.ts';
+import { readToken } from '../../lib/http/token.ts';
+import { openTaskStore } from '../../lib/table/tasks.ts';
+import { openTasks } from '../../lib/tasks/tasks.ts';
+import { errorOf, openBoards } from '../functions/kanban-tasks/board.ts';
+import { call } from '../service.ts';
+
+const { newBoard, service } = await openBoards();
+const absent = 'tk_01K00000000000000000000000';
+
+/** What was logged: the level, the message and the line. */
+let lines: [string, string, Record<string, unknown>][] = [];
+
+beforeEach(() => {
+  lines = [];
+  for (const level of ['debug', 'info', 'warn', 'error'] as const)
+    vi.spyOn(app().log, level).mockImplementation((...said: unknown[]) => {
+      lines.push([level, ...said] as (typeof lines)[number]);
+    });
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('the log', () => {
+  it('has one line a request, with route, status, requestId, organization and token id', async () => {
+    const board = await newBoard();
+    const answer = await board.create({ title: 'A task' });
+    expect(lines).toEqual([
+      [
+        'info',
+        'request',
+        {
+          requestId: answer.headers['X-Request-Id'],
+          route: 'POST /api/kanban-tasks',
+          method: 'POST',
+          path: '/api/kanban-tasks',
+          status: 201,
+          durationMs: expect.any(Number),
+          organization: board.organization,
+          tokenId: readToken(board.token)?.id,
+        },
+      ],
+    ]);
+  });
+
+  it('names the route, not the id, and the code of a refusal', async () => {
+    const board = await newBoard();
+    const answer = await board.update(absent, { title: 't' });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.[2]).toMatchObject({
+      requestId: errorOf(answer).requestId,
+      route: 'PATCH /api/kanban-tasks/:id',
+      status: 404,
+      code: 'not_found',
+      tokenId: readToken(board.token)?.id,
+    });
+  });
+
+  it('has a line for a request without a token, which names nobody', async () => {
+    const board = await newBoard();
+    await board.list('', { token: undefined });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.[2]).toMatchObject({ route: 'GET /api/kanban-tasks', status: 401, code: 'unauthorized' });
+    expect(lines[0]?.[2].tokenId).toBeUndefined();
+  });
+
+  it('names the token that lacks a scope', async () => {
+    const board = await newBoard(['agents:read']);
+    await board.list();
+    expect(lines[0]?.[2]).toMatchObject({ status: 403, tokenId: readToken(board.token)?.id });
+  });
+
+  it('has a line for a replayed request', async () => {
+    const board = await newBoard();
+    const headers = { 'Idempotency-Key': 'once' };
+    await board.create({ title: 't' }, { headers });
+    await board.create({ title: 't' }, { headers });
+    expect(lines.map(([, , line]) => line.status)).toEqual([201, 201]);
+  });
+
+  it('has a line for what no row serves', async () => {
+    await call(unmatched, { method: 'POST', path: '/nothing' });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.[2]).toMatchObject({ route: '$default', method: 'POST', path: '/nothing', status: 404 });
+  });
+
+  it('has an error line with the error itself for an error of ours', async () => {
+    const board = await newBoard();
+    const error = new Error('what went wrong');
+    vi.spyOn(app().tasks, 'get').mockRejectedValue(error);
+    await board.get(absent);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject(['error', 'request', { status: 500, error }]);
+  });
+
+  it.each([
+    ['a create', 201, { title: 'private words' }],
+    ['a refused create', 400, { title: 'private words', privateWords: 'private words' }],
+    ['broken JSON', 400, '{"title":"private words"'],
+    ['a dependency that does not exist', 422, { title: 'private words', dependsOn: [absent] }],
+  ])('never has the token or the text of %s', async (_, status, body) => {
+    const board = await newBoard();
+    const answer = await board.create(body, { headers: { 'Idempotency-Key': 'private-key' } });
+    expect(answer.status).toBe(status);
+    const said = JSON.stringify(lines);
+    expect(said).not.toContain(board.token);
+    expect(said).not.toContain(readToken(board.token)?.secret);
+    expect(said).not.toMatch(/private/i);
+  });
+
+  it('never has the text of a create that fails for a reason of ours', async () => {
+    const { token } = await newBoard();
+    const tasks = openTasks(openTaskStore(service.table), () => '01K00000000000000000000000', app().clock);
+    const sameId = { ...app(), tasks };
+    const create = serve(
+      createTask,
+      ({ body, caller, once }) => tasks.create(caller.organization, body, once),
+      () => sameId,
+    );
+    const sent = { method: 'POST', path: '/api/kanban-tasks', body: { title: 'private words' }, token };
+    expect((await call(create, sent)).status).toBe(201);
+    expect((await call(create, sent)).status).toBe(500);
+    expect(inspect(lines, { depth: 10 })).not.toContain('private');
+  });
+
+  it('never has the token that was refused', async () => {
+    const board = await newBoard();
+    const token = `${board.token.slice(0, -1)}-`;
+    await board.list('', { token });
+    expect(JSON.stringify(lines)).not.toContain(token);
+  });
+
+  it('never has the query', async () => {
+    const board = await newBoard();
+    await board.list('assigned_agent=private-words');
+    expect(JSON.stringify(lines)).not.toContain('private');
+  });
+});

@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import { handler as createTask } from '../../functions/kanban-tasks/create-task.ts';
+import { contextOf } from '../../infra/local/functions.ts';
+import type { ApiEvent } from '../../lib/http/exchange.ts';
+import { type Board, dataOf, errorOf, openBoards } from '../functions/kanban-tasks/board.ts';
+import { type Answer, eventOf } from '../service.ts';
+
+const { newBoard } = await openBoards();
+const json = 'application/json';
+const limit = 256 * 1024;
+
+/** Sends a create whose body is bytes, as API Gateway hands them over; without a type there is no Content-Type. */
+async function sendBytes(board: Board, bytes: Uint8Array | string, contentType?: string): Promise<Answer> {
+  const event: ApiEvent = eventOf({ method: 'POST', path: '/api/kanban-tasks', token: board.token });
+  event.body = Buffer.from(bytes as string).toString('base64');
+  event.isBase64Encoded = true;
+  if (contentType !== undefined) event.headers['content-type'] = contentType;
+  const { statusCode = 0, headers = {}, body = '' } = await createTask(event, contextOf('createTask', 29));
+  return { status: statusCode, headers: headers as Record<string, string>, body: JSON.parse(body) };
+}
+
+describe('a body is refused with 400 invalid_json', () => {
+  it.each([
+    ['is cut short', '{"title":"t"'],
+    ['is one brace', '{'],
+    ['is white space', ' \n '],
+    ['has single quotes', "{'title':'t'}"],
+    ['has a comma too many', '{"title":"t",}'],
+    ['has a comment', '{"title":"t"} // done'],
+    ['has two documents', '{"title":"t"}{"title":"t"}'],
+    ['has a raw line break in a text', '{"title":"a\nb"}'],
+    ['has a raw zero byte', '{"title":"t"}\u0000'],
+    ['has a leading zero', '{"title":01}'],
+    ['is undefined', 'undefined'],
+    ['is NaN', 'NaN'],
+    ['is a form', 'title=t'],
+    ['opens 100,000 arrays and closes none', '['.repeat(100_000)],
+    ['opens 40,000 objects and closes none', '{"a":'.repeat(40_000)],
+    ['has two byte order marks', '\uFEFF\uFEFF{"title":"t"}'],
+  ])('that %s', async (_, body) => {
+    const board = await newBoard();
+    const error = await board.refuses(() => board.create(body), 400, 'invalid_json');
+    expect(error).not.toHaveProperty('details');
+  });
+
+  it.each([
+    ['a byte that starts nothing', [...Buffer.from('{"title":"'), 0xff, ...Buffer.from('"}')]],
+    ['a sequence cut short', [...Buffer.from('{"title":"'), 0xe2, 0x82, ...Buffer.from('"}')]],
+    ['an overlong slash', [...Buffer.from('{"title":"'), 0xc0, 0xaf, ...Buffer.from('"}')]],
+    ['an encoded surrogate', [...Buffer.from('{"title":"'), 0xed, 0xa0, 0x80, ...Buffer.from('"}')]],
+    ['Latin-1', [...Buffer.from('{"title":"ä"}', 'latin1')]],
+    ['UTF-16', [...Buffer.from('{"title":"t"}', 'utf16le')]],
+    ['gzip', [0x1f, 0x8b, 0x08, 0x00, 0x00]],
+  ])('that is no UTF-8: %s', async (_, bytes) => {
+    const board = await newBoard();
+    await board.refuses(() => sendBytes(board, Uint8Array.from(bytes), json), 400, 'invalid_json');
+  });
+});
+
+describe('a body is refused with 415 unsupported_media_type', () => {
+  it('without a Content-Type, naming the header to send', async () => {
+    const board = await newBoard();
+    const error = await board.refuses(() => sendBytes(board, '{"title":"t"}'), 415, 'unsupported_media_type');
+    expect(error.message).toContain('Content-Type: application/json');
+  });
+
+  it.each([
+    '',
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'application/jsonp',
+    'application/json5',
+    'application/x-json',
+    'application/json, text/plain',
+    'application/+json',
+    'application/a b+json',
+    'application',
+    'json',
+    '*/*',
+    '__proto__',
+  ])('with Content-Type %j', async (type) => {
+    const board = await newBoard();
+    await board.refuses(() => sendBytes(board, '{"title":"t"}', type), 415, 'unsupported_media_type');
+  });
+});
+
+describe('a body is taken', () => {
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    ' application/json ',
+    'application/merge-patch+json',
+    'application/vnd.acme.task+json; version=1',
+  ])('with Content-Type %j', async (type) => {
+    const board = await newBoard();
+    expect((await sendBytes(board, '{"title":"t"}', type)).status).toBe(201);
+  });
+
+  it('in base64, as API Gateway hands over what it takes for binary', async () => {
+    const board = await newBoard();
+    const answer = await sendBytes(board, '{"title":"Grüße 👋"}', json);
+    expect(dataOf(answer).title).toBe('Grüße 👋');
+  });
+
+  it('behind one byte order mark, which RFC 8259 lets a reader ignore', async () => {
+    const board = await newBoard();
+    expect((await board.create('\uFEFF{"title":"t"}')).status).toBe(201);
+  });
+
+  it('with a field given twice, of which the last one counts', async () => {
+    const board = await newBoard();
+    expect(dataOf(await board.create('{"title":"a","title":"b"}')).title).toBe('b');
+  });
+
+  it('of 262,144 bytes', async () => {
+    const board = await newBoard();
+    const body = '{"title":"t"}'.padEnd(limit);
+    expect((await board.create(body)).status).toBe(201);
+    expect((await sendBytes(board, body, json)).status).toBe(201);
+  });
+});
+
+describe('a body is refused with 413 payload_too_large', () => {
+  it('of 262,145 bytes', async () => {
+    const board = await newBoard();
+    const body = '{"title":"t"}'.padEnd(limit + 1);
+    await board.refuses(() => board.create(body), 413, 'payload_too_large');
+    await board.refuses(() => sendBytes(board, body, json), 413, 'payload_too_large');
+  });
+
+  it('counted in bytes, not in characters', async () => {
+    const board = await newBoard();
+    await board.refuses(() => board.create(`"${'ä'.repeat(140_000)}"`), 413, 'payload_too_large');
+  });
+});
+
+describe('a hostile body is refused with 400 validation_failed', () => {
+  const deep = (open: string, close: string) => open.repeat(20_000) + close.repeat(20_000);
+
+  it.each([
+    ['__proto__ beside the title', '{"title":"t","__proto__":{"status":"done"}}', ['__proto__']],
+    ['__proto__ with the title in it', '{"__proto__":{"title":"t"}}', ['__proto__', 'title']],
+    ['constructor', '{"title":"t","constructor":{"prototype":{"status":"done"}}}', ['constructor']],
+    ['prototype', '{"title":"t","prototype":{}}', ['prototype']],
+    ['toString', '{"title":"t","toString":1}', ['toString']],
+    ['hasOwnProperty', '{"title":"t","hasOwnProperty":1}', ['hasOwnProperty']],
+    ['a field without a name', '{"title":"t","":1}', ['']],
+    ['a title that is an object with a toString', '{"title":{"toString":null}}', ['title']],
+    ['a title with __proto__', '{"title":{"__proto__":{"length":3}}}', ['title']],
+    ['a dependsOn that only looks like an array', '{"title":"t","dependsOn":{"length":1,"0":"x"}}', ['dependsOn']],
+    ['a title out of range', '{"title":1e999}', ['title']],
+    ['a lone high surrogate in the title', '{"title":"a\\ud800"}', ['title']],
+    ['a lone low surrogate in the title', '{"title":"\\udc00a"}', ['title']],
+    ['surrogates the wrong way round', '{"title":"\\udc00\\ud800"}', ['title']],
+    ['a lone surrogate in the description', '{"title":"t","description":"\\ud83d"}', ['description']],
+    ['a lone surrogate in an agent', '{"title":"t","assignedAgent":"\\ud83d"}', ['assignedAgent']],
+    ['a lone surrogate in a project', '{"title":"t","projectId":"proj_\\ud83d"}', ['projectId']],
+    ['a lone surrogate in an id', '{"title":"t","dependsOn":["tk_\\ud83d"]}', ['dependsOn.0']],
+    ['a lone surrogate as a field', '{"title":"t","\\ud83d":1}', ['\ud83d']],
+    ['20,000 arrays in each other', deep('[', ']'), ['']],
+    ['20,000 arrays as the title', `{"title":${deep('[', ']')}}`, ['title']],
+    ['20,000 arrays as an id', `{"title":"t","dependsOn":${deep('[', ']')}}`, ['dependsOn.0']],
+    ['20,000 objects as an unknown field', `{"title":"t","a":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`, ['a']],
+  ])('for %s', async (_, body, paths) => {
+    const board = await newBoard();
+    const error = await board.refuses(() => board.create(body), 400, 'validation_failed');
+    expect(error.details?.map(({ path }) => path).sort()).toEqual(paths);
+    expect(({} as { status?: string }).status).toBeUndefined();
+  });
+
+  it('for 100,000 wrong ids, naming 20 of them', async () => {
+    const board = await newBoard();
+    const body = `{"title":"t","dependsOn":[${'1,'.repeat(99_999)}1]}`;
+    const error = await board.refuses(() => board.create(body), 400, 'validation_failed');
+    expect(error.details).toHaveLength(20);
+  });
+
+  it('for 15,000 unknown fields, naming 20 of them', async () => {
+    const board = await newBoard();
+    const body = Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`field-${at}`, 0]));
+    const error = await board.refuses(() => board.create(body), 400, 'validation_failed');
+    expect(error.details).toHaveLength(20);
+  });
+
+  it('for an unknown field with a name of 125,000 quotes, in an answer that a function may still give', async () => {
+    const board = await newBoard();
+    const send = () => board.create(`{"title":"t","${'\\"'.repeat(125_000)}":1}`);
+    const error = await board.refuses(send, 400, 'validation_failed');
+    expect(error.details).toHaveLength(1);
+    expect(JSON.stringify(error).length).toBeLessThan(6_000_000);
+  });
+});
+
+describe('a misspelled field is answered with the one that was meant', () => {
+  it.each([
+    ['titel', 'title'],
+    ['Title', 'title'],
+    ['assigned_agent', 'assignedAgent'],
+    ['project-id', 'projectId'],
+    ['depends_on', 'dependsOn'],
+    ['prioritiy', 'priority'],
+  ])('%s with %s', async (wrong, right) => {
+    const board = await newBoard();
+    const error = errorOf(await board.create({ [wrong]: 'x' }));
+    const detail = error.details?.find(({ path }) => path === wrong);
+    expect(detail?.code).toBe('unknown_field');
+    expect(detail?.message).toContain(`did you mean ${right}?`);
+  });
+
+  it('and what is like none with none', async () => {
+    const board = await newBoard();
+    const error = errorOf(await board.create({ title: 't', estimate: 3 }));
+    expect(error.details?.[0]?.message).not.toContain('did you mean');
+  });
+});

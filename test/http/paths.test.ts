@@ -1,0 +1,163 @@
+import { connect } from 'node:net';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../infra/local/gateway.ts';
+import { openBoards } from '../functions/kanban-tasks/board.ts';
+
+const { newBoard } = await openBoards();
+const gateway = await startGateway(0);
+const board = await newBoard();
+const port = Number(new URL(gateway.url).port);
+
+afterAll(() => gateway.stop());
+
+type RawAnswer = { status: number; headers: Record<string, string>; body: string };
+
+/** Sends a request as it is written, byte for byte, which no client would let pass. */
+function sendRaw(method: string, target: string, more: string[] = [], body: string | Buffer = ''): Promise<RawAnswer> {
+  const head = [
+    `${method} ${target} HTTP/1.1`,
+    'Host: localhost',
+    'Connection: close',
+    `Authorization: Bearer ${board.token}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...more,
+  ];
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(`${head.join('\r\n')}\r\n\r\n`);
+      socket.write(body);
+    });
+    socket.on('error', reject);
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('end', () => {
+      const [top = '', ...rest] = Buffer.concat(chunks).toString('utf8').split('\r\n\r\n');
+      const [line = '', ...fields] = top.split('\r\n');
+      const headers = fields.map((field) => field.split(': ') as [string, string]);
+      resolve({
+        status: Number(line.split(' ')[1]),
+        headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
+        body: rest.join('\r\n\r\n'),
+      });
+    });
+  });
+}
+
+const codeOf = (answer: RawAnswer) => /"code":"(\w+)"/.exec(answer.body)?.[1];
+
+describe('an odd path answers 404 not_found through the gateway', () => {
+  it.each([
+    '/api/kanban-tasks/%ZZ',
+    '/api/kanban-tasks/%',
+    '/api/kanban-tasks/%2',
+    '/api/kanban-tasks/%2e%2e',
+    '/api/kanban-tasks/%252e%252e',
+    '/api/kanban-tasks/..',
+    '/api/kanban-tasks/../health',
+    '/api/kanban-tasks/%2Fhealth',
+    '/api/kanban-tasks/%00',
+    '/api/kanban-tasks/%ff',
+    '/api/kanban-tasks/%C3%28',
+    '/api/kanban-tasks/%F0%9F%98%80',
+    '/api/kanban-tasks/%23',
+    '/api/kanban-tasks/a%20b',
+    '/api/kanban-tasks/+',
+    '/api/kanban-tasks/__proto__',
+    '/api/kanban-tasks/constructor',
+    '/api/kanban-tasks/:id',
+    '/api/kanban-tasks/{id}',
+    '/api/kanban-tasks/;a=b',
+    '/api/kanban-tasks/',
+    '/api/kanban-tasks//',
+    '/api//kanban-tasks',
+    '//api/kanban-tasks',
+    '//',
+    '/',
+    '/%',
+    '/%00',
+    '/%5c..%5c',
+    '/API/kanban-tasks',
+    '/api/kanban-tasks%3Flimit=1',
+    '/__proto__',
+  ])('%s', async (target) => {
+    const answer = await sendRaw('GET', target);
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'not_found']);
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.body).toContain(answer.headers['x-request-id']);
+  });
+
+  it.each(['/api/kanban-tasks/', '/'])('that is 10 KB long behind %s', async (start) => {
+    const answer = await sendRaw('GET', start + 'x'.repeat(10_240));
+    expect([answer.status, codeOf(answer)]).toEqual([404, 'not_found']);
+  });
+
+  it('with a fragment, which no client may send', async () => {
+    expect((await sendRaw('GET', '/api/kanban-tasks#a')).status).toBe(404);
+  });
+
+  it('in the form that proxies are sent', async () => {
+    expect((await sendRaw('GET', 'http://localhost/nothing')).status).toBe(404);
+  });
+});
+
+describe('through the gateway', () => {
+  it('a path is decoded once', async () => {
+    const id = await board.put();
+    const encoded = [...id].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+    expect((await sendRaw('GET', `/api/kanban-tasks/${encoded}`)).status).toBe(200);
+    expect((await sendRaw('GET', `/api/kanban-tasks/${encoded.replaceAll('%', '%25')}`)).status).toBe(404);
+  });
+
+  it('odd percent-encoding in a query is a 400', async () => {
+    for (const query of ['limit=%', 'limit=%ZZ', 'status=%00', 'a=%ff', '%=1', 'limit=5&limit=5', 'limit=', '=&='])
+      expect((await sendRaw('GET', `/api/kanban-tasks?${query}`)).status).toBe(400);
+  });
+
+  it('a query of nothing is none', async () => {
+    for (const query of ['?', '?&', '?&&&'])
+      expect((await sendRaw('GET', `/api/kanban-tasks${query}`)).status).toBe(200);
+  });
+
+  it('a second question mark belongs to the query', async () => {
+    const answer = await sendRaw('GET', '/api/kanban-tasks?limit=5?limit=6');
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed']);
+  });
+
+  it('an id of another method or of HEAD is 405 without a body for HEAD', async () => {
+    const [put, head] = [await sendRaw('PUT', '/api/kanban-tasks/%ZZ'), await sendRaw('HEAD', '/api/kanban-tasks')];
+    expect([put.status, codeOf(put)]).toEqual([405, 'method_not_allowed']);
+    expect([head.status, head.headers.allow, head.body]).toEqual([405, 'GET, POST', '']);
+  });
+
+  it('OPTIONS is 204 with Allow and without a body', async () => {
+    const answer = await sendRaw('OPTIONS', '/api/kanban-tasks/%ZZ');
+    expect([answer.status, answer.headers.allow, answer.body]).toEqual([204, 'DELETE, GET, PATCH', '']);
+  });
+
+  it('a body that is no UTF-8 is invalid_json', async () => {
+    const body = Buffer.from([0x22, 0xff, 0xfe, 0x22]);
+    const answer = await sendRaw('POST', '/api/kanban-tasks', ['Content-Type: application/json'], body);
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_json']);
+  });
+
+  it('a body without Content-Type is 415', async () => {
+    const answer = await sendRaw('POST', '/api/kanban-tasks', [], '{"title":"t"}');
+    expect([answer.status, codeOf(answer)]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  it('a body of 300 KB is 413 in the envelope', async () => {
+    const body = `{"title":"${'x'.repeat(300 * 1024)}"}`;
+    const answer = await sendRaw('POST', '/api/kanban-tasks', ['Content-Type: application/json'], body);
+    expect([answer.status, codeOf(answer)]).toEqual([413, 'payload_too_large']);
+  });
+
+  it('two Authorization headers are 401', async () => {
+    const answer = await sendRaw('GET', '/api/kanban-tasks', [`Authorization: Bearer ${board.token}`]);
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'unauthorized']);
+  });
+
+  it("a caller's own X-Request-Id is not adopted", async () => {
+    const answer = await sendRaw('GET', '/health', ['X-Request-Id: mine']);
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});

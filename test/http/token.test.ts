@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { hashSecret, isSecret, mintToken, readToken, writeToken } from '../../lib/http/token.ts';
+
+const token = { id: '0123456789ab', secret: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef' };
+
+describe('a token', () => {
+  it('is crew_, an id, a secret and a checksum, in base 62', () => {
+    expect(writeToken(token)).toMatch(/^crew_0123456789abABCDEFGHIJKLMNOPQRSTUVWXYZabcdef[0-9A-Za-z]{6}$/);
+  });
+
+  it('is read back as its id and secret', () => {
+    expect(readToken(writeToken(token))).toEqual(token);
+  });
+
+  it('is another one each time', () => {
+    const minted = Array.from({ length: 1_000 }, mintToken);
+    expect(new Set(minted.map(({ id }) => id)).size).toBe(1_000);
+    expect(new Set(minted.map(({ secret }) => secret)).size).toBe(1_000);
+    for (const one of minted) expect(readToken(writeToken(one))).toEqual(one);
+  });
+
+  it('is not read with any one of its characters changed', () => {
+    const text = writeToken(token);
+    for (let at = 0; at < text.length; at++) {
+      const changed = text[at] === '0' ? '1' : '0';
+      expect(readToken(text.slice(0, at) + changed + text.slice(at + 1))).toBeUndefined();
+    }
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['its prefix alone', 'crew_'],
+    ['a character less', writeToken(token).slice(0, -1)],
+    ['a character more', `${writeToken(token)}0`],
+    ['a line break behind it', `${writeToken(token)}\n`],
+    ['a space before it', ` ${writeToken(token)}`],
+    ['another prefix', writeToken(token).replace('crew_', 'ghp_')],
+    ['capitals', writeToken(token).toUpperCase()],
+    ['a zero byte', `crew_${'\u0000'.repeat(50)}`],
+    ['digits of another script', `crew_${'٣'.repeat(50)}`],
+    ['a million characters', `crew_${'a'.repeat(1_000_000)}`],
+  ])('is not read from %s', (_, text) => {
+    expect(readToken(text)).toBeUndefined();
+  });
+});
+
+describe('a secret', () => {
+  it('is kept as its SHA-256', () => {
+    expect(hashSecret('abc')).toBe(createHash('sha256').update('abc').digest('hex'));
+  });
+
+  it('is known by its hash, and another is not', () => {
+    expect(isSecret(token.secret, hashSecret(token.secret))).toBe(true);
+    expect(isSecret(`${token.secret}x`, hashSecret(token.secret))).toBe(false);
+    expect(isSecret('', hashSecret(token.secret))).toBe(false);
+  });
+
+  it.each(['', 'short', hashSecret(token.secret).toUpperCase()])('is not known by the broken hash %j', (hash) => {
+    expect(isSecret(token.secret, hash)).toBe(false);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { handler } from '../../functions/open/unmatched.ts';
+import { errorOf, openBoards } from '../functions/kanban-tasks/board.ts';
+import { call, eventOf } from '../service.ts';
+
+await openBoards();
+const id = 'tk_01K00000000000000000000000';
+
+const send = (method: string, path: string) => call(handler, { method, path });
+
+describe('a path that there is not', () => {
+  it.each([
+    '/',
+    '',
+    '//',
+    '/api',
+    '/api/',
+    '/api/nothing',
+    '/api/kanban-tasks/',
+    '/api//kanban-tasks',
+    '/api/Kanban-Tasks',
+    `/api/kanban-tasks/${id}/`,
+    `/api/kanban-tasks/${id}/comments`,
+    `/api/kanban-tasks//${id}`,
+    '/health/',
+    '/openapi.json/',
+    '/__proto__',
+    '/constructor',
+    '*',
+    '/%ZZ',
+    '/\u0000',
+    '/..',
+    'x',
+  ])('%j answers 404 not_found in the envelope, to any method', async (path) => {
+    for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) {
+      const answer = await send(method, path);
+      expect([answer.status, errorOf(answer).code]).toEqual([404, 'not_found']);
+      expect(answer.headers).not.toHaveProperty('Allow');
+    }
+  });
+
+  it('of 10 KB answers 404 not_found without repeating it', async () => {
+    const answer = await send('GET', `/${'x'.repeat(10_240)}`);
+    expect(answer.status).toBe(404);
+    expect(JSON.stringify(answer.body).length).toBeLessThan(1_000);
+  });
+});
+
+describe('a method that a path does not have', () => {
+  it.each([
+    ['PUT', '/api/kanban-tasks', 'GET, POST'],
+    ['PATCH', '/api/kanban-tasks', 'GET, POST'],
+    ['DELETE', '/api/kanban-tasks', 'GET, POST'],
+    ['POST', `/api/kanban-tasks/${id}`, 'DELETE, GET, PATCH'],
+    ['PUT', '/api/kanban-tasks/impossible', 'DELETE, GET, PATCH'],
+    ['POST', '/health', 'GET'],
+    ['DELETE', '/openapi.json', 'GET'],
+    ['TRACE', '/health', 'GET'],
+  ])('%s %s answers 405 method_not_allowed with Allow: %s', async (method, path, allow) => {
+    const answer = await send(method, path);
+    expect([answer.status, errorOf(answer).code]).toEqual([405, 'method_not_allowed']);
+    expect(answer.headers.Allow).toBe(allow);
+  });
+});
+
+describe('HEAD', () => {
+  it.each([
+    ['/api/kanban-tasks', 405],
+    [`/api/kanban-tasks/${id}`, 405],
+    ['/health', 405],
+    ['/openapi.json', 405],
+    ['/nothing', 404],
+  ])('of %s answers %i without a body', async (path, status) => {
+    const answer = await handler(eventOf({ method: 'HEAD', path }), {
+      getRemainingTimeInMillis: () => 29_000,
+    } as never);
+    expect(answer.statusCode).toBe(status);
+    expect(answer.body ?? '').toBe('');
+    expect(answer.headers?.['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
+    if (status === 405) expect(answer.headers?.Allow).toMatch(/GET/);
+  });
+});
+
+describe('OPTIONS', () => {
+  it.each([
+    ['/api/kanban-tasks', 'GET, POST'],
+    [`/api/kanban-tasks/${id}`, 'DELETE, GET, PATCH'],
+    ['/health', 'GET'],
+  ])('of %s answers 204 with Allow: %s and no body', async (path, allow) => {
+    const answer = await handler(eventOf({ method: 'OPTIONS', path }), {
+      getRemainingTimeInMillis: () => 29_000,
+    } as never);
+    expect(answer.statusCode).toBe(204);
+    expect(answer.headers?.Allow).toBe(allow);
+    expect(answer.headers?.['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.body).toBeUndefined();
+  });
+});

@@ -1,0 +1,19 @@
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import type { Organization } from '../lib/contract/organization.ts';
+import type { Table } from '../lib/table/client.ts';
+
+/** Every item of an organization by its key, to be compared with what a request leaves behind. */
+export async function dumpOf({ client, name }: Table, organization: Organization): Promise<Record<string, unknown>> {
+  const pages = paginateScan(
+    { client },
+    {
+      TableName: name,
+      ConsistentRead: true,
+      FilterExpression: 'contains(pk, :organization)',
+      ExpressionAttributeValues: { ':organization': organization },
+    },
+  );
+  const items: Record<string, unknown> = {};
+  for await (const { Items = [] } of pages) for (const item of Items) items[`${item.pk} ${item.sk}`] = item;
+  return items;
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../lib/contract/refusals.ts';
+import type { TaskStatus } from '../../lib/contract/tasks.ts';
+import type { StoredTask } from '../../lib/table/task-items.ts';
+import { detailed, patched, refuseWhileAwaited } from '../../lib/tasks/decisions.ts';
+
+const now = '2026-03-02T12:00:00.000Z';
+const [one, two] = ['tk_01K00000000000000000000001', 'tk_01K00000000000000000000002'];
+
+function taskOf(more: Partial<StoredTask> = {}): StoredTask {
+  return {
+    id: 'tk_01K00000000000000000000000',
+    title: 'A task',
+    description: 'd',
+    status: 'backlog',
+    priority: 'medium',
+    assignedAgent: 'writer',
+    projectId: 'proj_1',
+    dependsOn: [one],
+    dependents: [two],
+    version: 3,
+    createdAt: '2026-03-01T12:00:00.000Z',
+    updatedAt: '2026-03-01T12:00:00.000Z',
+    ...more,
+  };
+}
+
+describe('a patched task', () => {
+  it.each([
+    ['nothing', {}],
+    ['its own values', { title: 'A task', status: 'backlog', priority: 'medium', dependsOn: [one] }],
+    ['its own optional values', { description: 'd', assignedAgent: 'writer', projectId: 'proj_1' }],
+    ['undefined', { title: undefined, description: undefined }],
+  ] as const)('is the very same for %s', (_, patch) => {
+    const task = taskOf();
+    expect(patched(task, patch as Parameters<typeof patched>[1], now)).toBe(task);
+  });
+
+  it('is the very same where null clears what is not set', () => {
+    const { description: _, assignedAgent: __, projectId: ___, ...bare } = taskOf();
+    expect(patched(bare, { description: null, assignedAgent: null, projectId: null }, now)).toBe(bare);
+  });
+
+  it.each([
+    { title: 'Other' },
+    { description: '' },
+    { status: 'done' },
+    { priority: 'low' },
+    { assignedAgent: 'tester' },
+    { projectId: 'proj_2' },
+    { dependsOn: [] },
+    { dependsOn: [two, one] },
+  ] as const)('has %j, the next version and the time of the change, and is else as it was', (patch) => {
+    const changed = patched(taskOf(), patch as Parameters<typeof patched>[1], now);
+    expect(changed).toEqual({ ...taskOf(), ...patch, version: 4, updatedAt: now });
+  });
+
+  it.each(['description', 'assignedAgent', 'projectId'] as const)('has no %s where null clears it', (field) => {
+    const changed = patched(taskOf(), { [field]: null }, now);
+    expect(changed[field]).toBeUndefined();
+    expect(changed.version).toBe(4);
+  });
+
+  it('has its dependencies in another order where only that differs', () => {
+    const changed = patched(taskOf({ dependsOn: [one, two] }), { dependsOn: [two, one] }, now);
+    expect(changed.dependsOn).toEqual([two, one]);
+    expect(changed.version).toBe(4);
+  });
+
+  it('leaves the task that it was made of as it is', () => {
+    const task = taskOf();
+    patched(task, { title: 'Other', description: null, dependsOn: [] }, now);
+    expect(task).toEqual(taskOf());
+  });
+});
+
+describe('a detailed task', () => {
+  it('shows its dependencies in their order, those that are not done as blockers, and nothing of the store', () => {
+    const statuses: TaskStatus[] = ['done', 'up_for_review', 'done', 'backlog'];
+    const dependencies = statuses.map((status, at) => taskOf({ id: `tk_${at}`, title: `Task ${at}`, status }));
+    const { dependsOn, blockedBy, ...rest } = detailed(taskOf(), dependencies);
+    expect(dependsOn.map(({ id, status }) => [id, status])).toEqual([
+      ['tk_0', 'done'],
+      ['tk_1', 'up_for_review'],
+      ['tk_2', 'done'],
+      ['tk_3', 'backlog'],
+    ]);
+    expect(blockedBy).toEqual([
+      { id: 'tk_1', title: 'Task 1', status: 'up_for_review' },
+      { id: 'tk_3', title: 'Task 3', status: 'backlog' },
+    ]);
+    expect(rest).not.toHaveProperty('version');
+    expect(rest).not.toHaveProperty('dependents');
+  });
+});
+
+describe('a delete', () => {
+  const refusalOf = (dependents: StoredTask[]) => {
+    try {
+      refuseWhileAwaited(dependents);
+      return undefined;
+    } catch (error) {
+      expect(error).toBeInstanceOf(Refusal);
+      return error as Refusal;
+    }
+  };
+
+  it('is not refused without dependents, or with dependents that are all done', () => {
+    expect(refusalOf([])).toBeUndefined();
+    expect(refusalOf([taskOf({ status: 'done' }), taskOf({ status: 'done' })])).toBeUndefined();
+  });
+
+  it.each(['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review'] as const)(
+    'is refused while a dependent is %s, which the details name',
+    (status) => {
+      const refusal = refusalOf([taskOf({ id: one, status: 'done' }), taskOf({ id: two, status })]);
+      expect(refusal?.code).toBe('has_dependents');
+      expect(refusal?.details).toHaveLength(1);
+      expect(refusal?.details[0]).toMatchObject({ code: 'blocking', message: expect.stringContaining(two) });
+    },
+  );
+
+  it('names 20 dependents at most, and says how many there are', () => {
+    const refusal = refusalOf(Array.from({ length: 500 }, () => taskOf()));
+    expect(refusal?.details).toHaveLength(20);
+    expect(refusal?.message).toContain('500');
+  });
+});
