@@ -52,7 +52,7 @@ export const dueLanes = ['0', '1', '2', '3'] as const;
 
 /** The index entry of something that the sweeper has to wake at a moment, unless it is done by then. */
 export function dueEntry(ulid: string, dueAt: string): Record<string, string> {
-  const lane = dueLanes[Number.parseInt(ulid.slice(-1), 32) % dueLanes.length] as string;
+  const lane = dueLanes[ulid.charCodeAt(ulid.length - 1) % dueLanes.length] as string;
   return { [tableSchema.dueIndex.partitionKey]: lane, [tableSchema.dueIndex.sortKey]: dueAt };
 }
 

@@ -45,7 +45,7 @@ export const ulidEpochs: Epochs = {
 const lanes = 4;
 
 /** The lane of an id: a hash of it, so that a thing's moves meet its own counter row. */
-const laneOf = (ulid: string) => Number.parseInt(ulid.slice(-1), 32) % lanes;
+const laneOf = (ulid: string) => ulid.charCodeAt(ulid.length - 1) % lanes;
 
 const runsOf = (cell: string) => (cell === everything ? [everything] : [everything, cell]);
 
