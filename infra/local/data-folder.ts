@@ -65,3 +65,17 @@ function lock(folder: string): () => void {
   }
   return () => database.close();
 }
+
+/** Whether a running deployment has the folder open. */
+export function isOpen(folder: string): boolean {
+  if (!existsSync(join(folder, 'lock'))) return false;
+  const database = new DatabaseSync(join(folder, 'lock'));
+  try {
+    database.exec('SELECT * FROM sqlite_master');
+    return false;
+  } catch {
+    return true;
+  } finally {
+    database.close();
+  }
+}

@@ -71,12 +71,13 @@ async function openTableEngine({ dynamodbEndpoint }: Settings, data: DataFolder)
   return startEngine({ database: data.path('table.db'), log: data.path('engine.log') });
 }
 
-/** The token in the data folder; a new one, with every scope, where there is none or the table does not know it. */
+/** The token in the data folder; a new one, with every scope, where there is none or it is not good any more. */
 async function firstToken(data: DataFolder): Promise<string> {
   const kept = data.read('token')?.trim();
   const id = kept && readToken(kept)?.id;
-  if (kept && id && (await app().tokens.get(id))) return kept;
-  const token = await issueToken(app(), { organization: firstOrganization, scopes });
-  data.write('token', `${token}\n`);
-  return token;
+  const token = id && (await app().tokens.get(id));
+  if (kept && token && !token.revokedAt) return kept;
+  const issued = await issueToken(app(), { organization: firstOrganization, scopes });
+  data.write('token', `${issued}\n`);
+  return issued;
 }

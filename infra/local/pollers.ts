@@ -12,6 +12,9 @@ export type Sources = { endpoint: string; tableName: string; queues: Queues; dat
 /** How far the stream has been handled. */
 const positionsFile = 'stream.json';
 
+/** A call costs no container here: so many more run at once that a receiver that hangs delays no other. */
+const callsForOneOfLambda = 16;
+
 /** A time that everything that waits is due by. */
 const allTime = '9999-12-31T23:59:59.999Z';
 
@@ -61,7 +64,7 @@ async function startPoller(
       url: queues.urls[source.queue],
       handler,
       batchSize,
-      concurrency,
+      concurrency: concurrency * callsForOneOfLambda,
       timeoutSeconds,
     });
   await handler({ detail: { until: allTime } }, contextOf(name, timeoutSeconds));

@@ -22,26 +22,34 @@ export type Stop = () => Promise<void>;
 export function pollQueue(mapping: QueueMapping): Stop {
   const client = new SQSClient({ endpoint: mapping.endpoint, ...localAws });
   const stopping = new AbortController();
-  const receivers = Array.from({ length: mapping.concurrency }, () => receive(client, mapping, stopping.signal));
+  const receiver = receive(client, mapping, stopping.signal);
   return async () => {
     stopping.abort();
-    await Promise.all(receivers);
+    await receiver;
     client.destroy();
   };
 }
 
 async function receive(client: SQSClient, mapping: QueueMapping, stopping: AbortSignal): Promise<void> {
   const { url: QueueUrl, batchSize: MaxNumberOfMessages } = mapping;
+  const calls = new Set<Promise<void>>();
   while (!stopping.aborted) {
     try {
       const request = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages, WaitTimeSeconds: 20 });
       const { Messages = [] } = await client.send(request, { abortSignal: stopping });
-      if (Messages.length > 0) await handle(client, mapping, Messages);
+      if (Messages.length === 0) continue;
+      // A call that fails has logged why; what it was given becomes visible again.
+      const call = handle(client, mapping, Messages)
+        .catch(() => {})
+        .finally(() => calls.delete(call));
+      calls.add(call);
+      if (calls.size >= mapping.concurrency) await Promise.race(calls);
     } catch {
-      // Stopping, or a fault that the function has logged: what was received becomes visible again.
+      // Stopping, or a fault of the queue.
       await pause(200, undefined, { signal: stopping }).catch(() => {});
     }
   }
+  await Promise.all(calls);
 }
 
 async function handle(client: SQSClient, mapping: QueueMapping, messages: Message[]): Promise<void> {

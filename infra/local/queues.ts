@@ -1,21 +1,27 @@
-import { startFauxqs } from 'fauxqs';
+import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { buildApp } from 'fauxqs';
 import { type QueueName, queues } from '../../lib/contract/deployment.ts';
+import { localAws } from './table.ts';
 
 /** The running queues: where SQS answers, and each queue's URL. */
 export type Queues = { endpoint: string; urls: Record<QueueName, string>; stop: () => Promise<void> };
 
 /**
  * Starts SQS in this process, in memory: the table is the truth, and the sweep at start wakes what was waiting
- * (design §7).
+ * (design §7). By the app itself: `startFauxqs` listens on every interface, whatever it is told.
  */
 export async function startQueues(): Promise<Queues> {
-  const server = await startFauxqs({ port: 0, logger: false });
+  const server = buildApp({ logger: false });
+  const endpoint = await server.listen({ port: 0, host: '127.0.0.1' });
+  const client = new SQSClient({ endpoint, ...localAws });
   const names = Object.entries(queues) as [QueueName, (typeof queues)[QueueName]][];
-  const urls = Object.fromEntries(
-    names.map(([name, { visibilitySeconds }]) => {
-      const attributes = { VisibilityTimeout: String(visibilitySeconds) };
-      return [name, server.createQueue(name, { region: 'local', attributes }).queueUrl];
+  const urls = await Promise.all(
+    names.map(async ([QueueName, { visibilitySeconds }]) => {
+      const Attributes = { VisibilityTimeout: String(visibilitySeconds) };
+      const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName, Attributes }));
+      return [QueueName, QueueUrl as string] as const;
     }),
   );
-  return { endpoint: server.address, urls: urls as Record<QueueName, string>, stop: () => server.stop() };
+  client.destroy();
+  return { endpoint, urls: Object.fromEntries(urls) as Record<QueueName, string>, stop: () => server.close() };
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readText } from './data-folder.ts';
+import { isOpen, readText } from './data-folder.ts';
 import { Problem } from './problem.ts';
 
 /** The table's name in a local deployment. */
@@ -17,7 +17,7 @@ export type Addresses = { url: string; dynamodbEndpoint: string };
  * @throws `Problem` when there is none
  */
 export async function findRunning(dataFolder: string): Promise<Addresses> {
-  const text = readText(join(dataFolder, addressFile));
+  const text = isOpen(dataFolder) ? readText(join(dataFolder, addressFile)) : undefined;
   const addresses = text ? (JSON.parse(text) as Addresses) : undefined;
   const answers =
     addresses &&

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { environment } from '../../lib/contract/deployment.ts';
+import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { Problem } from './problem.ts';
 
 /** What the environment can set of a local deployment (design §6). */
@@ -23,10 +24,21 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   const port = variables.PORT ?? '3000';
   if (!/^\d+$/.test(port) || Number(port) > 65_535)
     throw new Problem(`PORT is ${JSON.stringify(port)}; set it to a number from 0 to 65535.`);
+  const dynamodbEndpoint = variables[environment.dynamodbEndpoint] || undefined;
+  if (dynamodbEndpoint && !/^https?:$/.test(URL.parse(dynamodbEndpoint)?.protocol ?? ''))
+    throw new Problem(
+      `DYNAMODB_ENDPOINT is ${JSON.stringify(dynamodbEndpoint)}; set it to a URL such as http://127.0.0.1:8000.`,
+    );
+  const receivers = variables[environment.allowedReceivers] ?? 'localhost:*,127.0.0.1:*';
+  try {
+    allowedReceivers(receivers);
+  } catch (error) {
+    throw new Problem((error as Error).message);
+  }
   return {
     port: Number(port),
     dataFolder: resolve(variables.CREWBOARD_DATA || '.crewboard'),
-    dynamodbEndpoint: variables[environment.dynamodbEndpoint] || undefined,
-    allowedReceivers: variables[environment.allowedReceivers] ?? 'localhost:*,127.0.0.1:*',
+    dynamodbEndpoint,
+    allowedReceivers: receivers,
   };
 }

@@ -59,8 +59,8 @@ export function pollStream(mapping: StreamMapping): Stop {
         const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
         for (const { ShardId } of StreamDescription?.Shards ?? [])
           if (ShardId && !readers.has(ShardId)) readers.set(ShardId, readShard(StreamArn, ShardId));
-      } catch {
-        // The engine is not up yet, or going down; the next look tells.
+      } catch (error) {
+        report(error);
       }
       await wait(shardsEveryMs);
     }
@@ -82,7 +82,8 @@ export function pollStream(mapping: StreamMapping): Stop {
         if (handled && !NextShardIterator) return;
         if (!handled) await wait(Math.min(10_000, 100 * 2 ** failures));
         else if (Records.length === 0) await wait(idleMs);
-      } catch {
+      } catch (error) {
+        report(error);
         iterator = undefined;
         await wait(500);
       }
@@ -133,6 +134,11 @@ export function pollStream(mapping: StreamMapping): Stop {
     )) as DynamoDBBatchResponse;
     const numbers = result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
     return numbers.sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))[0];
+  }
+
+  /** Says what went wrong; it is tried again. While stopping, the engine may go first. */
+  function report(error: unknown): void {
+    if (!stopping.signal.aborted) console.error(`${mapping.name} could not be fed from the table's stream:`, error);
   }
 
   function wait(milliseconds: number): Promise<void> {
