@@ -1,0 +1,181 @@
+import { request } from 'node:http';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { afterAll, expect, it, vi } from 'vitest';
+import { startGateway } from '../../../infra/local/gateway.ts';
+import { Problem } from '../../../infra/local/problem.ts';
+
+/** Handlers that answer what they were called with, in place of the functions'. */
+vi.mock('../../../infra/local/functions.ts', async (importActual) => ({
+  ...(await importActual<object>()),
+  loadHandler: async (folder: string, file: string) => async (event: APIGatewayProxyEventV2, context: Context) => {
+    if (event.headers['x-fail']) throw new Error('a fault of ours');
+    const { functionName, awsRequestId } = context;
+    const called = { handler: `${folder}/${file}`, event, functionName, awsRequestId };
+    const body = JSON.stringify({ ...called, remainingMs: context.getRemainingTimeInMillis() });
+    return { statusCode: 299, headers: { 'X-Made-By': 'handler' }, body };
+  },
+}));
+
+type Called = {
+  handler: string;
+  event: APIGatewayProxyEventV2;
+  functionName: string;
+  awsRequestId: string;
+  remainingMs: number;
+};
+
+const gateway = await startGateway(0);
+afterAll(() => gateway.stop());
+
+type Sent = { headers?: Record<string, string | string[]>; body?: Buffer };
+
+/** Sends a request as it is, without a client's own ideas of paths. */
+function send(method: string, path: string, { headers = {}, body }: Sent = {}) {
+  return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; text: string }>((resolve, reject) => {
+    const { port } = new URL(gateway.url);
+    const sending = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, async (answer) => {
+      const text = Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>)).toString();
+      resolve({ status: answer.statusCode as number, headers: answer.headers, text });
+    });
+    sending.on('error', reject).end(body);
+  });
+}
+
+const called = async (method: string, path: string, sent?: Sent): Promise<Called> =>
+  JSON.parse((await send(method, path, sent)).text) as Called;
+
+it('calls the row’s function with the event of API Gateway', async () => {
+  const id = 'tk_01K00000000000000000000000';
+  const { handler, event, functionName } = await called('PATCH', `/api/kanban-tasks/${id}?a=1`, {
+    headers: { 'Content-Type': 'application/json', 'User-Agent': 'me' },
+    body: Buffer.from('{"title":"Grüße"}'),
+  });
+  expect([handler, functionName]).toEqual(['kanban-tasks/update-task', 'updateTask']);
+  expect(event).toMatchObject({
+    version: '2.0',
+    routeKey: 'PATCH /api/kanban-tasks/{id}',
+    rawPath: `/api/kanban-tasks/${id}`,
+    rawQueryString: 'a=1',
+    pathParameters: { id },
+    headers: { 'content-type': 'application/json', 'user-agent': 'me' },
+    body: '{"title":"Grüße"}',
+    isBase64Encoded: false,
+    requestContext: {
+      routeKey: 'PATCH /api/kanban-tasks/{id}',
+      stage: '$default',
+      http: {
+        method: 'PATCH',
+        path: `/api/kanban-tasks/${id}`,
+        protocol: 'HTTP/1.1',
+        sourceIp: '127.0.0.1',
+        userAgent: 'me',
+      },
+    },
+  });
+});
+
+it('hands the answer over as the function made it', async () => {
+  const answer = await send('GET', '/api/kanban-tasks');
+  expect([answer.status, answer.headers['x-made-by']]).toEqual([299, 'handler']);
+});
+
+it('joins repeated headers with commas, and keeps those named like parts of every object', async () => {
+  const { event } = await called('GET', '/health', { headers: { 'X-Many': ['a', 'b'], __proto__x: '1', Accept: 'q' } });
+  expect(event.headers).toMatchObject({ 'x-many': 'a,b', __proto__x: '1', accept: 'q' });
+});
+
+it('hands the query over as it was sent', async () => {
+  const { event } = await called('GET', '/api/kanban-tasks?x=%2F+%ZZ&x=2&&y?z=1');
+  expect(event.rawQueryString).toBe('x=%2F+%ZZ&x=2&&y?z=1');
+  expect((await called('GET', '/health')).event.rawQueryString).toBe('');
+});
+
+it.each([
+  ['/api/kanban-tasks/a%20b', 'a b'],
+  ['/api/kanban-tasks/a%2525', 'a%25'],
+  ['/api/kanban-tasks/%C3%BC', 'ü'],
+  ['/api/kanban-tasks/%00', '\0'],
+  ['/api/kanban-tasks/a+b', 'a+b'],
+])('decodes the path %s once', async (path, id) => {
+  const { handler, event } = await called('GET', path);
+  expect([handler, event.pathParameters]).toEqual(['kanban-tasks/get-task', { id }]);
+  expect(event.rawPath).toBe(`/api/kanban-tasks/${id}`);
+});
+
+it.each(['/api/kanban-tasks/%ZZ', '/api/kanban-tasks/%ff', '/%'])('leaves the path %s as it is', async (path) => {
+  expect((await called('GET', path)).event.rawPath).toBe(path);
+});
+
+it('sends a body that is not text in base64', async () => {
+  const body = Buffer.from([0, 0xff, 0xfe, 1]);
+  const { event } = await called('POST', '/api/kanban-tasks', { body });
+  expect([event.body, event.isBase64Encoded]).toEqual([body.toString('base64'), true]);
+});
+
+it('leaves out a body that was not sent, and keeps a byte order mark', async () => {
+  const none = await called('POST', '/api/kanban-tasks');
+  expect(none.event).not.toHaveProperty('body');
+  expect(none.event.isBase64Encoded).toBe(false);
+  const marked = await called('POST', '/api/kanban-tasks', { body: Buffer.from('\ufeff{}') });
+  const { body = '', isBase64Encoded } = marked.event;
+  expect(Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8')).toEqual(Buffer.from('\ufeff{}'));
+});
+
+it.each([
+  ['POST', '/api/webhooks/register', 'webhooks/register-webhook'],
+  ['GET', '/api/webhooks/register', 'webhooks/get-webhook'],
+  ['GET', '/api/webhooks', 'webhooks/list-webhooks'],
+  ['GET', '/api/webhooks/x/deliveries', 'webhooks/list-deliveries'],
+  ['DELETE', '/api/webhooks/x', 'webhooks/delete-webhook'],
+  ['GET', '/health', 'open/health'],
+  ['GET', '/openapi.json', 'open/openapi'],
+])('gives %s %s to %s', async (method, path, handler) => {
+  expect((await called(method, path)).handler).toBe(handler);
+});
+
+it.each([
+  ['GET', '/'],
+  ['GET', '/api/kanban-tasks/'],
+  ['GET', '/api//kanban-tasks'],
+  ['PUT', '/api/kanban-tasks'],
+  ['OPTIONS', '/api/kanban-tasks'],
+  ['GET', '/API/kanban-tasks'],
+  ['GET', '/api/kanban-tasks/a/b'],
+])('gives %s %s to the $default function, without parameters', async (method, path) => {
+  const { handler, event } = await called(method, path);
+  expect([handler, event.routeKey]).toEqual(['open/unmatched', '$default']);
+  expect(event).not.toHaveProperty('pathParameters');
+});
+
+it('gives each call a context of its own with the time that is left', async () => {
+  const [one, two] = [await called('GET', '/health'), await called('GET', '/health')];
+  expect(one.awsRequestId).not.toBe(two.awsRequestId);
+  expect(one.event.requestContext.requestId).not.toBe(two.event.requestContext.requestId);
+  expect(one.remainingMs).toBeGreaterThan(20_000);
+  expect(one.remainingMs).toBeLessThanOrEqual(29_000);
+});
+
+it('answers what API Gateway answers for a function that fails, and says nothing of the fault', async () => {
+  const { status, text } = await send('GET', '/health', { headers: { 'X-Fail': 'yes' } });
+  expect([status, text]).toEqual([500, '{"message":"Internal Server Error"}']);
+});
+
+it('refuses what is over 10 MB without calling anything', async () => {
+  const most = await send('POST', '/api/kanban-tasks', { body: Buffer.alloc(10 * 1024 * 1024, ' ') });
+  expect(most.status).toBe(299);
+  const over = await send('POST', '/api/kanban-tasks', { body: Buffer.alloc(10 * 1024 * 1024 + 1, ' ') });
+  expect([over.status, over.text]).toEqual([413, '{"message":"Request Too Long"}']);
+});
+
+it('says that its port is taken', async () => {
+  const { port } = new URL(gateway.url);
+  await expect(startGateway(Number(port))).rejects.toThrow(Problem);
+  await expect(startGateway(Number(port))).rejects.toThrow(`Port ${port} is taken`);
+});
+
+it('stops while a client keeps its connection open', async () => {
+  const other = await startGateway(0);
+  await (await fetch(`${other.url}/health`)).text();
+  await other.stop();
+  await expect(fetch(`${other.url}/health`)).rejects.toThrow();
+});

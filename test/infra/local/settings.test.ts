@@ -1,0 +1,54 @@
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { Problem } from '../../../infra/local/problem.ts';
+import { readSettings } from '../../../infra/local/settings.ts';
+
+it('has a setting for everything that the environment says nothing of', () => {
+  expect(readSettings({})).toEqual({
+    port: 3000,
+    dataFolder: resolve('.crewboard'),
+    dynamodbEndpoint: undefined,
+    allowedReceivers: 'localhost:*,127.0.0.1:*',
+  });
+});
+
+it('takes what the environment says', () => {
+  expect(
+    readSettings({
+      PORT: '0',
+      CREWBOARD_DATA: 'some/folder',
+      DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000',
+      ALLOWED_RECEIVERS: 'hooks.test:9000',
+    }),
+  ).toEqual({
+    port: 0,
+    dataFolder: resolve('some/folder'),
+    dynamodbEndpoint: 'http://127.0.0.1:8000',
+    allowedReceivers: 'hooks.test:9000',
+  });
+});
+
+it('counts an empty folder or endpoint as not given', () => {
+  expect(readSettings({ CREWBOARD_DATA: '', DYNAMODB_ENDPOINT: '' })).toMatchObject({
+    dataFolder: resolve('.crewboard'),
+    dynamodbEndpoint: undefined,
+  });
+});
+
+it('opens no receiver but public ones where ALLOWED_RECEIVERS is empty', () => {
+  expect(readSettings({ ALLOWED_RECEIVERS: '' }).allowedReceivers).toBe('');
+});
+
+it.each(['0', '1', '65535'])('takes the port %s', (port) => {
+  expect(readSettings({ PORT: port }).port).toBe(Number(port));
+});
+
+it.each(['http', '-1', '65536', '3000.5', '1e3', '0x10', ' 3000', ''])(
+  'refuses the port %j in one sentence',
+  (port) => {
+    expect(() => readSettings({ PORT: port })).toThrow(Problem);
+    expect(() => readSettings({ PORT: port })).toThrow(
+      `PORT is ${JSON.stringify(port)}; set it to a number from 0 to 65535.`,
+    );
+  },
+);

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { afterAll, expect, inject, it } from 'vitest';
+import type { Stop } from '../../../infra/local/queue-poller.ts';
+import { type Positions, pollStream } from '../../../infra/local/stream-poller.ts';
+import { createTable } from '../../../infra/local/table.ts';
+import { openTable } from '../../../lib/table/client.ts';
+import { until } from '../../journeys/deployment.ts';
+
+const endpoint = inject('dynamodbEndpoint');
+const stops: Stop[] = [];
+afterAll(async () => {
+  for (const stop of stops) await stop();
+});
+
+const nameIn = ({ dynamodb }: DynamoDBRecord) => dynamodb?.Keys?.pk?.S as string;
+const numberIn = ({ dynamodb }: DynamoDBRecord) => dynamodb?.SequenceNumber as string;
+
+/** What a fake handler does with a batch: the names of the changes that fail, or nothing where all went well. */
+type Handling = (names: string[], call: number) => string[] | undefined | Promise<string[] | undefined>;
+
+/** A table with a stream of its own. */
+async function newStream() {
+  const tableName = `stream-${randomUUID()}`;
+  await createTable(endpoint, tableName);
+  const table = openTable(tableName, endpoint);
+  const kept: { positions: Positions } = { positions: {} };
+  return {
+    kept,
+    put: async (names: string[], kind = 'task') => {
+      for (const pk of names)
+        await table.client.send(new PutCommand({ TableName: tableName, Item: { pk, sk: 'x', kind } }));
+    },
+    /** Polls from the kept position on; every batch is noted before it is handled. */
+    poll: (handle: Handling = () => undefined, batchSize = 100) => {
+      const batches: string[][] = [];
+      const handler = async (event: unknown) => {
+        const { Records } = event as DynamoDBStreamEvent;
+        const names = Records.map(nameIn);
+        batches.push(names);
+        const failing = (await handle(names, batches.length)) ?? [];
+        const failed = Records.filter((record) => failing.includes(nameIn(record)));
+        return { batchItemFailures: failed.map((record) => ({ itemIdentifier: numberIn(record) })) };
+      };
+      const positions = {
+        read: () => ({ ...kept.positions }),
+        write: (now: Positions) => {
+          kept.positions = { ...now };
+        },
+      };
+      const mapping = { name: 'test', endpoint, tableName, handler, kinds: ['task'], batchSize, timeoutSeconds: 60 };
+      const stop = pollStream({ ...mapping, positions });
+      stops.push(stop);
+      const heard = (name: string) => until(`${name} is heard`, () => batches.flat().includes(name));
+      return { batches, stop, heard };
+    },
+  };
+}
+
+const letters = [...'abcdefghij'];
+
+it.concurrent('hands over the changes of the listed kinds in their order, with both images', async () => {
+  const stream = await newStream();
+  await stream.put(['a']);
+  await stream.put(['not a task'], 'webhook');
+  await stream.put(['b', 'c']);
+  const { batches, heard } = stream.poll();
+  await heard('c');
+  expect(batches.flat()).toEqual(['a', 'b', 'c']);
+});
+
+it.concurrent('hands over at most as many at once as it is told', async () => {
+  const stream = await newStream();
+  await stream.put(letters);
+  const { batches, heard } = stream.poll(undefined, 4);
+  await heard('j');
+  expect(batches).toEqual([[...'abcd'], [...'efgh'], [...'ij']]);
+});
+
+it.concurrent('goes on from the failed change, and hands over none before it again', async () => {
+  const stream = await newStream();
+  await stream.put(letters);
+  const { batches, heard } = stream.poll((_, call) => (call === 2 ? ['f', 'h'] : undefined), 4);
+  await heard('j');
+  expect(batches).toEqual([[...'abcd'], [...'efgh'], [...'fghi'], [...'j']]);
+});
+
+it.concurrent('hands a whole batch over again where the handler throws', async () => {
+  const stream = await newStream();
+  await stream.put([...'abc']);
+  const { batches, heard } = stream.poll((_, call) => {
+    if (call <= 2) throw new Error('a fault');
+    return undefined;
+  });
+  await until('it was called thrice', () => batches.length === 3);
+  await stream.put(['d']);
+  await heard('d');
+  expect(batches).toEqual([[...'abc'], [...'abc'], [...'abc'], ['d']]);
+});
+
+it.concurrent('loses none that come after one that fails and fails', async () => {
+  const stream = await newStream();
+  await stream.put([...'abc']);
+  let failures = 0;
+  const { batches, heard } = stream.poll((names) => {
+    if (!names.includes('b') || ++failures > 4) return undefined;
+    return ['b'];
+  });
+  await until('it has failed', () => failures >= 2);
+  await stream.put([...'de']);
+  await heard('e');
+  const succeeded = batches.flat().filter((name, at, all) => all.lastIndexOf(name) === at);
+  expect(succeeded).toEqual([...'abcde']);
+  expect(batches.filter((names) => names.includes('a'))).toHaveLength(1);
+});
+
+it.concurrent('waits longer each time a change fails', async () => {
+  const stream = await newStream();
+  await stream.put(['a']);
+  const at: number[] = [];
+  const { batches } = stream.poll(() => {
+    at.push(performance.now());
+    return at.length < 4 ? ['a'] : undefined;
+  });
+  await until('it has succeeded', () => batches.length === 4);
+  const [first = 0, second = 0, third = 0] = at.slice(1).map((time, index) => time - (at[index] as number));
+  expect(first).toBeGreaterThan(190);
+  expect(second).toBeGreaterThan(390);
+  expect(third).toBeGreaterThan(790);
+});
+
+it.concurrent('starts where it was left', async () => {
+  const stream = await newStream();
+  await stream.put([...'abc']);
+  const first = stream.poll((_, call) => (call === 1 ? ['b'] : undefined));
+  await first.heard('a');
+  await first.stop();
+  await stream.put([...'de']);
+  const second = stream.poll();
+  await second.heard('e');
+  const handled = first.batches.length > 1 ? [...'de'] : [...'bcde'];
+  expect(second.batches.flat()).toEqual(handled);
+  await second.stop();
+  await stream.put(['f']);
+  const third = stream.poll();
+  await third.heard('f');
+  expect(third.batches).toEqual([['f']]);
+});
+
+it.concurrent('starts with the oldest where the engine does not know the position any more', async () => {
+  const stream = await newStream();
+  await stream.put([...'ab']);
+  const first = stream.poll();
+  await first.heard('b');
+  await first.stop();
+  stream.kept.positions = Object.fromEntries(Object.keys(stream.kept.positions).map((shard) => [shard, 'nonsense']));
+  const second = stream.poll();
+  await second.heard('b');
+  expect(second.batches.flat()).toEqual([...'ab']);
+});
+
+it.concurrent('notes how far it is only once a batch is handled, also past changes of other kinds', async () => {
+  const stream = await newStream();
+  let go = () => {};
+  const gate = new Promise<undefined>((resolve) => {
+    go = () => resolve(undefined);
+  });
+  await stream.put(['a']);
+  const { heard } = stream.poll(() => gate);
+  await heard('a');
+  expect(stream.kept.positions).toEqual({});
+  go();
+  await until('the position is kept', () => Object.keys(stream.kept.positions).length === 1);
+  const [before] = Object.values(stream.kept.positions);
+  await stream.put(['other'], 'webhook');
+  await until(
+    'the position moves on',
+    () => BigInt(Object.values(stream.kept.positions)[0] ?? 0) > BigInt(before ?? 0),
+  );
+});
+
+it.concurrent('lets a call under way end before it has stopped', async () => {
+  const stream = await newStream();
+  let go = () => {};
+  const gate = new Promise<undefined>((resolve) => {
+    go = () => resolve(undefined);
+  });
+  await stream.put(['a']);
+  const { stop, heard, batches } = stream.poll(() => gate);
+  await heard('a');
+  let hasStopped = false;
+  const stopped = stop().then(() => {
+    hasStopped = true;
+  });
+  await stream.put(['b']);
+  expect(hasStopped).toBe(false);
+  go();
+  await stopped;
+  expect(batches).toEqual([['a']]);
+  expect(Object.keys(stream.kept.positions)).toHaveLength(1);
+});
