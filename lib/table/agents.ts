@@ -38,14 +38,6 @@ export function openAgents(table: Table) {
   };
 }
 
-/** The condition that an agent of this name exists, for the transaction of what names it in its field `path`. */
-export function agentExists(organization: Organization, name: string, path: string): Write {
-  return {
-    ConditionCheck: { Key: keys.agent(organization, name), ConditionExpression: 'attribute_exists(pk)' },
-    otherwise: () => unknownAgent(name, path),
-  };
-}
-
 /** The refusal of an agent that does not exist, named in the field `path`. */
 export function unknownAgent(name: string, path: string): Refusal {
   return new Refusal('unknown_reference', 'The request names something that does not exist.', [

@@ -1,7 +1,7 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { tableSchema } from '../contract/deployment.ts';
 import type { Page } from '../contract/endpoint.ts';
-import { ulidOf } from '../contract/ids.ts';
+import { ulidFrom, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { DeliveryRecord } from '../contract/webhooks.ts';
 import type { Table } from './client.ts';
@@ -26,8 +26,8 @@ export type DeliveryReference = Pick<Delivery, 'organization' | 'webhookId' | 'i
 /** Something the sweeper's index lists: its key, and the moment it is listed for. */
 export type Overdue = { key: Key; dueAt: string };
 
-/** The attempt that was made: its record, and the moment of its end in milliseconds since 1970 with a ULID of it. */
-export type Attempted = { record: DeliveryRecord; endedAt: number; ulid: string };
+/** The attempt that was made: its record, and the moment of its end in milliseconds since 1970. */
+export type Attempted = { record: DeliveryRecord; endedAt: number };
 
 /** A webhook that another attempt has told of a later moment, or that is gone: it is left as it is. */
 class Overtaken extends Error {}
@@ -161,9 +161,14 @@ function endWrite(delivery: Delivery, state: DeliveryState, reason?: string): Wr
   };
 }
 
-function recordWrites({ organization, webhookId }: Delivery, { record, endedAt, ulid }: Attempted): Write[] {
+/** Attempts stand in the order of their ends, those of one millisecond in the order of their ids. */
+function orderOf(endedAt: number, id: string): string {
+  return ulidFrom(endedAt, new Uint8Array(10)).slice(0, 10) + ulidOf(id);
+}
+
+function recordWrites({ organization, webhookId }: Delivery, { record, endedAt }: Attempted): Write[] {
   const list = keys.attemptScope(organization, ulidOf(webhookId));
-  const standing = { ulid, cell: everything, lists: [list], entry: record };
+  const standing = { ulid: orderOf(endedAt, record.id), cell: everything, lists: [list], entry: record };
   return listingWrites(undefined, standing, { epochs: utcDays, expiresAt: historyExpiry(endedAt) });
 }
 

@@ -58,6 +58,7 @@ export type Keeping = { epochs?: Epochs; expiresAt?: number };
 /**
  * The writes that take a thing from where it stands to where it will stand, `undefined` meaning nowhere. They go
  * into the transaction that changes the thing itself: per list 3 writes to enter, to leave or to change the cell.
+ * Rows that carry an entry are written anew, even where the thing stays.
  */
 export function listingWrites(before?: Standing, after?: Standing, keeping: Keeping = {}): Write[] {
   const ulid = ((after ?? before) as Standing).ulid;
@@ -65,7 +66,8 @@ export function listingWrites(before?: Standing, after?: Standing, keeping: Keep
   return [...lists.values()].flatMap((list) => {
     const left = isIn(before, list) ? before.cell : undefined;
     const entered = isIn(after, list) ? after.cell : undefined;
-    if (left === entered) return [];
+    const rewritten = after?.entry !== undefined;
+    if (left === entered && !rewritten) return [];
     const leaves = left ? runsOf(left) : [];
     const enters = entered ? runsOf(entered) : [];
     const changes = { ...(left && { [left]: -1 }), ...(entered && { [entered]: 1 }) };
@@ -74,9 +76,9 @@ export function listingWrites(before?: Standing, after?: Standing, keeping: Keep
         .filter((run) => !enters.includes(run))
         .map((run): Write => ({ Delete: { Key: keys.listRow(list, run, ulid) } })),
       ...enters
-        .filter((run) => !leaves.includes(run))
+        .filter((run) => rewritten || !leaves.includes(run))
         .map((run) => put({ ...keys.listRow(list, run, ulid), ...after?.entry }, keeping)),
-      count(list, ulid, changes, keeping),
+      ...(left === entered ? [] : [count(list, ulid, changes, keeping)]),
     ];
   });
 }
@@ -173,7 +175,7 @@ async function readRows(table: Table, query: ListQuery, from: string | undefined
     cells.map(async (run) => {
       const rows: Row[] = [];
       const range = { pk: list.rows, from: `${run}#${since}`, to: `${run}#${from ?? '~'}`, limit };
-      for await (const { pk: _, sk, ...entry } of queryItems(table, range))
+      for await (const { pk: _, sk, [tableSchema.expiry]: __, ...entry } of queryItems(table, range))
         rows.push({ ulid: (sk as string).slice(run.length + 1), entry });
       return rows;
     }),

@@ -2,7 +2,7 @@ import type { Page } from '../contract/endpoint.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Task } from '../contract/tasks.ts';
-import { agentExists, unknownAgent } from './agents.ts';
+import { unknownAgent } from './agents.ts';
 import type { Table } from './client.ts';
 import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
@@ -68,7 +68,6 @@ export function openTaskStore(table: Table) {
       await transact(table, [
         { Put: { Item: taskItem(organization, task), ConditionExpression: 'attribute_not_exists(pk)' } },
         ...listingWrites(undefined, taskStanding(organization, task)),
-        ...(task.assignedAgent ? [agentExists(organization, task.assignedAgent, 'assignedAgent')] : []),
         ...task.dependsOn.map((id, at) => addEdge(organization, id, task.id, at)),
         ...(once ? [once(task)] : []),
       ]);
@@ -86,15 +85,11 @@ export function openTaskStore(table: Table) {
       after: StoredTask,
       lock?: { read: GraphLock },
     ): Promise<void> {
-      const { assignedAgent } = after;
       const added = after.dependsOn.filter((id) => !before.dependsOn.includes(id));
       const removed = before.dependsOn.filter((id) => !after.dependsOn.includes(id));
       await transact(table, [
         changeFields(organization, before, after),
         ...listingWrites(taskStanding(organization, before), taskStanding(organization, after)),
-        ...(assignedAgent && assignedAgent !== before.assignedAgent
-          ? [agentExists(organization, assignedAgent, 'assignedAgent')]
-          : []),
         ...added.map((id) => addEdge(organization, id, after.id, after.dependsOn.indexOf(id))),
         ...removed.map((id) => removeEdge(organization, id, after.id)),
         ...(lock ? [takeLock(organization, lock.read)] : []),
@@ -132,19 +127,22 @@ export function openTaskStore(table: Table) {
       ]);
     },
 
+    /** Whether an agent of this name exists now. */
+    async hasAgent(organization: Organization, name: string): Promise<boolean> {
+      return (await getItem(table, keys.agent(organization, name))) !== undefined;
+    },
+
     /**
-     * Refuses a change that names what does not exist, before it is looked at for cycles.
+     * Refuses a task that names an agent or tasks that do not exist, all of them at once.
      *
      * @throws `Refusal` `unknown_reference`
      */
-    async refuseUnknown(organization: Organization, before: StoredTask, after: StoredTask): Promise<void> {
-      const agent = after.assignedAgent === before.assignedAgent ? undefined : after.assignedAgent;
-      const known = await read(organization, after.dependsOn);
-      const unknown = after.dependsOn.flatMap((id, at) =>
+    async refuseUnknown(organization: Organization, agent: string | undefined, dependsOn: readonly string[]) {
+      const known = await read(organization, dependsOn);
+      const unknown = dependsOn.flatMap((id, at) =>
         known.some((task) => task.id === id) ? [] : unknownTask(id, `dependsOn.${at}`),
       );
-      if (agent && !(await getItem(table, keys.agent(organization, agent))))
-        unknown.push(unknownAgent(agent, 'assignedAgent'));
+      if (agent && !(await this.hasAgent(organization, agent))) unknown.push(unknownAgent(agent, 'assignedAgent'));
       if (unknown.length > 0) throw merged(unknown);
     },
 

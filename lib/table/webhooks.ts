@@ -12,7 +12,7 @@ import { type Item, transact, type Write } from './transact.ts';
 /** An organization has at most so many (design §2). */
 export const webhooksLimit = 100;
 
-function webhookFrom({ pk: _, sk, ...rest }: Item): Webhook {
+function webhookFrom({ pk: _, sk, signed: __, ...rest }: Item): Webhook {
   return { ...rest, id: `wh_${sk}`, createdAt: timestamp(timeOf(sk as string)) } as Webhook;
 }
 
@@ -43,7 +43,9 @@ export function openWebhookStore(table: Table) {
       const found = await getItems(table, [webhookKey, keys.webhookSecret(organization, ulidOf(id))]);
       const webhook = found.find((item) => item.pk === webhookKey.pk);
       const secret = found.find((item) => item.pk !== webhookKey.pk);
-      return webhook && { url: webhook.url as string, ...(secret && { sealed: secret.sealed as string }) };
+      // The batch is not one moment: a webhook without the secret that it was given is being deleted.
+      if (!webhook || (webhook.signed && !secret)) return undefined;
+      return { url: webhook.url as string, ...(secret && { sealed: secret.sealed as string }) };
     },
 
     /**
@@ -55,7 +57,7 @@ export function openWebhookStore(table: Table) {
       const { id, createdAt: _, ...rest } = webhook;
       const ulid = ulidOf(id);
       await transact(table, [
-        { Put: { Item: { ...keys.webhook(organization, ulid), ...rest } } },
+        { Put: { Item: { ...keys.webhook(organization, ulid), ...rest, ...(sealed && { signed: true }) } } },
         ...(sealed ? [{ Put: { Item: { ...keys.webhookSecret(organization, ulid), sealed } } }] : []),
         ...webhook.events.map((event) => ({ Put: { Item: keys.subscription(organization, event, ulid) } })),
         countOneMore(organization),

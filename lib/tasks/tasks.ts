@@ -46,6 +46,7 @@ export function openTasks(store: TaskStore, ulid: () => string, clock: () => num
         createdAt,
         updatedAt: createdAt,
       };
+      await refuseUnknownAgent(organization, undefined, task);
       await store.insert(organization, task, once);
       return task;
     },
@@ -93,12 +94,24 @@ export function openTasks(store: TaskStore, ulid: () => string, clock: () => num
    * graph lock is read before the walk and passed on with the change (design §4, "Dependencies").
    */
   async function change(organization: Organization, before: StoredTask, after: StoredTask): Promise<void> {
+    await refuseUnknownAgent(organization, before, after);
     const added = after.dependsOn.filter((id) => !before.dependsOn.includes(id));
     if (added.length === 0) return store.change(organization, before, after);
     const lock = await store.graphLock(organization);
-    await store.refuseUnknown(organization, before, after);
+    await store.refuseUnknown(organization, undefined, after.dependsOn);
     await refuseCycle(after.id, added, after.dependsOn, (ids) => store.getAll(organization, ids));
     return store.change(organization, before, after, { read: lock });
+  }
+
+  /**
+   * An agent is looked up before the transaction and not checked in it: all tasks of an agent would conflict over its
+   * item. One that is deleted in between is named by the task as after any deletion (design §2).
+   */
+  async function refuseUnknownAgent(organization: Organization, before: StoredTask | undefined, after: StoredTask) {
+    const { assignedAgent } = after;
+    if (!assignedAgent || assignedAgent === before?.assignedAgent) return;
+    if (await store.hasAgent(organization, assignedAgent)) return;
+    await store.refuseUnknown(organization, assignedAgent, after.dependsOn);
   }
 }
 

@@ -144,6 +144,6 @@ export function openDeliveries({ store, webhooks, queue, secrets, ulid, clock }:
       redelivery: attempt > 1,
       ...(error !== undefined && { error }),
     };
-    return { record, endedAt, ulid: ulid() };
+    return { record, endedAt };
   }
 }

@@ -20,7 +20,7 @@ export function allowedReceivers(patterns: string): Allowed {
     .filter((pattern) => pattern !== '')
     .map((pattern) => {
       const [, host, port] = /^(\[[^\]]+\]|[^:\s]+):(\*|\d{1,5})$/.exec(pattern) ?? [];
-      if (!host || !port)
+      if (!host || !port || Number(port) > 65_535)
         throw new Error(`ALLOWED_RECEIVERS has ${JSON.stringify(pattern)}; write host:port or host:*.`);
       return { host: host.toLowerCase(), port: port === '*' ? undefined : Number(port) };
     });

@@ -45,6 +45,8 @@ export function openSender(allowed: Allowed, timeoutMs: number = attemptMs): Sen
       ...end,
       durationMs: Math.round(performance.now() - startedAt),
     });
+    // undici leaves a request alone while it is connecting, whatever its signal says.
+    signal.addEventListener('abort', () => void dispatcher.destroy(signal.reason));
     try {
       const fault = faultOfUrl(url, allowed);
       if (fault) throw new Forbidden(fault.message);
@@ -86,7 +88,9 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   } catch {
     // The deadline, or a receiver that broke off.
   }
-  return Buffer.concat(chunks).subarray(0, responseLimit).toString('utf8');
+  // A decoder that waits for more leaves out the character that the cut went through.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  return decoder.decode(Buffer.concat(chunks).subarray(0, responseLimit), { stream: length > responseLimit });
 }
 
 const late = (timeoutMs: number) => `No answer within ${timeoutMs / 1000} s.`;
