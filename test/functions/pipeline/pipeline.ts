@@ -1,0 +1,87 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import type { SQSEvent } from 'aws-lambda';
+import { afterAll } from 'vitest';
+import { startQueues } from '../../../infra/local/queues.ts';
+import { app } from '../../../lib/app.ts';
+import { environment } from '../../../lib/contract/deployment.ts';
+import type { EventName } from '../../../lib/contract/events.ts';
+import type { DeliveryMessage } from '../../../lib/contract/messages.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import type { Webhook } from '../../../lib/contract/webhooks.ts';
+import { openSqs } from '../../../lib/sqs/queue.ts';
+import { newCaller, openService, type Service } from '../../service.ts';
+
+/** The pipeline of this process, and an organization in it. */
+export type Pipeline = {
+  service: Service;
+  organization: Organization;
+  /** Registers a webhook of the organization. */
+  register: (url?: string, events?: EventName[], secret?: string) => Promise<Webhook>;
+  /** Takes what can be received from the deliveries queue: the bodies, as they are. */
+  receive: () => Promise<string[]>;
+};
+
+/**
+ * Points the handlers of this process at a table, a key and queues of the test file's own, with receivers on the
+ * loopback allowed. A test file calls it once, before its first call of a handler.
+ */
+export async function openPipeline(): Promise<Pipeline> {
+  const [service, queues] = await Promise.all([openService(), startQueues()]);
+  const sqs = openSqs(queues.endpoint);
+  afterAll(async () => {
+    sqs.destroy();
+    await queues.stop();
+  });
+  Object.assign(process.env, {
+    [environment.tableName]: service.tableName,
+    [environment.dynamodbEndpoint]: service.endpoint,
+    [environment.secretsKeyFile]: join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'),
+    [environment.sqsEndpoint]: queues.endpoint,
+    [environment.deliveriesQueueUrl]: queues.urls.deliveries,
+    [environment.allowedReceivers]: '127.0.0.1:*',
+  });
+  const { organization } = await newCaller(app());
+  return {
+    service,
+    organization,
+    register: (url = 'https://example.com/hooks', events = ['task.created'], secret) =>
+      app().webhooks.register(organization, { url, events, secret }, undefined),
+    receive: async () => {
+      const bodies: string[] = [];
+      for (;;) {
+        const receive = new ReceiveMessageCommand({ QueueUrl: queues.urls.deliveries, MaxNumberOfMessages: 10 });
+        const { Messages = [] } = await sqs.send(receive);
+        if (Messages.length === 0) return bodies;
+        bodies.push(...Messages.map(({ Body = '' }) => Body));
+      }
+    },
+  };
+}
+
+/** The delivery that a received body asks for. */
+export const messageOf = (body: string): DeliveryMessage => JSON.parse(body);
+
+/** What Lambda hands over of a queue: a record for each body, `message-0` and so on. */
+export function queueEvent(bodies: readonly string[]): SQSEvent {
+  return {
+    Records: bodies.map((body, at) => ({
+      messageId: `message-${at}`,
+      receiptHandle: `handle-${at}`,
+      body,
+      attributes: {
+        ApproximateReceiveCount: '1',
+        SentTimestamp: '0',
+        SenderId: 'test',
+        ApproximateFirstReceiveTimestamp: '0',
+      },
+      messageAttributes: {},
+      md5OfBody: '',
+      eventSource: 'aws:sqs',
+      eventSourceARN: 'arn:aws:sqs:local:000000000000:deliveries',
+      awsRegion: 'local',
+    })),
+  };
+}

@@ -1,0 +1,163 @@
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  ListStreamsCommand,
+} from '@aws-sdk/client-dynamodb-streams';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { handler } from '../../../functions/pipeline/publish-events.ts';
+import { contextOf } from '../../../infra/local/functions.ts';
+import { localAws } from '../../../infra/local/table.ts';
+import { app } from '../../../lib/app.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import { type StoredTask, taskItem } from '../../../lib/table/task-items.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { messageOf, openPipeline } from './pipeline.ts';
+
+const { service, organization, register, receive } = await openPipeline();
+const webhook = await register('https://example.com/hooks', ['task.created', 'task.status_changed', 'task.completed']);
+
+/** A task as it is stored: put on the board now, by an id of its own. */
+function newTask(fields: Partial<StoredTask> = {}): StoredTask {
+  const now = app().clock();
+  const at = new Date(now).toISOString();
+  const base = { title: 'A task', status: 'backlog', priority: 'medium', dependsOn: [], dependents: [] } as const;
+  return { ...base, id: `tk_${app().ulid()}`, version: 1, createdAt: at, updatedAt: at, ...fields } as StoredTask;
+}
+
+/** A record of the stream as Lambda hands it over. */
+function recordOf(before: StoredTask | undefined, after: StoredTask | undefined, nth = 0, of = organization) {
+  const image = (task: StoredTask) => marshall(taskItem(of, task)) as never;
+  const record: DynamoDBRecord = {
+    eventID: `event-${nth}`,
+    eventName: before ? (after ? 'MODIFY' : 'REMOVE') : 'INSERT',
+    eventVersion: '1.1',
+    eventSource: 'aws:dynamodb',
+    awsRegion: 'local',
+    eventSourceARN: 'arn:aws:dynamodb:local:000000000000:table/test/stream/1',
+    dynamodb: {
+      ApproximateCreationDateTime: 1772366400,
+      SequenceNumber: String(1000 + nth),
+      SizeBytes: 100,
+      StreamViewType: 'NEW_AND_OLD_IMAGES',
+      ...(before && { OldImage: image(before) }),
+      ...(after && { NewImage: image(after) }),
+    },
+  };
+  return record;
+}
+
+async function publish(...records: DynamoDBRecord[]) {
+  const { batchItemFailures } = await handler({ Records: records }, contextOf('publishEvents', 60));
+  return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+}
+
+/** The events of the messages that wait in the queue, in no order. */
+async function told(): Promise<unknown[]> {
+  const deliveries = Object.values(await dumpOf(service.table, organization)) as { id?: string; event?: string }[];
+  const messages = (await receive()).map(messageOf);
+  return messages.map(({ deliveryId }) => deliveries.find(({ id }) => id === deliveryId)?.event).sort();
+}
+
+beforeEach(() => {
+  vi.spyOn(app().log, 'error').mockImplementation(() => {});
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('publish-events', () => {
+  it('tells the webhooks of a new task', async () => {
+    expect(await publish(recordOf(undefined, newTask()))).toEqual([]);
+    const [body = '', ...more] = await receive();
+    expect(more).toEqual([]);
+    expect(messageOf(body)).toEqual({
+      organization,
+      webhookId: webhook.id,
+      deliveryId: expect.stringMatching(/^dlv_[0-9A-Z]{26}$/),
+      attempt: 1,
+      dueAt: expect.stringMatching(/Z$/),
+    });
+  });
+
+  it('tells them of another status, and of a completion beside it', async () => {
+    const before = newTask();
+    const after = { ...before, status: 'done' as const, version: 2, updatedAt: new Date(app().clock()).toISOString() };
+    expect(await publish(recordOf(before, after))).toEqual([]);
+    expect(await told()).toEqual(['task.completed', 'task.status_changed']);
+  });
+
+  it('tells nobody of another change, of a new dependent or of a deletion', async () => {
+    const before = newTask();
+    const records = [
+      recordOf(before, { ...before, title: 'Renamed', version: 2 }, 1),
+      recordOf(before, { ...before, dependents: ['tk_01K00000000000000000000000'] }, 2),
+      recordOf(before, undefined, 3),
+    ];
+    expect(await publish(...records)).toEqual([]);
+    expect(await receive()).toEqual([]);
+  });
+
+  it('tells nobody of a task of an organization that has no webhooks', async () => {
+    expect(await publish(recordOf(undefined, newTask(), 0, 'another' as Organization))).toEqual([]);
+    expect(await receive()).toEqual([]);
+  });
+
+  it('names just the record that is poisoned, and publishes the others', async () => {
+    const poisoned = recordOf(undefined, newTask(), 1);
+    delete poisoned.dynamodb?.NewImage?.sk;
+    const failures = await publish(recordOf(undefined, newTask(), 0), poisoned, recordOf(undefined, newTask(), 2));
+    expect(failures).toEqual(['1001']);
+    expect(await told()).toEqual(['task.created', 'task.created']);
+  });
+
+  it('makes no second delivery of a record that comes again', async () => {
+    const record = recordOf(undefined, newTask());
+    await publish(record);
+    const before = await dumpOf(service.table, organization);
+    const first = await receive();
+    expect(await publish(record)).toEqual([]);
+    expect(await dumpOf(service.table, organization)).toEqual(before);
+    expect(await receive()).toEqual(first);
+  });
+
+  it('has no text of the task in its messages', async () => {
+    await publish(recordOf(undefined, newTask({ title: 'private words', description: 'private words' })));
+    const bodies = await receive();
+    expect(bodies).toHaveLength(1);
+    expect(bodies.join()).not.toContain('private');
+  });
+
+  it('understands the stream of the table itself', async () => {
+    const task = await app().tasks.create(
+      organization,
+      { title: 'From the stream', status: 'done', priority: 'low', dependsOn: [] },
+      undefined,
+    );
+    expect(await publish(...(await streamed()))).toEqual([]);
+    expect(await told()).toEqual(['task.created']);
+    const items = Object.values(await dumpOf(service.table, organization)) as { data?: string }[];
+    const delivery = items.find(({ data }) => data?.includes('From the stream'));
+    expect(JSON.parse(delivery?.data ?? '{}')).toEqual({
+      task: { id: task.id, title: 'From the stream', status: 'done' },
+      occurredAt: task.createdAt,
+    });
+  });
+});
+
+/** The records of tasks that the table's stream has. */
+async function streamed(): Promise<DynamoDBRecord[]> {
+  const client = new DynamoDBStreamsClient({ endpoint: service.endpoint, ...localAws });
+  const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: service.tableName }));
+  const StreamArn = Streams[0]?.StreamArn as string;
+  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
+  const ShardId = StreamDescription?.Shards?.[0]?.ShardId;
+  const { ShardIterator } = await client.send(
+    new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }),
+  );
+  const { Records = [] } = await client.send(new GetRecordsCommand({ ShardIterator, Limit: 1000 }));
+  client.destroy();
+  return Records.filter(({ dynamodb }) => dynamodb?.NewImage?.kind?.S === 'task') as DynamoDBRecord[];
+}

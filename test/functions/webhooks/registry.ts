@@ -1,0 +1,99 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { handler as deleteWebhook } from '../../../functions/webhooks/delete-webhook.ts';
+import { handler as getWebhook } from '../../../functions/webhooks/get-webhook.ts';
+import { handler as listDeliveries } from '../../../functions/webhooks/list-deliveries.ts';
+import { handler as listWebhooks } from '../../../functions/webhooks/list-webhooks.ts';
+import { handler as registerWebhook } from '../../../functions/webhooks/register-webhook.ts';
+import { app } from '../../../lib/app.ts';
+import { environment } from '../../../lib/contract/deployment.ts';
+import type { Scope } from '../../../lib/contract/endpoint.ts';
+import { timestamp } from '../../../lib/contract/ids.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import type { NewWebhook, Webhook } from '../../../lib/contract/webhooks.ts';
+import { openDeliveryStore } from '../../../lib/table/deliveries.ts';
+import type { Outcome } from '../../../lib/webhooks/sender.ts';
+import { type Answer, call, newCaller, openService, type Sent, type Service } from '../../service.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { notingSender } from '../../webhooks/office.ts';
+import { dataOf, errorOf, type RefusalBody } from '../kanban-tasks/board.ts';
+
+/** The webhook endpoints, as one caller sends to them. */
+export type Registry = ReturnType<typeof registryOf>;
+
+const path = '/api/webhooks';
+
+/** A body that registers a webhook. */
+export const newWebhook: NewWebhook = { url: 'https://example.com/hooks', events: ['task.created'] };
+
+/**
+ * Points the handlers of this process at a table and a key of the test file's own. A test file calls it once, before
+ * its first request; each `newRegistry` is an organization of its own.
+ *
+ * @param more further environment variables
+ */
+export async function openRegistries(more: Record<string, string> = {}) {
+  const service = await openService();
+  Object.assign(process.env, {
+    [environment.tableName]: service.tableName,
+    [environment.dynamodbEndpoint]: service.endpoint,
+    [environment.secretsKeyFile]: join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'),
+    ...more,
+  });
+  return {
+    service,
+    newRegistry: async (scopes?: readonly Scope[]) => {
+      const { organization, token } = await newCaller(app(), scopes);
+      return registryOf(service, organization, token);
+    },
+  };
+}
+
+function registryOf(service: Service, organization: Organization, token: string) {
+  const at = (id: string, below = '') => ({ path: `${path}/${id}${below}`, params: { id } });
+  const registry = {
+    organization,
+    token,
+    register: (body: unknown = newWebhook, more: Sent = {}) =>
+      call(registerWebhook, { method: 'POST', path: `${path}/register`, body, token, ...more }),
+    list: (query = '', more: Sent = {}) => call(listWebhooks, { path, query, token, ...more }),
+    get: (id: string, more: Sent = {}) => call(getWebhook, { ...at(id), token, ...more }),
+    delete: (id: string, more: Sent = {}) => call(deleteWebhook, { method: 'DELETE', ...at(id), token, ...more }),
+    deliveries: (id: string, query = '', more: Sent = {}) =>
+      call(listDeliveries, { ...at(id, '/deliveries'), query, token, ...more }),
+
+    /** Registers a webhook and returns its id. */
+    put: async (fields: Record<string, unknown> = {}): Promise<string> => {
+      const answer = await registry.register({ ...newWebhook, ...fields });
+      expect(answer.status).toBe(201);
+      return dataOf<Webhook>(answer).id;
+    },
+
+    /** Makes an attempt to deliver to a webhook, now, with this outcome, and returns the delivery's id. */
+    attempt: async (webhookId: string, outcome: Partial<Outcome> = {}): Promise<string> => {
+      const { ulid, clock, deliveries } = app();
+      const [deliveryId, nextAttemptAt] = [`dlv_${ulid()}`, timestamp(clock())];
+      const event = { event: 'task.created', data: '{}' } as const;
+      const named = { organization, webhookId, attempt: 1 };
+      const delivery = { ...named, ...event, id: deliveryId, state: 'pending', nextAttemptAt } as const;
+      await openDeliveryStore(service.table).put(delivery, nextAttemptAt);
+      await deliveries.attempt({ ...named, deliveryId, dueAt: nextAttemptAt }, notingSender(outcome).send);
+      return deliveryId;
+    },
+
+    /** Everything that the organization has in the table. */
+    dump: () => dumpOf(service.table, organization),
+
+    /** Sends what must be refused, and checks status, code and that nothing was written. */
+    refuses: async (send: () => Promise<Answer>, status: number, code: string): Promise<RefusalBody> => {
+      const before = await registry.dump();
+      const answer = await send();
+      expect([answer.status, errorOf(answer)?.code]).toEqual([status, code]);
+      expect(await registry.dump()).toEqual(before);
+      return errorOf(answer);
+    },
+  };
+  return registry;
+}

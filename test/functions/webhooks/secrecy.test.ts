@@ -1,0 +1,111 @@
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { app } from '../../../lib/app.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import type { Webhook } from '../../../lib/contract/webhooks.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { failed } from '../../webhooks/office.ts';
+import { dataOf } from '../kanban-tasks/board.ts';
+import { newWebhook, openRegistries, type Registry } from './registry.ts';
+
+const { service, newRegistry } = await openRegistries();
+const secret = 'whsec_TXktdmVyeS1vd24tc2VjcmV0LW5vYm9keS1lbHNlcw==';
+
+/** The secret as somebody who reads bytes could find it. */
+const spellings = [
+  secret,
+  secret.slice('whsec_'.length, -2),
+  Buffer.from(secret, 'utf8').toString('base64').slice(0, -3),
+  Buffer.from(secret, 'utf8').toString('hex'),
+  Buffer.from(secret.slice('whsec_'.length), 'base64').toString('utf8'),
+];
+
+function expectKept(text: string): void {
+  for (const spelling of spellings) expect(text).not.toContain(spelling);
+}
+
+let registry: Registry;
+let lines: unknown[] = [];
+
+beforeEach(async () => {
+  registry = await newRegistry();
+  lines = [];
+  for (const level of ['debug', 'info', 'warn', 'error'] as const)
+    vi.spyOn(app().log, level).mockImplementation((...said: unknown[]) => {
+      lines.push([level, ...said]);
+    });
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+const said = () => inspect(lines, { depth: 20, maxStringLength: null, maxArrayLength: null });
+
+/** All of the table, whatever organization: every key has a `#`. */
+const wholeTable = async () =>
+  inspect(await dumpOf(service.table, '#' as Organization), { depth: 20, maxStringLength: null, maxArrayLength: null });
+
+describe('the secret of a webhook', () => {
+  it('is in no answer', async () => {
+    const registered = await registry.register({ ...newWebhook, secret });
+    const { id } = dataOf<Webhook>(registered);
+    await registry.attempt(id, failed);
+    const answers = [
+      registered,
+      await registry.list(),
+      await registry.get(id),
+      await registry.deliveries(id),
+      await registry.delete(id),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200, 200]);
+    expectKept(JSON.stringify(answers));
+  });
+
+  it('can be read nowhere in the table, also not in the record of an Idempotency-Key', async () => {
+    const headers = { 'Idempotency-Key': 'key' };
+    const answer = await registry.register({ ...newWebhook, secret }, { headers });
+    await registry.attempt(dataOf<Webhook>(answer).id);
+    const table = await wholeTable();
+    expect(table).toContain(dataOf<Webhook>(answer).id.slice(3));
+    expect(table).toContain('sealed');
+    expectKept(table);
+  });
+
+  it('is in no log line of a registration, refused ones and broken ones too', async () => {
+    const bodies = [
+      { ...newWebhook, secret },
+      { ...newWebhook, secret, url: 'http://example.com/' },
+      { ...newWebhook, secret, url: 'https://10.0.0.1/' },
+      { ...newWebhook, secret: `${secret}${'x'.repeat(256)}` },
+      { ...newWebhook, secret: { secret } },
+      { ...newWebhook, [secret]: secret },
+      `{"secret":"${secret}"`,
+    ];
+    for (const body of bodies) await registry.register(body);
+    expect(lines).toHaveLength(bodies.length);
+    expectKept(said());
+  });
+
+  it('is in no log line when the table fails', async () => {
+    vi.spyOn(app().webhooks, 'register').mockRejectedValue(new Error('The table is away.'));
+    expect((await registry.register({ ...newWebhook, secret })).status).toBe(500);
+    expect(lines).toHaveLength(1);
+    expectKept(said());
+  });
+
+  it('is not echoed by a refusal', async () => {
+    for (const wrong of [`${secret}${'x'.repeat(256)}`, { secret }, [secret]]) {
+      const answer = await registry.register({ ...newWebhook, secret: wrong });
+      expect(answer.status).toBe(400);
+      expectKept(JSON.stringify(answer));
+    }
+  });
+});
+
+describe('the credentials of a URL', () => {
+  it('are not repeated by the refusal and not logged', async () => {
+    const answer = await registry.register({ ...newWebhook, url: 'https://a-user:a-word@example.com/' });
+    expect(answer.status).toBe(422);
+    expect(JSON.stringify(answer)).not.toMatch(/a-user|a-word/);
+    expect(said()).not.toMatch(/a-user|a-word/);
+  });
+});

@@ -1,0 +1,176 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBRecord, DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
+import * as v from 'valibot';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { contextOf } from '../../infra/local/functions.ts';
+import { type Change, consumeQueue, consumeStream } from '../../lib/queue/consume.ts';
+import { openService } from '../service.ts';
+
+const { app } = await openService();
+const context = contextOf('test', 30);
+let logged: unknown[][] = [];
+
+beforeEach(() => {
+  logged = [];
+  vi.spyOn(app.log, 'error').mockImplementation((...said: unknown[]) => {
+    logged.push(said);
+  });
+});
+
+const Message = v.object({ nth: v.number() });
+
+const queueEvent = (...bodies: string[]): SQSEvent => ({
+  Records: bodies.map((body, at) => ({
+    messageId: `message-${at}`,
+    receiptHandle: 'handle',
+    body,
+    attributes: {
+      ApproximateReceiveCount: '1',
+      SentTimestamp: '0',
+      SenderId: 'test',
+      ApproximateFirstReceiveTimestamp: '0',
+    },
+    messageAttributes: {},
+    md5OfBody: '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:local:000000000000:test',
+    awsRegion: 'local',
+  })),
+});
+
+type Images = { before?: object; after?: object };
+
+const streamEvent = (...images: Images[]): DynamoDBStreamEvent => ({
+  Records: images.map(
+    ({ before, after }, at): DynamoDBRecord => ({
+      eventID: `event-${at}`,
+      eventSource: 'aws:dynamodb',
+      dynamodb: {
+        SequenceNumber: String(100 + at),
+        ...(before && { OldImage: marshall(before) as never }),
+        ...(after && { NewImage: marshall(after) as never }),
+      },
+    }),
+  ),
+});
+
+const failuresOf = ({ batchItemFailures }: { batchItemFailures: { itemIdentifier: string }[] }) =>
+  batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+
+describe('a function of a queue', () => {
+  /** Handles a batch: what was handled, and which messages come again. */
+  async function handle(bodies: string[], fails: (nth: number) => boolean = () => false) {
+    const handled: number[] = [];
+    const handler = consumeQueue(
+      Message,
+      async ({ nth }) => {
+        if (fails(nth)) throw new Error(`${nth} does not work.`);
+        handled.push(nth);
+      },
+      () => app,
+    );
+    return { handled, failures: failuresOf(await handler(queueEvent(...bodies), context)) };
+  }
+
+  it('handles every message', async () => {
+    expect(await handle(['{"nth":1}', '{"nth":2}'])).toEqual({ handled: [1, 2], failures: [] });
+    expect(logged).toEqual([]);
+  });
+
+  it('is given the app beside the message', async () => {
+    const given: unknown[] = [];
+    const handler = consumeQueue(
+      Message,
+      async (_, opened) => void given.push(opened),
+      () => app,
+    );
+    await handler(queueEvent('{"nth":1}'), context);
+    expect(given).toEqual([app]);
+  });
+
+  it('names exactly the messages that have to come again', async () => {
+    const bodies = ['{"nth":0}', '{"nth":1}', '{"nth":2}', '{"nth":3}'];
+    const { handled, failures } = await handle(bodies, (nth) => nth % 2 === 1);
+    expect(handled).toEqual([0, 2]);
+    expect(failures).toEqual(['message-1', 'message-3']);
+  });
+
+  it.each(['{"nth":', '', 'null', '[]', '{}', '{"nth":"1"}'])(
+    'does not handle %j, and handles the others',
+    async (body) => {
+      expect(await handle(['{"nth":0}', body, '{"nth":2}'])).toEqual({ handled: [0, 2], failures: ['message-1'] });
+    },
+  );
+
+  it('answers and does not throw when every message fails', async () => {
+    const { failures } = await handle(['{"nth":0}', '{"nth":1}'], () => true);
+    expect(failures).toEqual(['message-0', 'message-1']);
+  });
+
+  it('says in the log which message failed and why, once', async () => {
+    await handle(['{"nth":0}', '{"nth":1}'], (nth) => nth === 1);
+    expect(logged).toEqual([['record failed', { record: 'message-1', error: new Error('1 does not work.') }]]);
+  });
+
+  it('works on the messages of a batch side by side', async () => {
+    const all = Promise.withResolvers<void>();
+    let started = 0;
+    const handler = consumeQueue(
+      Message,
+      () => {
+        if (++started === 3) all.resolve();
+        return all.promise;
+      },
+      () => app,
+    );
+    expect(failuresOf(await handler(queueEvent('{"nth":0}', '{"nth":1}', '{"nth":2}'), context))).toEqual([]);
+  });
+});
+
+describe('a function of the stream', () => {
+  async function handle(images: Images[], fails: (change: Change) => boolean = () => false) {
+    const handled: Change[] = [];
+    const handler = consumeStream(
+      async (change) => {
+        if (fails(change)) throw new Error('It does not work.');
+        handled.push(change);
+      },
+      () => app,
+    );
+    return { handled, failures: failuresOf(await handler(streamEvent(...images), context)) };
+  }
+
+  const before = { pk: 'O#one#T', sk: 'A', dependents: new Set(['x']), count: 1 };
+  const after = { ...before, count: 2 };
+
+  it('is given the organization, and the item before and after', async () => {
+    const { handled } = await handle([{ before, after }]);
+    expect(handled).toEqual([{ organization: 'one', before, after }]);
+  });
+
+  it('is given nothing before what is new, and nothing after what is gone', async () => {
+    const { handled } = await handle([{ after }, { before }]);
+    expect(handled).toEqual([
+      { organization: 'one', before: undefined, after },
+      { organization: 'one', before, after: undefined },
+    ]);
+  });
+
+  it('names exactly the records that failed, by their sequence numbers', async () => {
+    const images = [{ after }, { before, after }, { after }];
+    const { handled, failures } = await handle(images, (change) => change.before !== undefined);
+    expect(handled).toHaveLength(2);
+    expect(failures).toEqual(['101']);
+  });
+
+  it('names a record that is none, and handles the others', async () => {
+    const { handled, failures } = await handle([{ after }, {}, { after }]);
+    expect(handled).toHaveLength(2);
+    expect(failures).toEqual(['101']);
+    expect(logged).toMatchObject([['record failed', { record: 'event-1' }]]);
+  });
+
+  it('answers and does not throw when every record fails', async () => {
+    expect((await handle([{ after }, { after }], () => true)).failures).toEqual(['100', '101']);
+  });
+});

@@ -1,0 +1,181 @@
+import { ulid } from 'ulid';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import { openDeliveryStore } from '../../lib/table/deliveries.ts';
+import { type Delivery, deliveryKey } from '../../lib/table/delivery-items.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import { dumpOf } from '../table-dump.ts';
+import { type Board, openBoard } from './board.ts';
+import { scriptedTable } from './scripted-table.ts';
+
+const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
+let board: Board;
+let store: ReturnType<typeof openDeliveryStore>;
+let organization: Organization;
+
+beforeEach(async () => {
+  board = await openBoard();
+  organization = board.organization;
+  store = openDeliveryStore(board.table);
+});
+
+const newDelivery = (fields: Partial<Delivery> = {}): Delivery => ({
+  organization,
+  webhookId: 'wh_01K00000000000000000000000',
+  id: `dlv_${ulid(board.clock())}`,
+  event: 'task.created',
+  data: '{}',
+  state: 'pending',
+  attempt: 1,
+  nextAttemptAt: at(0),
+  ...fields,
+});
+
+const lease = (claim: string, from: number) => ({ claim, now: at(from), until: at(from + 20) });
+const stored = (delivery: Delivery) => getItem(board.table, deliveryKey(delivery));
+
+/** The deliveries that the sweeper's index lists up to a moment, by their keys. */
+const due = async (until: string) => (await Array.fromAsync(store.due(until))).map(({ key }) => key.sk);
+
+async function claimed(delivery = newDelivery()): Promise<Delivery> {
+  await store.put(delivery, at(60));
+  return (await store.claim(delivery, 1, lease('mine', 0))) as Delivery;
+}
+
+const record = (delivery: Delivery): DeliveryRecord => ({
+  id: delivery.id,
+  deliveryId: delivery.id,
+  attempt: 1,
+  event: 'task.created',
+  httpStatus: 204,
+  durationMs: 5,
+  deliveredAt: at(1),
+  redelivery: false,
+});
+
+const attempted = (delivery: Delivery) => {
+  const endedAt = Date.parse(at(1));
+  return { record: record(delivery), endedAt, ulid: ulid(endedAt) };
+};
+
+describe('a put', () => {
+  it('tells that the delivery is pending', async () => {
+    expect(await store.put(newDelivery(), at(60))).toBe('pending');
+  });
+
+  it('of one that is there already writes nothing, and tells what has become of it', async () => {
+    const delivery = await claimed();
+    await store.end(delivery, 'delivered', attempted(delivery));
+    const before = await dumpOf(board.table, organization);
+    expect(await store.put(newDelivery({ id: delivery.id }), at(60))).toBe('delivered');
+    expect(await dumpOf(board.table, organization)).toEqual(before);
+  });
+});
+
+describe('the list of what is due', () => {
+  it('has every delivery, whatever letter its id ends in', async () => {
+    const deliveries = [...letters].map((letter) => newDelivery({ id: `dlv_01K0000000000000000000000${letter}` }));
+    await Promise.all(deliveries.map((delivery) => store.put(delivery, at(60))));
+    const listed = await due(at(60));
+    const missing = deliveries.filter((delivery) => !listed.includes(deliveryKey(delivery).sk));
+    expect(missing.map(({ id }) => id.slice(-1)).join('')).toBe('');
+    expect(listed).toHaveLength(32);
+  });
+
+  it('is read page after page', async () => {
+    const pages = (nth: number) => ({
+      Items: [{ pk: 'pk', sk: `D#${nth}`, dueAt: at(nth) }],
+      ...(nth % 2 === 0 && { LastEvaluatedKey: { pk: 'pk', sk: `D#${nth}` } }),
+    });
+    const { table, sent } = scriptedTable(pages);
+    const overdue = await Array.fromAsync(openDeliveryStore(table).due(at(60)));
+    expect(overdue).toHaveLength(8);
+    expect(overdue[7]).toEqual({ key: { pk: 'pk', sk: 'D#7' }, dueAt: at(7) });
+    expect(sent[1]?.input.ExclusiveStartKey).toEqual({ pk: 'pk', sk: 'D#0' });
+  });
+
+  it('has nothing before its moment', async () => {
+    await store.put(newDelivery(), at(60));
+    expect(await due(at(59.999))).toEqual([]);
+  });
+
+  it('has a delivery in hand when the hold ends', async () => {
+    const delivery = await claimed(newDelivery({ id: 'dlv_01K00000000000000000000000' }));
+    expect(await due(at(19.999))).toEqual([]);
+    expect(await due(at(20))).toEqual([deliveryKey(delivery).sk]);
+  });
+
+  it('has nothing that has ended', async () => {
+    const delivered = await claimed(newDelivery({ id: 'dlv_01K00000000000000000000000' }));
+    await store.end(delivered, 'delivered', attempted(delivered));
+    const skipped = await claimed(newDelivery({ id: 'dlv_01K00000000000000000000001' }));
+    await store.skip(skipped, 'a reason');
+    expect(await due('9999-12-31T23:59:59.999Z')).toEqual([]);
+  });
+
+  it('has a delivery later when it is postponed, which only one of several can do', async () => {
+    const delivery = newDelivery({ id: 'dlv_01K00000000000000000000000' });
+    await store.put(delivery, at(60));
+    const [overdue] = await Array.fromAsync(store.due(at(60)));
+    const moved = await Promise.all(
+      Array.from({ length: 5 }, async () => overdue && (await store.postpone(overdue, at(360)))),
+    );
+    expect(moved.filter((one) => one !== undefined)).toEqual([delivery]);
+    expect(await due(at(359))).toEqual([]);
+    expect(await due(at(360))).toEqual([deliveryKey(delivery).sk]);
+  });
+});
+
+describe('a claim', () => {
+  it('is given to one of ten at once', async () => {
+    const delivery = newDelivery();
+    await store.put(delivery, at(60));
+    const claims = await Promise.all(
+      Array.from({ length: 10 }, (_, nth) => store.claim(delivery, 1, lease(`claim-${nth}`, 0))),
+    );
+    const [won, ...more] = claims.filter((claim) => claim !== undefined);
+    expect(more).toEqual([]);
+    expect(won).toEqual({ ...delivery, claim: expect.stringMatching(/^claim-\d$/), leaseUntil: at(20) });
+  });
+
+  it('is given again when the hold has ended, and the first may no more say how it ended', async () => {
+    const first = await claimed();
+    expect(await store.claim(first, 1, lease('other', 19.999))).toBeUndefined();
+    const second = await store.claim(first, 1, lease('other', 20));
+    expect(second?.claim).toBe('other');
+    await expect(store.end(first, 'exhausted', attempted(first))).rejects.toThrow();
+    await store.skip(first, 'a reason');
+    expect(await stored(first)).toMatchObject({ state: 'pending', claim: 'other' });
+  });
+
+  it('of a delivery that there is not makes none', async () => {
+    expect(await store.claim(newDelivery(), 1, lease('mine', 0))).toBeUndefined();
+    expect(Object.keys(await dumpOf(board.table, organization)).filter((key) => key.includes('#WD#'))).toEqual([]);
+  });
+});
+
+describe('an end', () => {
+  it('is recorded once, though it is told twice', async () => {
+    const delivery = await claimed();
+    await store.end(delivery, 'delivered', attempted(delivery));
+    await expect(store.end(delivery, 'delivered', attempted(delivery))).rejects.toThrow();
+    const page = { limit: 20, offset: 0 };
+    expect((await store.history(organization, delivery.webhookId, page, Date.parse(at(1)))).total).toBe(1);
+  });
+
+  it('is read as the very record, without what the table adds', async () => {
+    const delivery = await claimed();
+    await store.end(delivery, 'delivered', attempted(delivery));
+    const page = { limit: 20, offset: 0 };
+    const { items } = await store.history(organization, delivery.webhookId, page, Date.parse(at(1)));
+    expect(items).toEqual([record(delivery)]);
+  });
+
+  it('does not make a webhook that there is not', async () => {
+    const delivery = await claimed();
+    await store.end(delivery, 'delivered', attempted(delivery));
+    expect(Object.keys(await dumpOf(board.table, organization)).filter((key) => key.includes('#W '))).toEqual([]);
+  });
+});

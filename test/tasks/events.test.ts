@@ -1,0 +1,156 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { type PublicEvent, TaskEventData } from '../../lib/contract/events.ts';
+import { type Task, type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
+import { taskFrom, taskItem } from '../../lib/table/task-items.ts';
+import { taskEvents } from '../../lib/tasks/events.ts';
+
+const id = 'tk_01K00000000000000000000000';
+
+const task = (fields: Partial<Task> = {}): Task => ({
+  id,
+  title: 'A task',
+  description: 'private words',
+  status: 'backlog',
+  priority: 'high',
+  assignedAgent: 'a-coder',
+  projectId: 'proj_1',
+  dependsOn: [],
+  createdAt: '2026-03-01T12:00:00.000Z',
+  updatedAt: '2026-03-01T12:00:00.000Z',
+  ...fields,
+});
+
+/** The events as receivers read them. */
+const told = (events: PublicEvent[]): unknown => JSON.parse(JSON.stringify(events));
+const namesOf = (events: PublicEvent[]) => events.map(({ event }) => event);
+const later = '2026-03-01T13:00:00.000Z';
+
+describe('a new task', () => {
+  it.each(taskStatuses)('is one task.created in %s, and nothing else', (status) => {
+    expect(namesOf(taskEvents(undefined, task({ status })))).toEqual(['task.created']);
+  });
+
+  it('is told with exactly these fields', () => {
+    expect(told(taskEvents(undefined, task()))).toEqual([
+      {
+        event: 'task.created',
+        data: {
+          task: { id, title: 'A task', status: 'backlog', assignedAgent: 'a-coder', projectId: 'proj_1' },
+          occurredAt: '2026-03-01T12:00:00.000Z',
+        },
+      },
+    ]);
+  });
+});
+
+describe('another status', () => {
+  const changes = taskStatuses
+    .flatMap((from) => taskStatuses.map((to): [TaskStatus, TaskStatus] => [from, to]))
+    .filter(([from, to]) => from !== to);
+
+  it.each(changes)('is told of: %s to %s', (from, to) => {
+    const events = taskEvents(task({ status: from }), task({ status: to, updatedAt: later }));
+    expect(namesOf(events)).toEqual(
+      to === 'done' ? ['task.status_changed', 'task.completed'] : ['task.status_changed'],
+    );
+    expect(events[0]?.data.task).toMatchObject({ previousStatus: from, status: to });
+  });
+
+  it('is told with exactly these fields, in the specification’s order, at the moment of the change', () => {
+    const [event] = taskEvents(task(), task({ status: 'in_progress', updatedAt: later }));
+    expect(told(event ? [event] : [])).toEqual([
+      {
+        event: 'task.status_changed',
+        data: {
+          task: {
+            id,
+            title: 'A task',
+            previousStatus: 'backlog',
+            status: 'in_progress',
+            assignedAgent: 'a-coder',
+            projectId: 'proj_1',
+          },
+          occurredAt: '2026-03-01T13:00:00.000Z',
+        },
+      },
+    ]);
+    expect(Object.keys(event?.data.task ?? {})).toEqual([
+      'id',
+      'title',
+      'previousStatus',
+      'status',
+      'assignedAgent',
+      'projectId',
+    ]);
+  });
+
+  it('to done completes the task, which is told without the previous status', () => {
+    const [, completed] = taskEvents(task({ status: 'qa_review' }), task({ status: 'done', updatedAt: later }));
+    expect(told(completed ? [completed] : [])).toEqual([
+      {
+        event: 'task.completed',
+        data: {
+          task: { id, title: 'A task', status: 'done', assignedAgent: 'a-coder', projectId: 'proj_1' },
+          occurredAt: '2026-03-01T13:00:00.000Z',
+        },
+      },
+    ]);
+  });
+
+  it('tells the title and agent that the same change set', () => {
+    const after = task({ status: 'assigned', title: 'Renamed', assignedAgent: 'a-tester', updatedAt: later });
+    expect(taskEvents(task(), after)[0]?.data.task).toMatchObject({ title: 'Renamed', assignedAgent: 'a-tester' });
+  });
+});
+
+describe('no event', () => {
+  it.each([
+    ['another title', { title: 'Renamed' }],
+    ['another priority', { priority: 'low' as const }],
+    ['another agent', { assignedAgent: 'a-tester' }],
+    ['another dependency', { dependsOn: ['tk_01K00000000000000000000001'] }],
+    ['nothing at all', {}],
+  ])('comes of %s', (_, fields) => {
+    expect(taskEvents(task({ status: 'done' }), task({ status: 'done', ...fields, updatedAt: later }))).toEqual([]);
+  });
+
+  it('comes of a deletion', () => {
+    expect(taskEvents(task({ status: 'done' }), undefined)).toEqual([]);
+  });
+
+  it('comes of a dependent that is noted on the stored item', () => {
+    const organization = 'one' as Parameters<typeof taskItem>[0];
+    const stored = { ...task(), version: 3, dependents: [] };
+    const before = taskItem(organization, stored);
+    const after = taskItem(organization, { ...stored, dependents: ['tk_01K00000000000000000000001'] });
+    expect(after).not.toEqual(before);
+    expect(taskEvents(taskFrom(before), taskFrom(after))).toEqual([]);
+  });
+});
+
+describe('what a task has not', () => {
+  const { assignedAgent: _, projectId: __, ...bare } = task();
+
+  it('is absent from every event', () => {
+    const events = [...taskEvents(undefined, bare), ...taskEvents(bare, { ...bare, status: 'done' })];
+    const read = told(events) as { data: { task: object } }[];
+    expect(read.map(({ data }) => Object.keys(data.task))).toEqual([
+      ['id', 'title', 'status'],
+      ['id', 'title', 'previousStatus', 'status'],
+      ['id', 'title', 'status'],
+    ]);
+  });
+
+  it('does not keep an event from its published shape', () => {
+    const events = [...taskEvents(undefined, bare), ...taskEvents(bare, { ...bare, status: 'done' })];
+    for (const { data } of events) expect(v.is(TaskEventData, JSON.parse(JSON.stringify(data)))).toBe(true);
+  });
+});
+
+describe('the private part of a task', () => {
+  it('is in no event', () => {
+    const events = [...taskEvents(undefined, task()), ...taskEvents(task(), task({ status: 'done' }))];
+    expect(JSON.stringify(events)).not.toMatch(/private words|priority|dependsOn|dependents|version/);
+  });
+});

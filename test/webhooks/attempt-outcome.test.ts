@@ -1,0 +1,210 @@
+import { createHmac } from 'node:crypto';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ulidOf } from '../../lib/contract/ids.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
+
+const newOffice = await openOffices();
+let office: Office;
+
+beforeEach(() => {
+  office = newOffice();
+});
+
+describe('what is posted', () => {
+  it('is exactly event, deliveryId, timestamp and data', async () => {
+    const message = await office.message({ url: 'https://example.com/a?b' });
+    office.clock.now = opening + 5_432;
+    const { posts, send } = notingSender();
+    await office.deliveries.attempt(message, send);
+    expect(posts).toHaveLength(1);
+    expect(posts[0]?.url).toBe('https://example.com/a?b');
+    const { event, deliveryId, timestamp, data, ...rest } = JSON.parse(posts[0]?.body ?? '');
+    expect(rest).toEqual({});
+    expect({ event, deliveryId, timestamp }).toEqual({
+      event: 'task.created',
+      deliveryId: message.deliveryId,
+      timestamp: '2026-03-01T12:00:05.432Z',
+    });
+    expect(data).toEqual({
+      task: { id: expect.stringMatching(/^tk_/), title: 'A task', status: 'backlog' },
+      occurredAt: '2026-03-01T12:00:00.000Z',
+    });
+  });
+
+  it('has the attempt’s own moment in its header, in whole seconds of the body’s', async () => {
+    const message = await office.message();
+    office.clock.now = opening + 5_999;
+    const { posts, send } = notingSender();
+    await office.deliveries.attempt(message, send);
+    const seconds = posts[0]?.headers['X-Service-Timestamp'];
+    expect(seconds).toBe('1772366405');
+    expect(Math.floor(Date.parse(JSON.parse(posts[0]?.body ?? '').timestamp) / 1000)).toBe(Number(seconds));
+  });
+
+  it('is signed over the very text that is posted', async () => {
+    const message = await office.message({ secret: 'ü secret' });
+    const { posts, send } = notingSender();
+    await office.deliveries.attempt(message, send);
+    const expected = createHmac('sha256', Buffer.from('ü secret', 'utf8'))
+      .update(posts[0]?.body ?? '')
+      .digest('hex');
+    expect(posts[0]?.headers['X-Service-Signature']).toBe(`sha256=${expected}`);
+    expect(JSON.stringify(posts)).not.toContain('ü secret');
+  });
+
+  it('has no signature of any kind for a webhook without a secret', async () => {
+    const message = await office.message();
+    const { posts, send } = notingSender();
+    await office.deliveries.attempt(message, send);
+    expect(Object.keys(posts[0]?.headers ?? {}).filter((name) => /signature|^webhook-/i.test(name))).toEqual([]);
+  });
+
+  it('is never unsigned for a webhook with a secret, not even between its deletion’s writes', async () => {
+    const message = await office.message({ secret: 'a secret' });
+    // A batch of reads is not one moment: it can find the webhook before its deletion and the secret after it.
+    const Key = keys.webhookSecret(office.organization, ulidOf(message.webhookId));
+    await office.table.client.send(new DeleteCommand({ TableName: office.table.name, Key }));
+    const { posts, send } = notingSender();
+    await office.deliveries.attempt(message, send).catch(() => {});
+    expect(posts).toEqual([]);
+  });
+});
+
+describe('a success', () => {
+  it('is delivered, and recorded without an error', async () => {
+    const message = await office.message();
+    const { send } = notingSender({ httpStatus: 299, durationMs: 1234 }, () => {
+      office.clock.now = opening + 2_000;
+    });
+    await office.deliveries.attempt(message, send);
+    expect(await office.delivery(message)).toMatchObject({ state: 'delivered' });
+    const records = await office.history(message.webhookId);
+    expect(records).toMatchObject([
+      {
+        id: message.deliveryId,
+        deliveryId: message.deliveryId,
+        attempt: 1,
+        event: 'task.created',
+        httpStatus: 299,
+        durationMs: 1234,
+        deliveredAt: '2026-03-01T12:00:02.000Z',
+        redelivery: false,
+      },
+    ]);
+    expect(records[0]).not.toHaveProperty('error');
+  });
+});
+
+describe('a failure', () => {
+  it('ends the delivery as exhausted, and is recorded with its status and error', async () => {
+    const message = await office.message();
+    await office.deliveries.attempt(message, notingSender({ ...failed, durationMs: 9 }).send);
+    expect(await office.delivery(message)).toMatchObject({ state: 'exhausted' });
+    expect(await office.history(message.webhookId)).toMatchObject([
+      {
+        id: message.deliveryId,
+        deliveryId: message.deliveryId,
+        attempt: 1,
+        event: 'task.created',
+        httpStatus: 500,
+        durationMs: 9,
+        deliveredAt: '2026-03-01T12:00:00.000Z',
+        redelivery: false,
+        error: 'The receiver answered 500.',
+      },
+    ]);
+  });
+
+  it('without an answer is recorded with status 0', async () => {
+    const message = await office.message();
+    await office.deliveries.attempt(message, notingSender({ httpStatus: 0, error: 'No answer within 10 s.' }).send);
+    expect(await office.history(message.webhookId)).toMatchObject([{ httpStatus: 0, error: 'No answer within 10 s.' }]);
+  });
+
+  it('wakes nobody again', async () => {
+    const message = await office.message();
+    const sent = office.queue.sent.length;
+    await office.deliveries.attempt(message, notingSender(failed).send);
+    expect(office.queue.sent).toHaveLength(sent);
+  });
+});
+
+describe('an ended delivery', () => {
+  it.each([
+    ['delivered', {}],
+    ['exhausted', failed],
+  ])('is in nobody’s hand and waits for nothing: %s', async (state, outcome) => {
+    const message = await office.message();
+    await office.deliveries.attempt(message, notingSender(outcome).send);
+    const delivery = await office.delivery(message);
+    expect(delivery).toMatchObject({ state });
+    for (const gone of ['due', 'dueAt', 'claim', 'leaseUntil']) expect(delivery).not.toHaveProperty(gone);
+  });
+});
+
+describe('lastDeliveryAt', () => {
+  const lastDeliveryAt = async (id: string) => (await office.webhooks.get(office.organization, id)).lastDeliveryAt;
+
+  /** Makes an attempt that ends so long after the opening. */
+  async function attemptEndingAt(message: Awaited<ReturnType<Office['message']>>, milliseconds: number, outcome = {}) {
+    const { send } = notingSender(outcome, () => {
+      office.clock.now = opening + milliseconds;
+    });
+    await office.deliveries.attempt(message, send);
+  }
+
+  it('is absent before the first attempt', async () => {
+    const { webhookId } = await office.message();
+    expect(await office.webhooks.get(office.organization, webhookId)).not.toHaveProperty('lastDeliveryAt');
+  });
+
+  it.each([
+    ['success', {}],
+    ['failure', failed],
+  ])('is the end of a %s, in the list and in the single read', async (_, outcome) => {
+    const message = await office.message();
+    await attemptEndingAt(message, 3_000, outcome);
+    expect(await lastDeliveryAt(message.webhookId)).toBe('2026-03-01T12:00:03.000Z');
+    expect(await office.webhooks.list(office.organization)).toMatchObject([
+      { lastDeliveryAt: '2026-03-01T12:00:03.000Z' },
+    ]);
+  });
+
+  it('moves on with the next attempt', async () => {
+    const message = await office.message();
+    await attemptEndingAt(message, 3_000);
+    const [next] = await office.publish();
+    await attemptEndingAt(next as typeof message, 8_000);
+    expect(await lastDeliveryAt(message.webhookId)).toBe('2026-03-01T12:00:08.000Z');
+  });
+
+  it('is not moved back by an attempt that ended earlier and is recorded later', async () => {
+    const message = await office.message();
+    const [earlier] = await office.publish();
+    await attemptEndingAt(message, 10_000);
+    office.clock.now = opening;
+    await attemptEndingAt(earlier as typeof message, 4_000);
+    expect(await lastDeliveryAt(message.webhookId)).toBe('2026-03-01T12:00:10.000Z');
+    expect((await office.history(message.webhookId)).map(({ deliveredAt }) => deliveredAt)).toEqual([
+      '2026-03-01T12:00:10.000Z',
+      '2026-03-01T12:00:04.000Z',
+    ]);
+    expect(await office.delivery(earlier as typeof message)).toMatchObject({ state: 'delivered' });
+  });
+
+  it('is the newest end, of many that end at once', async () => {
+    const { id: webhookId } = await office.register();
+    const messages = (await Promise.all(Array.from({ length: 8 }, () => office.publish()))).flat();
+    const unique = new Map(messages.map((message) => [message.deliveryId, message]));
+    let ended = 0;
+    const { send } = notingSender({}, () => {
+      office.clock.now = opening + ++ended * 1_000;
+    });
+    await Promise.all([...unique.values()].map((message) => office.deliveries.attempt(message, send)));
+    const [newest] = await office.history(webhookId);
+    expect(await office.history(webhookId)).toHaveLength(8);
+    expect(await lastDeliveryAt(webhookId)).toBe(newest?.deliveredAt);
+  });
+});

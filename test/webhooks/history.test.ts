@@ -1,0 +1,154 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { timeOf } from '../../lib/contract/ids.ts';
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
+
+const newOffice = await openOffices();
+const dayMs = 24 * 60 * 60 * 1000;
+let office: Office;
+let webhook: string;
+
+beforeEach(async () => {
+  office = newOffice();
+  office.clock.now = opening - dayMs;
+  webhook = (await office.register()).id;
+  office.clock.now = opening;
+});
+
+/** Makes an attempt that ends at a moment, and returns its delivery's id. */
+async function attemptAt(now: number): Promise<string> {
+  office.clock.now = now;
+  const [message] = await office.publish();
+  await office.deliveries.attempt(message as DeliveryMessage, notingSender().send);
+  return (message as DeliveryMessage).deliveryId;
+}
+
+const page = (limit: number, offset: number) =>
+  office.webhooks.history(office.organization, webhook, { limit, offset });
+
+/** The pages of a history from the newest on, and the totals that they say. */
+async function read(limit: number): Promise<{ ids: string[]; totals: number[] }> {
+  const ids: string[] = [];
+  const totals: number[] = [];
+  for (let offset = 0; ; offset += limit) {
+    const { items, total } = await page(limit, offset);
+    totals.push(total);
+    if (items.length === 0) return { ids, totals };
+    ids.push(...items.map(({ id }) => id));
+  }
+}
+
+describe('the history', () => {
+  it('is empty before the first attempt', async () => {
+    expect(await page(20, 0)).toEqual({ items: [], total: 0 });
+  });
+
+  it('has an attempt at once', async () => {
+    const id = await attemptAt(opening);
+    expect((await page(20, 0)).items.map((item) => item.id)).toEqual([id]);
+    expect((await page(20, 0)).total).toBe(1);
+  });
+
+  it('is newest first by the end of the attempts, not by the events', async () => {
+    const [first] = await office.publish();
+    office.clock.now += 1;
+    const [second] = await office.publish();
+    for (const [message, seconds] of [
+      [second, 1],
+      [first, 2],
+    ] as const) {
+      office.clock.now = opening + seconds * 1000;
+      await office.deliveries.attempt(message as DeliveryMessage, notingSender().send);
+    }
+    expect((await page(20, 0)).items.map(({ id }) => id)).toEqual([first?.deliveryId, second?.deliveryId]);
+  });
+
+  it('has successes and failures in one row', async () => {
+    await attemptAt(opening);
+    office.clock.now += 1000;
+    const [message] = await office.publish();
+    await office.deliveries.attempt(message as DeliveryMessage, notingSender(failed).send);
+    expect((await page(20, 0)).items.map(({ httpStatus }) => httpStatus)).toEqual([500, 204]);
+  });
+
+  it('is the webhook’s own', async () => {
+    await attemptAt(opening);
+    office.clock.now += 1;
+    const other = await office.register();
+    expect(await office.history(other.id)).toEqual([]);
+  });
+
+  it.each([1, 2, 5, 7, 100])(
+    'is read whole by pages of %i over several days, with the exact total on each',
+    async (limit) => {
+      const ids: string[] = [];
+      for (let nth = 0; nth < 7; nth++) ids.push(await attemptAt(opening + nth * (dayMs / 3)));
+      const { ids: seen, totals } = await read(limit);
+      expect(seen).toEqual(ids.reverse());
+      expect(new Set(totals)).toEqual(new Set([7]));
+    },
+  );
+
+  it('is empty past its end, with its total', async () => {
+    await attemptAt(opening);
+    expect(await page(20, 1)).toEqual({ items: [], total: 1 });
+    expect(await page(20, 1000)).toEqual({ items: [], total: 1 });
+  });
+
+  it('has attempts of one millisecond by descending id', async () => {
+    const changes = Array.from({ length: 6 }, () => office.change());
+    const messages = (await Promise.all(changes.map((change) => office.deliveries.publish(change)))).length;
+    expect(messages).toBe(6);
+    for (const { message } of office.queue.sent) await office.deliveries.attempt(message, notingSender().send);
+    const ids = (await page(20, 0)).items.map(({ id }) => id);
+    expect(ids).toHaveLength(6);
+    expect(ids).toEqual([...ids].sort().reverse());
+  });
+
+  it('places an attempt at the very moment that its record tells', async () => {
+    const [message] = await office.publish();
+    // A clock that does not stand still between two looks at it.
+    let looks = 0;
+    Object.defineProperty(office.clock, 'now', { get: () => opening + looks++ });
+    await office.deliveries.attempt(message as DeliveryMessage, notingSender().send);
+    const [record] = (await page(20, 0)).items;
+    const [row = ''] = Object.keys(await office.dump()).filter((key) => key.includes(' *#'));
+    expect(timeOf(row.slice(row.indexOf(' *#') + 3))).toBe(Date.parse(record?.deliveredAt ?? ''));
+  });
+});
+
+describe('after 90 days', () => {
+  const day = Date.parse('2026-03-01T00:00:00.000Z');
+  const lastMoment = Date.parse('2026-05-30T23:59:59.999Z');
+
+  it('a whole UTC day leaves the history, and totals stay exact', async () => {
+    const early = [await attemptAt(day), await attemptAt(day + dayMs - 1)];
+    const late = [await attemptAt(day + dayMs), await attemptAt(day + 2 * dayMs)];
+    office.clock.now = lastMoment;
+    expect((await read(3)).ids).toEqual([...early, ...late].reverse());
+    expect((await read(3)).totals).toEqual([4, 4, 4]);
+    office.clock.now = lastMoment + 1;
+    expect((await read(3)).ids).toEqual([...late].reverse());
+    expect((await read(3)).totals).toEqual([2, 2]);
+  });
+
+  it('nothing that expiry would delete has to be deleted for that', async () => {
+    await attemptAt(day);
+    office.clock.now = lastMoment + 1;
+    const before = await office.dump();
+    expect(await page(20, 0)).toEqual({ items: [], total: 0 });
+    expect(await office.dump()).toEqual(before);
+    expect(Object.keys(before).filter((key) => key.includes(' *#'))).toHaveLength(1);
+  });
+
+  it('and not before, may expiry delete what the history had: rows, counters and the delivery', async () => {
+    await attemptAt(day);
+    await attemptAt(day + dayMs - 1);
+    const expiring = Object.entries(await office.dump()).filter(([key]) => /#WD#/.test(key)) as [
+      string,
+      { expiresAt: number },
+    ][];
+    expect(expiring.length).toBeGreaterThanOrEqual(5);
+    for (const [, { expiresAt }] of expiring) expect(expiresAt * 1000).toBe(lastMoment + 1);
+  });
+});

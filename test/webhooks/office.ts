@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { ulid as ulidAt } from 'ulid';
+import type { EventName } from '../../lib/contract/events.ts';
+import { timestamp } from '../../lib/contract/ids.ts';
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { DeliveryRecord, NewWebhook, Webhook } from '../../lib/contract/webhooks.ts';
+import type { Waiting } from '../../lib/sqs/queue.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { openDeliveryStore } from '../../lib/table/deliveries.ts';
+import { deliveryKey } from '../../lib/table/delivery-items.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import type { Item } from '../../lib/table/transact.ts';
+import { openWebhookStore } from '../../lib/table/webhooks.ts';
+import { type Change, openDeliveries } from '../../lib/webhooks/deliveries.ts';
+import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
+import { openKeyFile, type Secrets } from '../../lib/webhooks/secrets.ts';
+import type { Outcome, Post, Sender } from '../../lib/webhooks/sender.ts';
+import { openWebhooks } from '../../lib/webhooks/webhooks.ts';
+import { clockAt, openService } from '../service.ts';
+import { dumpOf } from '../table-dump.ts';
+
+/** When every office opens. */
+export const opening = Date.parse('2026-03-01T12:00:00.000Z');
+
+/** An organization's webhooks and deliveries: by the very stores of the service, with a queue that can be read. */
+export type Office = ReturnType<typeof officeOf>;
+
+/**
+ * Opens a new table and returns what makes an organization in it, each with a clock of its own. The table's stream is
+ * off, for nothing here reads it.
+ */
+export async function openOffices(): Promise<() => Office> {
+  const { table } = await openService();
+  const StreamSpecification = { StreamEnabled: false };
+  await table.client.send(new UpdateTableCommand({ TableName: table.name, StreamSpecification }));
+  return () => officeOf(table);
+}
+
+function officeOf(table: Table) {
+  const organization = `org-${randomUUID()}` as Organization;
+  const clock = clockAt(opening);
+  const ulid = () => ulidAt(clock());
+  const store = openDeliveryStore(table);
+  const webhookStore = openWebhookStore(table);
+  const secrets = faultySecrets(openKeyFile(join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key')));
+  const queue = listingQueue();
+  const allowed = allowedReceivers('127.0.0.1:*');
+  const webhooks = openWebhooks({ store: webhookStore, deliveries: store, secrets, allowed, ulid, clock });
+  const deliveries = openDeliveries({ store, webhooks: webhookStore, queue, secrets, ulid, clock });
+
+  const office = {
+    organization,
+    table,
+    clock,
+    secrets,
+    queue,
+    store,
+    webhookStore,
+    webhooks,
+    deliveries,
+
+    /** Registers a webhook; what is not named is that of a plain one. */
+    register: (fields: Partial<NewWebhook> = {}): Promise<Webhook> =>
+      webhooks.register(
+        organization,
+        { url: 'https://example.com/hooks', events: ['task.created'], ...fields },
+        undefined,
+      ),
+
+    /** A new task as a change: now, unless it is told otherwise. */
+    change: (event: EventName = 'task.created', occurredAt = timestamp(clock())): Change => {
+      const item = `tk_${ulid()}`;
+      const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt };
+      return { organization, item, version: 1, events: [{ event, data }] };
+    },
+
+    /** Publishes a change and returns the messages that this put in the queue. */
+    publish: async (change: Change = office.change()): Promise<DeliveryMessage[]> => {
+      const before = queue.sent.length;
+      await deliveries.publish(change);
+      return queue.sent.slice(before).map(({ message }) => message);
+    },
+
+    /** Registers a webhook and publishes an event for it: the one message of it. */
+    message: async (fields: Partial<NewWebhook> = {}): Promise<DeliveryMessage> => {
+      await office.register(fields);
+      const [message] = await office.publish();
+      return message as DeliveryMessage;
+    },
+
+    /** The item of a delivery, as it stands in the table. */
+    delivery: ({ webhookId, deliveryId }: DeliveryMessage): Promise<Item | undefined> =>
+      getItem(table, deliveryKey({ organization, webhookId, id: deliveryId })),
+
+    /** The newest 100 attempts of a webhook. */
+    history: async (id: string): Promise<DeliveryRecord[]> =>
+      (await webhooks.history(organization, id, { limit: 100, offset: 0 })).items,
+
+    /** Everything that the organization has in the table. */
+    dump: () => dumpOf(table, organization),
+  };
+  return office;
+}
+
+/** A queue whose messages can be read, and that can be made to fail the next time. */
+function listingQueue() {
+  const queue = {
+    sent: [] as Waiting<DeliveryMessage>[],
+    failsOnce: false,
+    send: async (messages: readonly Waiting<DeliveryMessage>[]) => {
+      if (queue.failsOnce) {
+        queue.failsOnce = false;
+        throw new Error('The queue is away.');
+      }
+      queue.sent.push(...messages);
+    },
+  };
+  return queue;
+}
+
+/** Secrets that cannot be opened for as long as `away` says so. */
+function faultySecrets(secrets: Secrets): Secrets & { away: boolean } {
+  const faulty = {
+    ...secrets,
+    away: false,
+    open: async (...args: Parameters<Secrets['open']>) => {
+      if (faulty.away) throw new Error('The key is away.');
+      return secrets.open(...args);
+    },
+  };
+  return faulty;
+}
+
+/** A sender that only notes what it would post, and ends as it is told; `meanwhile` happens while it posts. */
+export function notingSender(outcome: Partial<Outcome> = {}, meanwhile: () => unknown = () => {}) {
+  const posts: Post[] = [];
+  const send: Sender = async (post) => {
+    posts.push(post);
+    await meanwhile();
+    return { httpStatus: 204, durationMs: 5, responseBody: '', ...outcome };
+  };
+  return { posts, send };
+}
+
+/** How a sender ends whose receiver has answered 500. */
+export const failed = { httpStatus: 500, error: 'The receiver answered 500.' };

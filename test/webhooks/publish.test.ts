@@ -1,0 +1,175 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { timestamp } from '../../lib/contract/ids.ts';
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
+
+const newOffice = await openOffices();
+let office: Office;
+
+beforeEach(() => {
+  office = newOffice();
+});
+
+describe('an event', () => {
+  it('becomes one delivery for each webhook that hears it', async () => {
+    const hearing = [await office.register(), await office.register({ events: ['task.completed', 'task.created'] })];
+    await office.register({ events: ['task.completed', 'task.status_changed', 'agent.failed'] });
+    const messages = await office.publish();
+    expect(messages.map(({ webhookId }) => webhookId).sort()).toEqual(hearing.map(({ id }) => id).sort());
+    expect(new Set(messages.map(({ deliveryId }) => deliveryId)).size).toBe(2);
+  });
+
+  it('wakes a worker at once, by a message without any text of it', async () => {
+    const { id } = await office.register({ secret: 'a secret' });
+    await office.publish();
+    expect(office.queue.sent).toEqual([
+      {
+        message: {
+          organization: office.organization,
+          webhookId: id,
+          deliveryId: expect.stringMatching(/^dlv_[0-9A-Z]{26}$/),
+          attempt: 1,
+          dueAt: '2026-03-01T12:00:00.000Z',
+        },
+        delaySeconds: 0,
+      },
+    ]);
+  });
+
+  it('is kept as a pending delivery, due since the change', async () => {
+    const message = await office.message();
+    expect(await office.delivery(message)).toMatchObject({
+      state: 'pending',
+      attempt: 1,
+      event: 'task.created',
+      nextAttemptAt: '2026-03-01T12:00:00.000Z',
+      dueAt: '2026-03-01T12:01:00.000Z',
+      data: expect.stringMatching(/^\{"task":\{"id":"tk_.{26}","title":"A task","status":"backlog"\},"occurredAt":/),
+    });
+  });
+
+  it('becomes nothing where nobody hears it', async () => {
+    await office.register({ events: ['task.completed'] });
+    const before = await office.dump();
+    expect(await office.publish()).toEqual([]);
+    expect(await office.dump()).toEqual(before);
+  });
+
+  it('is not told to the webhooks of another organization', async () => {
+    const other = newOffice();
+    await other.register();
+    const before = await other.dump();
+    const { id } = await office.register();
+    expect((await office.publish()).map(({ webhookId }) => webhookId)).toEqual([id]);
+    expect(await other.dump()).toEqual(before);
+  });
+
+  it('is told to a webhook registered in its very millisecond, and to none registered later', async () => {
+    const { id } = await office.register();
+    const change = office.change();
+    office.clock.now += 1;
+    await office.register();
+    expect((await office.publish(change)).map(({ webhookId }) => webhookId)).toEqual([id]);
+  });
+
+  it('is not told to a webhook that was deleted before it is published', async () => {
+    const { id } = await office.register();
+    const change = office.change();
+    await office.webhooks.delete(office.organization, id);
+    expect(await office.publish(change)).toEqual([]);
+  });
+
+  it('is one delivery of two, where a change has two events that a webhook hears', async () => {
+    await office.register({ events: ['task.status_changed', 'task.completed'] });
+    const [changed, completed] = [office.change('task.status_changed'), office.change('task.completed')];
+    const messages = await office.publish({ ...changed, events: [...changed.events, ...completed.events] });
+    expect(new Set(messages.map(({ deliveryId }) => deliveryId)).size).toBe(2);
+    const events = await Promise.all(messages.map(async (message) => (await office.delivery(message))?.event));
+    expect(events.sort()).toEqual(['task.completed', 'task.status_changed']);
+  });
+
+  it('of a hundred webhooks is a hundred deliveries', async () => {
+    await Promise.all(Array.from({ length: 100 }, () => office.register()));
+    const messages = await office.publish();
+    expect(new Set(messages.map(({ webhookId }) => webhookId)).size).toBe(100);
+  });
+});
+
+describe('a change that is published again', () => {
+  it('puts nothing new, and wakes what is still pending once more', async () => {
+    await office.register();
+    const change = office.change();
+    const [first] = await office.publish(change);
+    const before = await office.dump();
+    office.clock.now += 30_000;
+    expect(await office.publish(change)).toEqual([first]);
+    expect(await office.dump()).toEqual(before);
+  });
+
+  it('does not wake what is delivered', async () => {
+    await office.register();
+    const change = office.change();
+    const [message] = await office.publish(change);
+    await office.deliveries.attempt(message as DeliveryMessage, notingSender().send);
+    const before = await office.dump();
+    expect(await office.publish(change)).toEqual([]);
+    expect(await office.dump()).toEqual(before);
+  });
+
+  it('does not wake what is exhausted', async () => {
+    await office.register();
+    const change = office.change();
+    const [message] = await office.publish(change);
+    await office.deliveries.attempt(message as DeliveryMessage, notingSender(failed).send);
+    expect(await office.publish(change)).toEqual([]);
+  });
+
+  it('sends what a crash between put and send left behind', async () => {
+    const { id } = await office.register();
+    const change = office.change();
+    office.queue.failsOnce = true;
+    await expect(office.publish(change)).rejects.toThrow('The queue is away.');
+    expect(office.queue.sent).toEqual([]);
+    const [message] = await office.publish(change);
+    expect(message?.webhookId).toBe(id);
+    expect(await office.history(id)).toEqual([]);
+  });
+
+  it('puts what a crash between two puts left out', async () => {
+    const { id } = await office.register();
+    const change = office.change();
+    await office.publish(change);
+    // Registered in the change's own millisecond, so that its delivery is due though the first time did not put it.
+    const other = await office.register();
+    expect((await office.publish(change)).map(({ webhookId }) => webhookId).sort()).toEqual([id, other.id].sort());
+  });
+
+  it('at the same moment by several makes one delivery', async () => {
+    await office.register();
+    const change = office.change();
+    await Promise.all(Array.from({ length: 5 }, () => office.deliveries.publish(change)));
+    expect(new Set(office.queue.sent.map(({ message }) => message.deliveryId)).size).toBe(1);
+    const deliveries = Object.keys(await office.dump()).filter((key) => key.includes(' D#'));
+    expect(deliveries).toHaveLength(1);
+  });
+});
+
+describe('another version of an item', () => {
+  it('is another delivery', async () => {
+    await office.register();
+    const change = office.change();
+    const [first] = await office.publish(change);
+    const [second] = await office.publish({ ...change, version: 2 });
+    expect(second?.deliveryId).not.toBe(first?.deliveryId);
+  });
+
+  it('is a delivery of the change’s time, however late it is published', async () => {
+    await office.register();
+    const change = office.change('task.created', timestamp(opening));
+    office.clock.now += 3_600_000;
+    const [message] = await office.publish(change);
+    expect(message?.deliveryId.slice(4, 14)).toBe('01KJMMA2G0');
+    expect(message?.dueAt).toBe('2026-03-01T12:00:00.000Z');
+    expect(office.queue.sent[0]?.delaySeconds).toBe(0);
+  });
+});

@@ -1,0 +1,69 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { afterAll } from 'vitest';
+
+/** A request that a receiver got: its body is the bytes that came. */
+type Received = { method: string; path: string; headers: IncomingHttpHeaders; raw: Buffer };
+
+/** A receiver on the loopback and what has reached it so far. */
+export type Receiver = { url: string; port: number; received: Received[]; connections: Socket[] };
+
+const servers: { server: Server; connections: Socket[] }[] = [];
+
+afterAll(async () => {
+  for (const { server, connections } of servers) {
+    for (const connection of connections) connection.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+async function listen(server: Server, host: string, port: number): Promise<Omit<Receiver, 'received'>> {
+  const connections: Socket[] = [];
+  server.on('connection', (connection) => {
+    connection.on('error', () => {});
+    connections.push(connection);
+  });
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
+  servers.push({ server, connections });
+  const taken = (server.address() as AddressInfo).port;
+  return { url: `http://${host}:${taken}/hooks`, port: taken, connections };
+}
+
+/** Starts an HTTP receiver. It answers 204 unless it is told how to answer; one that does nothing hangs. */
+export async function startReceiver(
+  answer: (response: ServerResponse) => void = (response) => response.writeHead(204).end(),
+): Promise<Receiver> {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    response.on('error', () => {});
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { method = '', url: path = '', headers } = request;
+    received.push({ method, path, headers, raw: Buffer.concat(chunks) });
+    answer(response);
+  });
+  return { ...(await listen(server, '127.0.0.1', 0)), received };
+}
+
+/** Starts something that takes connections and speaks as it is told, or not at all. */
+export async function startSocket(
+  speak: (connection: Socket) => void = () => {},
+  { host = '127.0.0.1', port = 0 } = {},
+): Promise<Omit<Receiver, 'received'>> {
+  return listen(createTcpServer(speak), host, port);
+}
+
+/** A port of the loopback on which nobody listens. */
+export async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Writes a little again and again, for as long as it can. */
+export function drip(to: ServerResponse | Socket, text: string): void {
+  const timer = setInterval(() => to.write(text), 10);
+  to.on('close', () => clearInterval(timer));
+}

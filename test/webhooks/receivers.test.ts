@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../lib/contract/refusals.ts';
+import { allowedReceivers, refuseUrl } from '../../lib/webhooks/receivers.ts';
+
+/** The code that a URL is refused with, `undefined` where it may be registered. */
+function codeOf(url: string, patterns = ''): string | undefined {
+  try {
+    refuseUrl(url, allowedReceivers(patterns));
+    return undefined;
+  } catch (error) {
+    expect(error).toBeInstanceOf(Refusal);
+    expect((error as Refusal).details.map(({ path }) => path)).toEqual(['url']);
+    return (error as Refusal).code;
+  }
+}
+
+describe('ALLOWED_RECEIVERS', () => {
+  it.each([
+    ['localhost:*', 'localhost', 1],
+    ['localhost:*', 'localhost', 65535],
+    ['127.0.0.1:8080', '127.0.0.1', 8080],
+    ['[::1]:*', '[::1]', 443],
+    ['LocalHost:9000', 'localhost', 9000],
+    ['a.example:1, b.example:2 ,c.example:*', 'b.example', 2],
+  ])('%s opens %s at port %i', (patterns, host, port) => {
+    expect(allowedReceivers(patterns)(host, port)).toBe(true);
+  });
+
+  it.each([
+    ['', 'localhost', 443],
+    [' , ,', 'localhost', 443],
+    ['localhost:8080', 'localhost', 8081],
+    ['localhost:*', 'localhost.', 443],
+    ['localhost:*', 'sub.localhost', 443],
+    ['localhost:*', '127.0.0.1', 443],
+    ['127.0.0.1:*', '127.0.0.10', 443],
+    ['example.com:*', 'notexample.com', 443],
+  ])('%j opens not %s at port %i', (patterns, host, port) => {
+    expect(allowedReceivers(patterns)(host, port)).toBe(false);
+  });
+
+  it.each([
+    'localhost',
+    ':8080',
+    'localhost:',
+    'localhost:http',
+    'localhost:123456',
+    'localhost:65536',
+    'http://localhost:80',
+    '::1:80',
+    'a b:80',
+    'good.example:443,bad',
+  ])('%j opens nothing and is said to be wrong', (patterns) => {
+    expect(() => allowedReceivers(patterns)).toThrow('ALLOWED_RECEIVERS');
+  });
+
+  it('names the pattern that is wrong', () => {
+    expect(() => allowedReceivers('good.example:443,bad')).toThrow('"bad"');
+  });
+});
+
+describe('a receiver that the operator opens', () => {
+  it.each(['http://localhost:3000/', 'https://localhost:3000/', 'http://localhost/', 'http://LOCALHOST:1/x?y#z'])(
+    'may be %s',
+    (url) => {
+      expect(codeOf(url, 'localhost:*')).toBeUndefined();
+    },
+  );
+
+  it('may be a private address, however it is spelled', () => {
+    expect(codeOf('http://2130706433:8080/', '127.0.0.1:8080')).toBeUndefined();
+    expect(codeOf('http://[0:0:0:0:0:0:0:1]:8080/', '[::1]:8080')).toBeUndefined();
+  });
+
+  it('is opened at its port only', () => {
+    expect(codeOf('http://localhost:3001/', 'localhost:3000')).toBe('validation_failed');
+    expect(codeOf('https://localhost:3001/', 'localhost:3000')).toBe('url_not_allowed');
+    expect(codeOf('https://127.0.0.1/', '127.0.0.1:8443')).toBe('url_not_allowed');
+  });
+
+  it('is meant at port 80 by an http URL without one, at 443 by an https URL', () => {
+    expect(codeOf('http://127.0.0.1/', '127.0.0.1:80')).toBeUndefined();
+    expect(codeOf('https://127.0.0.1/', '127.0.0.1:443')).toBeUndefined();
+    expect(codeOf('http://127.0.0.1/', '127.0.0.1:443')).toBe('validation_failed');
+  });
+
+  it('may have no credentials all the same', () => {
+    expect(codeOf('http://user:word@localhost:3000/', 'localhost:*')).toBe('url_not_allowed');
+  });
+
+  it('may be of no other scheme', () => {
+    expect(codeOf('ftp://localhost:21/', 'localhost:*')).toBe('validation_failed');
+  });
+
+  it('opens nothing for others', () => {
+    expect(codeOf('http://example.com/', 'localhost:*')).toBe('validation_failed');
+    expect(codeOf('https://10.0.0.1/', 'localhost:*')).toBe('url_not_allowed');
+  });
+});
+
+describe('a name', () => {
+  it.each(['https://example.com/', 'https://localhost/', 'https://localhost./', 'https://metadata.google.internal/'])(
+    'may be registered, for it is checked when it is dialled: %s',
+    (url) => {
+      expect(codeOf(url)).toBeUndefined();
+    },
+  );
+});

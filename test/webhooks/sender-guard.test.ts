@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
+import { openSender } from '../../lib/webhooks/sender.ts';
+import { closedPort, startReceiver, startSocket } from './receiver.ts';
+
+const send = openSender(allowedReceivers(''));
+const post = (url: string, through = send) => through({ url, headers: {}, body: '{}' });
+const refused = (why: string) => ({ httpStatus: 0, responseBody: '', error: `Not sent: ${why}.` });
+
+describe('the guarded sender', () => {
+  it.each(['localhost', 'LOCALHOST'])('does not dial a name that is a private address: %s', async (host) => {
+    const why = 'the name resolves to an address that is not public';
+    expect(await post(`https://${host}:8443/`)).toMatchObject(refused(why));
+  });
+
+  it('sends nothing to localhost with a dot behind it, whether that resolves here or not', async () => {
+    const opened = openSender(allowedReceivers('localhost:*'));
+    const { httpStatus, error } = await post('https://localhost.:8443/', opened);
+    expect(httpStatus).toBe(0);
+    expect(error).toMatch(/^(Not sent: the name resolves to|The name of the receiver could not be resolved)/);
+  });
+
+  it('does not connect to a private address that is written out', async () => {
+    // An address of the loopback that nothing else listens on, so that the port may be one of the two.
+    const host = '127.83.91.7';
+    const { connections } = await startSocket(undefined, { host, port: 8443 });
+    expect(await post(`https://${host}:8443/`)).toMatchObject(
+      refused('url must not name an address that is not public'),
+    );
+    expect(connections).toHaveLength(0);
+  });
+
+  it.each([
+    'https://10.0.0.1/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://168.63.129.16/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://127.0.0.1./',
+    'https://[::1]/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://[fd00::1]/',
+    'https://[64:ff9b::10.0.0.1]/',
+  ])('refuses %s, whatever was registered', async (url) => {
+    expect(await post(url)).toMatchObject(refused('url must not name an address that is not public'));
+  });
+
+  it.each([
+    ['http', 'http://example.com/', 'url must be an https URL'],
+    ['another port', 'https://example.com:8080/', 'url must use port 443 or 8443'],
+    ['credentials', 'https://user:word@example.com/', 'url must not carry credentials'],
+  ])('refuses %s at the attempt too', async (_, url, why) => {
+    expect(await post(url)).toMatchObject(refused(why));
+  });
+
+  it('does not connect to a receiver that the operator opened and closed again', async () => {
+    const { url, connections } = await startReceiver();
+    expect(await post(url, openSender(allowedReceivers('127.0.0.1:*')))).toMatchObject({ httpStatus: 204 });
+    expect(await post(url)).toMatchObject(refused('url must be an https URL'));
+    expect(connections).toHaveLength(1);
+  });
+
+  it('dials a name that the operator opens', async () => {
+    const { port, received } = await startReceiver();
+    const opened = openSender(allowedReceivers(`localhost:${port}`));
+    expect(await post(`http://localhost:${port}/`, opened)).toMatchObject({ httpStatus: 204 });
+    expect(received).toHaveLength(1);
+  });
+});
+
+describe('what is said of a failure', () => {
+  it('names no credentials', async () => {
+    const { error } = await post('https://a-user:a-word@example.com/');
+    expect(error).not.toMatch(/a-user|a-word/);
+  });
+
+  it.each([
+    ['a refused connection', (port: number) => `http://127.0.0.1:${port}/path`],
+    ['a refused connection to a name', (port: number) => `http://localhost:${port}/path`],
+    ['refused TLS', (port: number) => `https://127.0.0.1:${port}/path`],
+  ])('names no address and no port, with %s', async (_, urlAt) => {
+    const port = await closedPort();
+    const { error } = await post(urlAt(port), openSender(allowedReceivers('127.0.0.1:*,localhost:*')));
+    expect(error).toMatch(/./);
+    expect(error).not.toMatch(/127|::1|localhost|path/);
+    expect(error).not.toContain(String(port));
+  });
+
+  it('names no address that a name resolves to', async () => {
+    const { error } = await post('https://localhost/');
+    expect(error).not.toMatch(/127|::1/);
+  });
+});
