@@ -34,6 +34,7 @@ const keptDays = 90;
 /** Attempts are counted by the UTC day of their end, so that totals stay exact as whole days leave the history. */
 export const utcDays: Epochs = {
   of: (ulid) => timestamp(timeOf(ulid)).slice(0, 10),
+  first: (day) => ulidFrom(Date.parse(day), new Uint8Array(10)),
   last: (day) => ulidFrom(Date.parse(day) + dayMs - 1, new Uint8Array(10).fill(255)),
 };
 

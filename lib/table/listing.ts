@@ -31,6 +31,8 @@ export type Standing = {
 export type Epochs = {
   /** The epoch of a ULID; its order is the order of time. */
   of: (ulid: string) => string;
+  /** The least ULID that an epoch can hold. */
+  first: (epoch: string) => string;
   /** The greatest ULID that an epoch can hold. */
   last: (epoch: string) => string;
 };
@@ -38,6 +40,7 @@ export type Epochs = {
 /** Epochs of 2³⁰ ms, 12.4 days: the first 4 characters of a ULID. A year has 30. */
 export const ulidEpochs: Epochs = {
   of: (ulid) => ulid.slice(0, 4),
+  first: (epoch) => epoch.padEnd(26, '0'),
   last: (epoch) => epoch.padEnd(26, 'Z'),
 };
 
@@ -135,15 +138,28 @@ export async function readPage(table: Table, query: ListQuery): Promise<{ rows: 
   const counts = await countEpochs(table, query);
   const total = totalOf(counts);
   if (offset >= total) return { rows: [], total };
-  let skip = offset;
-  let from = '';
-  for (const { epoch, number } of counts) {
-    from = (query.epochs ?? ulidEpochs).last(epoch);
-    if (skip < number) break;
-    skip -= number;
-  }
-  const rows = await readRows(table, query, from, skip + limit);
+  const { epochs = ulidEpochs } = query;
+  const { newest, oldest, above } = epochsOfPage(counts, offset, limit);
+  const skip = offset - above;
+  const within = { ...query, since: epochs.first(oldest) };
+  const rows = await readRows(table, within, epochs.last(newest), skip + limit);
   return { rows: rows.slice(skip, skip + limit), total };
+}
+
+/**
+ * The newest and the oldest epoch that a page lies in, and how many stand `above` them: epochs before are skipped,
+ * those behind are not read, for each of six cells would read into them.
+ */
+function epochsOfPage(counts: EpochCount[], offset: number, limit: number) {
+  const on: string[] = [];
+  let above = 0;
+  let seen = 0;
+  for (const { epoch, number } of counts) {
+    seen += number;
+    if (seen <= offset) above = seen;
+    else if (seen - number < offset + limit) on.push(epoch);
+  }
+  return { newest: on[0] as string, oldest: on.at(-1) as string, above };
 }
 
 type EpochCount = { epoch: string; number: number };

@@ -132,7 +132,7 @@ export async function untilFresh<Result>(table: Table, decide: () => Promise<Res
     } catch (error) {
       if (!(error instanceof Stale)) throw error;
       if (attempt === 20) throw unavailable();
-      await table.sleep(Math.random() * firstPauseMs * Math.min(attempt, 8));
+      await table.sleep(Math.random() * firstPauseMs * 2 ** Math.min(attempt, 6));
     }
   }
 }
