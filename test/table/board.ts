@@ -1,0 +1,70 @@
+import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { ulid } from 'ulid';
+import type { App } from '../../lib/app.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { Refusal } from '../../lib/contract/refusals.ts';
+import type { NewTask, Task } from '../../lib/contract/tasks.ts';
+import type { Once } from '../../lib/table/idempotency.ts';
+import { openTaskStore, type TaskStore } from '../../lib/table/tasks.ts';
+import { openTasks, type Tasks } from '../../lib/tasks/tasks.ts';
+import { type Clock, clockAt, newCaller, openService, type Service } from '../service.ts';
+
+/** The agents that every organization of a test has. */
+export const agents = ['qa-reviewer', 'prompt-improver'] as const;
+
+/** An organization's board over a table of its own, by the very tasks and stores that the handlers call. */
+export type Board = {
+  app: App;
+  table: Service['table'];
+  store: TaskStore;
+  tasks: Tasks;
+  organization: Organization;
+  clock: Clock;
+  /** Puts a task on the board; what is not named is the default of a create. */
+  put: (fields?: Partial<NewTask>, once?: Once) => Promise<Task>;
+};
+
+/**
+ * Opens a board on a new table. Its stream is off: these tests write much, none of them reads the stream, and the
+ * engine would take twice the time.
+ */
+export async function openBoard(clock: Clock = clockAt(Date.UTC(2026, 0, 1))): Promise<Board> {
+  const { app, table } = await openService(clock);
+  const StreamSpecification = { StreamEnabled: false };
+  await table.client.send(new UpdateTableCommand({ TableName: table.name, StreamSpecification }));
+  const { organization } = await newCaller(app);
+  const store = openTaskStore(table);
+  const tasks = openTasks(store, () => ulid(clock()), clock);
+  return {
+    app,
+    table,
+    store,
+    tasks,
+    organization,
+    clock,
+    put: (fields, once) => tasks.create(organization, newTask(fields), once),
+  };
+}
+
+/** The body of a create, its defaults filled in. */
+export const newTask = (fields: Partial<NewTask> = {}): NewTask => ({
+  title: 'A task',
+  status: 'backlog',
+  priority: 'medium',
+  dependsOn: [],
+  ...fields,
+});
+
+/** The precondition of a caller who sends no `If-Match`. */
+export const always = () => {};
+
+/** The refusal that an attempt ends with, `undefined` where it succeeds; any other error is thrown on. */
+export async function refusalOf(attempt: Promise<unknown>): Promise<Refusal | undefined> {
+  try {
+    await attempt;
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}

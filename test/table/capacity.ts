@@ -1,0 +1,70 @@
+import type { ConsumedCapacity, ServiceInputTypes, ServiceOutputTypes } from '@aws-sdk/client-dynamodb';
+import type { Table } from '../../lib/table/client.ts';
+
+/** What a call cost: its requests, how many of them had to wait for one another, and the table's capacity units. */
+export type Cost = { requests: number; rounds: number; rcu: number; wcu: number };
+
+/** A request to the table as it was sent, before it is marshalled. */
+type Sent = { command: string; input: ServiceInputTypes };
+
+const reads = ['GetItemCommand', 'BatchGetItemCommand', 'QueryCommand'];
+
+/**
+ * Watches what a table is asked. Capacity is the engine's own count (`ReturnConsumedCapacity`), writes of indexes
+ * apart. A request is in the round after the last one that had ended when it began.
+ */
+export function meter(table: Table) {
+  let cost: Cost;
+  let sent: Sent[];
+  const reset = () => {
+    cost = { requests: 0, rounds: 0, rcu: 0, wcu: 0 };
+    sent = [];
+  };
+  reset();
+  let roundsEnded = 0;
+
+  table.client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const command = context.commandName ?? '';
+      const round = roundsEnded + 1;
+      cost.requests += 1;
+      cost.rounds = Math.max(cost.rounds, round);
+      sent.push({ command, input: args.input });
+      const input = { ...args.input, ReturnConsumedCapacity: 'INDEXES' } as ServiceInputTypes;
+      const result = await next({ ...args, input });
+      for (const { Table: used = {} } of consumed(result.output)) {
+        if (reads.includes(command)) cost.rcu += used.CapacityUnits ?? 0;
+        else {
+          const rcu = used.ReadCapacityUnits ?? 0;
+          cost.rcu += rcu;
+          cost.wcu += used.WriteCapacityUnits ?? (used.CapacityUnits ?? 0) - rcu;
+        }
+      }
+      roundsEnded = Math.max(roundsEnded, round);
+      return result;
+    },
+    { step: 'initialize', name: 'meter' },
+  );
+
+  return {
+    /** What an action costs. One at a time. */
+    async costOf(action: () => Promise<unknown>): Promise<Cost> {
+      reset();
+      roundsEnded = 0;
+      await action();
+      return cost;
+    },
+
+    /** How many items each transaction of an action has. */
+    async transactionsOf(action: () => Promise<unknown>): Promise<number[]> {
+      reset();
+      await action();
+      return sent.flatMap(({ input }) => ('TransactItems' in input ? [input.TransactItems?.length ?? 0] : []));
+    },
+  };
+}
+
+function consumed(output: ServiceOutputTypes): ConsumedCapacity[] {
+  if (!('ConsumedCapacity' in output)) return [];
+  return [output.ConsumedCapacity ?? []].flat() as ConsumedCapacity[];
+}

@@ -1,0 +1,27 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Board } from './board.ts';
+import { filters, type Known, listed, offsetsInto } from './model.ts';
+
+/** What a board's lists show otherwise than the model, over every filter and, of each, the offsets that are chosen. */
+export async function differences(
+  board: Board,
+  tasks: readonly Known[],
+  limit: number,
+  offsetsOf: (ids: readonly string[], limit: number) => number[] = offsetsInto,
+): Promise<string[]> {
+  const found: string[] = [];
+  const queue = filters.values();
+  const compare = async () => {
+    for (const filter of queue) {
+      const ids = listed(tasks, filter);
+      for (const offset of offsetsOf(ids, limit)) {
+        const page = await board.tasks.list(board.organization, filter, { limit, offset });
+        const shown = { ids: page.items.map(({ id }) => id), total: page.total };
+        const wanted = { ids: ids.slice(offset, offset + limit), total: ids.length };
+        if (!isDeepStrictEqual(shown, wanted)) found.push(JSON.stringify({ filter, limit, offset, shown, wanted }));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, compare));
+  return found;
+}

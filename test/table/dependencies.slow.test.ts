@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { always, openBoard, refusalOf } from './board.ts';
+import { faultsOf, ringAmong, tasksOf } from './oracle.ts';
+import { bareTasks, seed } from './seed.ts';
+
+it('sixteen writers who add dependencies without a pause are none of them turned away for the others', async () => {
+  const { table, tasks, organization } = await openBoard();
+  const board = bareTasks(100);
+  await seed(table, organization, board);
+  const codes: (string | undefined)[] = [];
+  const queue = board.entries();
+  const writer = async () => {
+    for (const [at, { id }] of queue) {
+      const dependsOn = [board[(at * 37 + 1) % board.length]?.id ?? ''];
+      codes.push((await refusalOf(tasks.update(organization, id, { dependsOn }, always)))?.code);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, writer));
+  expect(codes.filter((code) => code !== undefined && code !== 'dependency_cycle')).toEqual([]);
+  const standing = await tasksOf(table, organization);
+  expect(ringAmong(standing)).toBeUndefined();
+  expect(await faultsOf(table, organization)).toEqual([]);
+});

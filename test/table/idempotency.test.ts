@@ -1,0 +1,92 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Request } from '../../lib/table/idempotency.ts';
+import { AlreadyDone, transact } from '../../lib/table/transact.ts';
+import { dumpOf } from '../table-dump.ts';
+import { type Board, openBoard } from './board.ts';
+
+const hourMs = 60 * 60 * 1000;
+const request: Request = { key: 'key-1', operation: 'POST /things', path: '/things', body: { title: 'secret words' } };
+
+let board: Board;
+const find = (asked: Partial<Request> = {}) => board.app.idempotency.find(board.organization, { ...request, ...asked });
+const record = (answer: unknown, asked: Partial<Request> = {}) =>
+  transact(board.table, [board.app.idempotency.record(board.organization, { ...request, ...asked }, answer)]);
+
+beforeEach(async () => {
+  board = await openBoard();
+});
+
+describe('a recorded answer', () => {
+  it('is found by the same request', async () => {
+    await record({ id: 'tk_1', tags: ['a'] });
+    expect(await find()).toEqual({ data: { id: 'tk_1', tags: ['a'] } });
+  });
+
+  it('of nothing is found as nothing', async () => {
+    await record(undefined);
+    expect(await find()).toEqual({ data: null });
+  });
+
+  it.each([
+    ['body', { body: { title: 'other words' } }],
+    ['path', { path: '/others' }],
+  ])('stands for another request where the %s differs', async (_, asked) => {
+    await record('done');
+    expect(await find(asked)).toBe('another request');
+  });
+
+  it.each([
+    ['key', { key: 'key-2' }],
+    ['operation', { operation: 'POST /others' }],
+  ])('is not found by another %s', async (_, asked) => {
+    await record('done');
+    expect(await find(asked)).toBeUndefined();
+  });
+
+  it("is not found by another organization's request", async () => {
+    await record('done');
+    const other = `${board.organization}-2` as Board['organization'];
+    expect(await board.app.idempotency.find(other, request)).toBeUndefined();
+  });
+
+  it('tells neither the key nor the body', async () => {
+    await record('done');
+    expect(JSON.stringify(await dumpOf(board.table, board.organization))).not.toMatch(/key-1|secret words/);
+  });
+});
+
+describe('after 24 hours', () => {
+  it('a recorded answer is found no more, though it still stands in the table', async () => {
+    await record('done');
+    board.clock.now += 24 * hourMs - 1000;
+    expect(await find()).toEqual({ data: 'done' });
+    board.clock.now += 1000;
+    expect(await find()).toBeUndefined();
+  });
+
+  it('its key records another', async () => {
+    await record('first');
+    board.clock.now += 24 * hourMs;
+    await record('second', { body: { title: 'other words' } });
+    expect(await find({ body: { title: 'other words' } })).toEqual({ data: 'second' });
+  });
+});
+
+describe('a twin that comes second', () => {
+  it('is told that it is done, and the first answer stays', async () => {
+    await record('first');
+    await expect(record('second')).rejects.toBeInstanceOf(AlreadyDone);
+    expect(await find()).toEqual({ data: 'first' });
+  });
+
+  it('puts no second task on the board, of as many twins as come at once', async () => {
+    const once = (answer: unknown) => board.app.idempotency.record(board.organization, request, answer);
+    const twins = await Promise.allSettled(Array.from({ length: 8 }, () => board.put({}, once)));
+    const lost = twins.filter((twin) => twin.status === 'rejected');
+    expect(lost).toHaveLength(7);
+    for (const { reason } of lost) expect(reason).toBeInstanceOf(AlreadyDone);
+    const { total, items } = await board.tasks.list(board.organization, {}, { limit: 20, offset: 0 });
+    expect(total).toBe(1);
+    expect(await find()).toMatchObject({ data: { id: items[0]?.id } });
+  });
+});

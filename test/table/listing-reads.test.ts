@@ -1,0 +1,92 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ulidFrom, ulidOf } from '../../lib/contract/ids.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { utcDays } from '../../lib/table/delivery-items.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { everything, listingWrites, readPage } from '../../lib/table/listing.ts';
+import { transact } from '../../lib/table/transact.ts';
+import { type Board, openBoard } from './board.ts';
+
+const firstPage = { limit: 20, offset: 0 };
+let board: Board;
+beforeEach(async () => {
+  board = await openBoard();
+});
+
+/** Leaves a row behind that no item stands for: what a write in flight looks like to a list. */
+async function putRow(run: string, ulid: string, filter: { agent?: string; project?: string } = {}): Promise<void> {
+  const { table, organization } = board;
+  const Item = keys.listRow(keys.taskScope(organization, filter), run, ulid);
+  await table.client.send(new PutCommand({ TableName: table.name, Item }));
+}
+
+const idsOf = async (filter: Parameters<Board['tasks']['list']>[1], page = firstPage) => {
+  const { items } = await board.tasks.list(board.organization, filter, page);
+  return items.map(({ id }) => id);
+};
+
+describe('a list during a move', () => {
+  it('shows a task once that is met in two cells', async () => {
+    const { id } = await board.put({ status: 'done', priority: 'low' });
+    await putRow('bl', ulidOf(id));
+    expect(await idsOf({ priority: 'low' })).toEqual([id]);
+  });
+
+  it('leaves out a row whose item is gone', async () => {
+    const { id } = await board.put();
+    const gone = `${ulidOf(id).slice(0, 10)}0000000000000000`;
+    await putRow(everything, gone);
+    await putRow('bm', gone);
+    expect(await idsOf({})).toEqual([id]);
+    expect(await idsOf({ status: 'backlog' })).toEqual([id]);
+  });
+
+  it('leaves out a row whose item does not match any more', async () => {
+    const { id } = await board.put({ status: 'backlog', priority: 'low' });
+    await putRow('dl', ulidOf(id));
+    expect(await idsOf({ status: 'done' })).toEqual([]);
+    await putRow(everything, ulidOf(id), { agent: 'qa-reviewer' });
+    expect(await idsOf({ agent: 'qa-reviewer' })).toEqual([]);
+    await putRow(everything, ulidOf(id), { project: 'proj_apollo' });
+    expect(await idsOf({ project: 'proj_apollo' })).toEqual([]);
+  });
+
+  it('shows the item as it is, though the row is of another cell that the filter takes', async () => {
+    const { id } = await board.put({ status: 'done', priority: 'low' });
+    await putRow('bl', ulidOf(id));
+    const { items } = await board.tasks.list(board.organization, { priority: 'low' }, firstPage);
+    expect(items.map(({ status }) => status)).toEqual(['done']);
+  });
+});
+
+describe('a list of entries that expire', () => {
+  const list = keys.attemptScope('org' as Organization, '01KE0000000000000000000000');
+  const epochs = utcDays;
+  const ulidsOf = (day: string) =>
+    [1, 2, 3].map((hour) => ulidFrom(Date.parse(`${day}T0${hour}:00:00Z`), new Uint8Array(10)));
+  const [old = [], middle = [], recent = []] = ['2026-01-01', '2026-01-02', '2026-01-04'].map(ulidsOf);
+  const since = ulidFrom(Date.parse('2026-01-02'), new Uint8Array(10));
+
+  beforeEach(async () => {
+    for (const ulid of [...old, ...middle, ...recent]) {
+      const standing = { ulid, cell: everything, lists: [list], entry: { told: ulid } };
+      await transact(board.table, listingWrites(undefined, standing, { epochs, expiresAt: 1_800_000_000 }));
+    }
+  });
+
+  it('counts and shows whole epochs, and what each row carries', async () => {
+    const { rows, total } = await readPage(board.table, { list, limit: 4, offset: 2, epochs });
+    expect(total).toBe(9);
+    const wanted = [recent[0], middle[2], middle[1], middle[0]];
+    expect(rows.map(({ ulid }) => ulid)).toEqual(wanted);
+    expect(rows.map(({ entry }) => entry.told)).toEqual(wanted);
+  });
+
+  it.each([0, 1, 3, 5, 6])('neither counts nor shows what is older than `since`, at offset %i', async (offset) => {
+    const { rows, total } = await readPage(board.table, { list, limit: 4, offset, epochs, since });
+    expect(total).toBe(6);
+    const counted = [...recent.toReversed(), ...middle.toReversed()];
+    expect(rows.map(({ ulid }) => ulid)).toEqual(counted.slice(offset, offset + 4));
+  });
+});

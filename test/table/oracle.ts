@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { type StoredTask, taskFrom } from '../../lib/table/task-items.ts';
+import type { Item } from '../../lib/table/transact.ts';
+import { dumpOf } from '../table-dump.ts';
+import { derivedFrom } from './seed.ts';
+
+/** The tasks of an organization, by their items. */
+export async function tasksOf(table: Table, organization: Organization): Promise<StoredTask[]> {
+  return tasksAmong(await dumpOf(table, organization));
+}
+
+/**
+ * Recounts a board from its items: what rows, counters and dependents are there that the items do not imply, or are
+ * not there that they do. Counters that came down to nothing may stay.
+ */
+export async function faultsOf(table: Table, organization: Organization): Promise<string[]> {
+  const dump = await dumpOf(table, organization);
+  const tasks = tasksAmong(dump);
+  const implied = derivedFrom(organization, tasks);
+  const isCounter = countersOf(organization);
+  const found = new Map(
+    Object.entries(dump as Record<string, Item>)
+      .filter(([, item]) => !isAside(organization, item))
+      .map(([name, item]): [string, Item] => [name, isCounter(item) ? withoutZeros(item) : item])
+      .filter(([, item]) => !isCounter(item) || Object.keys(item).length > 2),
+  );
+  const shown = (item: Item | undefined) => (item ? JSON.stringify(item) : 'nothing');
+  const names = new Set([...found.keys(), ...implied.keys()]);
+  return [
+    ...[...names]
+      .filter((name) => !isDeepStrictEqual(found.get(name), implied.get(name)))
+      .map((name) => `${name} is ${shown(found.get(name))}, not ${shown(implied.get(name))}`),
+    ...wrongDependents(tasks),
+  ];
+}
+
+/** A ring of dependencies among tasks, where there is one. */
+export function ringAmong(tasks: readonly StoredTask[]): string[] | undefined {
+  const dependencies = new Map(tasks.map((task) => [task.id, task.dependsOn]));
+  const walked = new Set<string>();
+  const walk = (id: string, path: string[]): string[] | undefined => {
+    if (path.includes(id)) return [...path.slice(path.indexOf(id)), id];
+    if (walked.has(id)) return undefined;
+    walked.add(id);
+    for (const next of dependencies.get(id) ?? []) {
+      const ring = walk(next, [...path, id]);
+      if (ring) return ring;
+    }
+    return undefined;
+  };
+  for (const { id } of tasks) {
+    const ring = walk(id, []);
+    if (ring) return ring;
+  }
+  return undefined;
+}
+
+function tasksAmong(dump: Record<string, unknown>): StoredTask[] {
+  return (Object.values(dump) as Item[]).filter(({ kind }) => kind === 'task').map(taskFrom);
+}
+
+/** What an organization has beside the lists of its tasks. */
+function isAside(organization: Organization, { pk, kind, fingerprint }: Item): boolean {
+  const partitions: unknown[] = [keys.graphLock(organization).pk, keys.tokens(organization)];
+  return kind !== undefined || fingerprint !== undefined || partitions.includes(pk);
+}
+
+function countersOf(organization: Organization): (item: Item) => boolean {
+  const { counters } = keys.taskScope(organization, {});
+  const start = counters.slice(0, counters.lastIndexOf('#') + 1);
+  return ({ pk }) => (pk as string).startsWith(start);
+}
+
+const withoutZeros = (item: Item): Item => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== 0));
+
+function wrongDependents(tasks: readonly StoredTask[]): string[] {
+  const dependents = new Map<string, string[]>();
+  for (const { id, dependsOn } of tasks)
+    for (const dependency of dependsOn) dependents.set(dependency, [...(dependents.get(dependency) ?? []), id]);
+  const known = new Map(tasks.map((task) => [task.id, task]));
+  return [
+    ...[...dependents.keys()].filter((id) => !known.has(id)).map((id) => `${id} is depended on and is not there`),
+    ...tasks
+      .filter((task) => !isDeepStrictEqual(task.dependents, (dependents.get(task.id) ?? []).sort()))
+      .map((task) => `${task.id} has the dependents ${task.dependents}, not ${dependents.get(task.id)}`),
+  ];
+}

@@ -1,0 +1,79 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { ulid } from 'ulid';
+import { timeOf, timestamp } from '../../lib/contract/ids.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { listingWrites } from '../../lib/table/listing.ts';
+import { type StoredTask, taskItem, taskStanding } from '../../lib/table/task-items.ts';
+import type { Item, Write } from '../../lib/table/transact.ts';
+
+/** The name of an item: its key in one string. */
+const nameOf = ({ pk, sk }: Item) => `${pk} ${sk}`;
+
+/** The rows and counters that stand where these tasks were put on a board one after the other, by name. */
+export function derivedFrom(organization: Organization, tasks: readonly StoredTask[]): Map<string, Item> {
+  const items = new Map<string, Item>();
+  for (const task of tasks)
+    for (const write of listingWrites(undefined, taskStanding(organization, task))) {
+      const item = written(items, write);
+      items.set(nameOf(item), item);
+    }
+  return items;
+}
+
+/** The item that a row's put or a counter's `ADD #name :number, …` leaves behind. */
+function written(items: Map<string, Item>, write: Write): Item {
+  if ('Put' in write) return write.Put.Item ?? {};
+  if (!('Update' in write)) throw new Error(`A task that is new to a list writes ${JSON.stringify(write)}.`);
+  const { Key = {}, UpdateExpression = '', ExpressionAttributeNames: names, ExpressionAttributeValues } = write.Update;
+  const item = { ...(items.get(nameOf(Key)) ?? Key) };
+  for (const [, name = '', value = ''] of UpdateExpression.matchAll(/(#\w+) (:\w+)/g)) {
+    const cell = names?.[name] as string;
+    item[cell] = ((item[cell] as number | undefined) ?? 0) + ExpressionAttributeValues?.[value];
+  }
+  return item;
+}
+
+/** New tasks at moments of their own, `timeAt` the nth: what a create with nothing but a title makes. */
+export function bareTasks(count: number, timeAt = (_nth: number) => Date.UTC(2026, 0, 1)): StoredTask[] {
+  return Array.from({ length: count }, (_, nth) => {
+    const id = ulid(timeAt(nth));
+    const createdAt = timestamp(timeOf(id));
+    return {
+      id: `tk_${id}`,
+      title: `Task ${nth}`,
+      status: 'backlog',
+      priority: 'medium',
+      dependsOn: [],
+      dependents: [],
+      version: 1,
+      createdAt,
+      updatedAt: createdAt,
+    };
+  });
+}
+
+/**
+ * Writes tasks straight into a board that has none, in batches, with exactly what their creates would have left.
+ * Items that no test reads may be left out; rows and counters are all written.
+ */
+export async function seed(
+  table: Table,
+  organization: Organization,
+  tasks: readonly StoredTask[],
+  isRead: (task: StoredTask) => boolean = () => true,
+): Promise<void> {
+  const items = [
+    ...tasks.filter(isRead).map((task) => taskItem(organization, task)),
+    ...derivedFrom(organization, tasks).values(),
+  ];
+  const batches = Array.from({ length: Math.ceil(items.length / 25) }, (_, at) => items.slice(at * 25, at * 25 + 25));
+  const queue = batches.values();
+  const write = async () => {
+    for (const batch of queue) {
+      const puts = batch.map((Item) => ({ PutRequest: { Item } }));
+      await table.client.send(new BatchWriteCommand({ RequestItems: { [table.name]: puts } }));
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, write));
+}

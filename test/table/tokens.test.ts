@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { StoredToken, Tokens } from '../../lib/table/tokens.ts';
+import { openBoard, refusalOf } from './board.ts';
+
+let tokens: Tokens;
+beforeAll(async () => {
+  tokens = (await openBoard()).app.tokens;
+});
+
+const token = (id: string, organization: string, createdAt: string, more: Partial<StoredToken> = {}): StoredToken => ({
+  id,
+  hash: `hash of ${id}`,
+  organization: organization as Organization,
+  scopes: ['tasks:read'],
+  createdAt,
+  ...more,
+});
+
+describe('a token', () => {
+  it('is read as it was kept', async () => {
+    const kept = token('kept', 'kept', '2026-01-01T00:00:00.000Z', { expires: '2027-01-01T00:00:00.000Z' });
+    await tokens.create(kept);
+    expect(await tokens.get('kept')).toEqual(kept);
+  });
+
+  it('that was never made is not there', async () => {
+    expect(await tokens.get('never')).toBeUndefined();
+  });
+
+  it('is listed with those of its organization, oldest first, and with no others', async () => {
+    const [late, early] = [token('a', 'listed', '2026-02-01'), token('b', 'listed', '2026-01-01')];
+    for (const one of [late, early, token('c', 'listed-2', '2026-01-01')]) await tokens.create(one);
+    expect(await tokens.list('listed' as Organization)).toEqual([early, late]);
+  });
+
+  it('is never made twice under an id', async () => {
+    const first = token('twice', 'twice', '2026-01-01');
+    await tokens.create(first);
+    await expect(tokens.create({ ...first, hash: 'another' })).rejects.toThrow();
+    expect(await tokens.get('twice')).toEqual(first);
+  });
+});
+
+describe('a revoked token', () => {
+  it('stays, with the moment of its first revocation', async () => {
+    const revoked = token('revoked', 'revoked', '2026-01-01');
+    await tokens.create(revoked);
+    await tokens.revoke('revoked', '2026-03-01');
+    await tokens.revoke('revoked', '2026-04-01');
+    expect(await tokens.get('revoked')).toEqual({ ...revoked, revokedAt: '2026-03-01' });
+    expect(await tokens.list('revoked' as Organization)).toEqual([{ ...revoked, revokedAt: '2026-03-01' }]);
+  });
+
+  it('must have been made', async () => {
+    expect((await refusalOf(tokens.revoke('nobody', '2026-03-01')))?.code).toBe('not_found');
+    expect(await tokens.get('nobody')).toBeUndefined();
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { Refusal, type RefusalCode } from '../../lib/contract/refusals.ts';
+import { AlreadyDone, type Otherwise, Stale, transact, untilFresh, type Write } from '../../lib/table/transact.ts';
+import { refusalOf } from './board.ts';
+import { cancelled, conflict, inProgress, named, scriptedTable } from './scripted-table.ts';
+
+const put = (sk: string, otherwise?: Otherwise): Write => ({
+  Put: { Item: { pk: 'p', sk }, ConditionExpression: 'attribute_not_exists(pk)' },
+  ...(otherwise && { otherwise }),
+});
+const two = [put('a'), put('b')];
+const itemsOf = ({ input }: { input: Record<string, unknown> }) => input.TransactItems;
+const refusal = (code: RefusalCode, path: string) => () =>
+  new Refusal(code, `${code} at ${path}`, [{ path, code: 'invalid_value', message: path }]);
+
+describe('a transaction that is cancelled', () => {
+  const passing = [
+    ['for a conflict', cancelled('TransactionConflict', 'None')],
+    ['for conflicts of all its items', cancelled('TransactionConflict', 'TransactionConflict')],
+    ['for throttling', cancelled('ThrottlingError', 'None')],
+    ['for throughput', cancelled('None', 'ProvisionedThroughputExceeded')],
+    ['for the request limit', cancelled('RequestLimitExceeded', 'TransactionConflict')],
+    ['as one still in progress', inProgress()],
+    ['by throttling of the whole request', named('ThrottlingException')],
+    ['by throughput of the whole request', named('ProvisionedThroughputExceededException')],
+  ] as const;
+
+  it.each(passing)('%s is sent again, the same items under the same token', async (_, error) => {
+    const { table, sent } = scriptedTable((nth) => (nth < 3 ? error : {}));
+    await transact(table, two);
+    expect(sent).toHaveLength(4);
+    expect(new Set(sent.map(({ input }) => input.ClientRequestToken)).size).toBe(1);
+    for (const command of sent) expect(itemsOf(command)).toEqual(itemsOf(sent[0] as (typeof sent)[0]));
+  });
+
+  it.each(passing)('%s eight times over is unavailable', async (_, error) => {
+    const { table, sent, pauses } = scriptedTable(() => error);
+    const refused = await refusalOf(transact(table, two));
+    expect(refused?.code).toBe('unavailable');
+    expect(refused?.headers).toEqual({ 'Retry-After': '1' });
+    expect(sent).toHaveLength(8);
+    expect(pauses).toHaveLength(7);
+  });
+
+  it('waits before each try anywhere from nothing to a bound that doubles', async () => {
+    const runs = [];
+    for (let run = 0; run < 50; run++) {
+      const { table, pauses } = scriptedTable(() => cancelled('TransactionConflict', 'None'));
+      await refusalOf(transact(table, two));
+      runs.push(pauses);
+    }
+    for (let nth = 0; nth < 7; nth++) {
+      const bound = 25 * 2 ** nth;
+      const pauses = runs.map((run) => run[nth] ?? Number.NaN);
+      expect(Math.max(...pauses)).toBeLessThanOrEqual(bound);
+      expect(Math.max(...pauses)).toBeGreaterThan(bound / 2);
+      expect(Math.min(...pauses)).toBeLessThan(bound / 2);
+    }
+  });
+
+  it('for a failed condition among conflicts is decided by the condition, at once', async () => {
+    const found = { pk: 'p', sk: 'b', version: 3, tags: new Set(['x']) };
+    const { table, sent } = scriptedTable(() => cancelled('TransactionConflict', { failed: found }));
+    let told: unknown;
+    const otherwise: Otherwise = (item) => {
+      told = item;
+      return new Stale();
+    };
+    await expect(transact(table, [put('a'), put('b', otherwise)])).rejects.toBeInstanceOf(Stale);
+    expect(told).toEqual(found);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('for a reason of our own making is an error and not tried again', async () => {
+    const { table, sent } = scriptedTable(() => cancelled('ValidationError', 'TransactionConflict'));
+    await expect(transact(table, two)).rejects.toThrow('Cancelled.');
+    expect(sent).toHaveLength(1);
+  });
+
+  it('without reasons is an error and not tried again', async () => {
+    const { table, sent } = scriptedTable(() => cancelled());
+    await expect(transact(table, two)).rejects.toThrow('Cancelled.');
+    expect(sent).toHaveLength(1);
+  });
+});
+
+it('another transaction has another token', async () => {
+  const { table, sent } = scriptedTable(() => ({}));
+  await transact(table, two);
+  await transact(table, two);
+  expect(new Set(sent.map(({ input }) => input.ClientRequestToken)).size).toBe(2);
+});
+
+it('a transaction asks of each of its items what a failed condition found', async () => {
+  const { table, sent } = scriptedTable(() => ({}));
+  await transact(table, two);
+  const common = { TableName: 'scripted', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' };
+  expect(sent.flatMap(itemsOf)).toEqual(two.map((write) => ({ Put: { ...('Put' in write && write.Put), ...common } })));
+});
+
+describe('a single write', () => {
+  it.each([
+    ['in conflict with a transaction', conflict()],
+    ['throttled', named('ThrottlingException')],
+    ['over the throughput', named('ProvisionedThroughputExceededException')],
+    ['over the request limit', named('RequestLimitExceeded')],
+  ])('%s is sent again, and is unavailable after eight tries', async (_, error) => {
+    const passes = scriptedTable((nth) => (nth < 7 ? error : {}));
+    await transact(passes.table, [put('a')]);
+    expect(passes.sent).toHaveLength(8);
+    const lasts = scriptedTable(() => error);
+    expect((await refusalOf(transact(lasts.table, [put('a')])))?.code).toBe('unavailable');
+    expect(lasts.sent).toHaveLength(8);
+    expect(lasts.pauses).toHaveLength(7);
+  });
+
+  it('that fails otherwise is that error, at once', async () => {
+    const { table, sent } = scriptedTable(() => named('ResourceNotFoundException'));
+    await expect(transact(table, [put('a')])).rejects.toThrow('ResourceNotFoundException');
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('of several failed conditions', () => {
+  const failing = async (...meanings: Otherwise[]): Promise<Error> => {
+    const { table } = scriptedTable(() =>
+      cancelled(...meanings.map((_, at) => ({ failed: { pk: 'p', sk: `${at}` } }))),
+    );
+    const writes = meanings.map((otherwise, at) => put(`${at}`, otherwise));
+    return transact(table, writes).then(
+      () => new Error('It was written.'),
+      (error: Error) => error,
+    );
+  };
+
+  it('those of one code are one refusal with all their details', async () => {
+    const unknown = (path: string) => refusal('unknown_reference', path);
+    const error = await failing(unknown('dependsOn.0'), unknown('dependsOn.2'), unknown('assignedAgent'));
+    const details = error instanceof Refusal ? error.details.map(({ path }) => path) : error;
+    expect(details).toEqual(['dependsOn.0', 'dependsOn.2', 'assignedAgent']);
+  });
+
+  it('the refusal is meant that is checked first: 404, 412, 422, 403, 409, 429', async () => {
+    const inOrder: RefusalCode[] = [
+      'not_found',
+      'precondition_failed',
+      'unknown_reference',
+      'system_agent',
+      'limit_reached',
+      'rate_limited',
+    ];
+    for (let first = 0; first < inOrder.length - 1; first++) {
+      const later = inOrder.slice(first).toReversed();
+      expect(await failing(...later.map((code) => refusal(code, code)))).toMatchObject({ code: inOrder[first] });
+    }
+  });
+
+  it('the details are those of the refusal that is meant', async () => {
+    const error = await failing(refusal('limit_reached', 'dependsOn.0'), refusal('unknown_reference', 'dependsOn.1'));
+    expect(error).toMatchObject({ code: 'unknown_reference', details: [{ path: 'dependsOn.1' }] });
+  });
+
+  it('a fresh decision comes before a refusal', async () => {
+    const error = await failing(refusal('not_found', 'a'), () => new Stale());
+    expect(error).toBeInstanceOf(Stale);
+  });
+
+  it('a twin that is done comes before all', async () => {
+    const stale = () => new Stale();
+    const error = await failing(refusal('not_found', 'a'), stale, () => new AlreadyDone());
+    expect(error).toBeInstanceOf(AlreadyDone);
+  });
+});
+
+describe('a hundred items', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, at) => put(`${at}`));
+
+  it('are one transaction', async () => {
+    const { table, sent } = scriptedTable(() => ({}));
+    await transact(table, many(100));
+    expect(sent).toHaveLength(1);
+  });
+
+  it('and one more are refused before anything is sent', async () => {
+    const { table, sent } = scriptedTable(() => ({}));
+    await expect(transact(table, many(101))).rejects.toThrow('101');
+    expect(sent).toEqual([]);
+  });
+});
+
+describe('a decision on what has changed meanwhile', () => {
+  it('is made again until it holds', async () => {
+    const { table } = scriptedTable(() => ({}));
+    let made = 0;
+    const decide = async () => {
+      made += 1;
+      if (made < 5) throw new Stale();
+      return made;
+    };
+    expect(await untilFresh(table, decide)).toBe(5);
+  });
+
+  it('is given up as unavailable when it never holds', async () => {
+    const { table } = scriptedTable(() => ({}));
+    const never = untilFresh(table, () => Promise.reject(new Stale()));
+    expect((await refusalOf(never))?.code).toBe('unavailable');
+  });
+
+  it('is not made again after a refusal', async () => {
+    const { table, pauses } = scriptedTable(() => ({}));
+    const refused = untilFresh(table, () => Promise.reject(refusal('not_found', 'id')()));
+    expect((await refusalOf(refused))?.code).toBe('not_found');
+    expect(pauses).toEqual([]);
+  });
+});

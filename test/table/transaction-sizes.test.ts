@@ -1,0 +1,71 @@
+import { beforeEach, expect, it } from 'vitest';
+import type { StoredTask } from '../../lib/table/task-items.ts';
+import { detachLimit } from '../../lib/table/tasks.ts';
+import { transactionLimit } from '../../lib/table/transact.ts';
+import { agents, always, type Board, openBoard } from './board.ts';
+import { meter } from './capacity.ts';
+import { projects } from './model.ts';
+import { faultsOf } from './oracle.ts';
+import { bareTasks, seed } from './seed.ts';
+
+let board: Board;
+let metered: ReturnType<typeof meter>;
+beforeEach(async () => {
+  board = await openBoard();
+  metered = meter(board.table);
+});
+
+const [assignedAgent, otherAgent] = agents;
+const [projectId, otherProject] = projects;
+
+it('a create with everything is one transaction', async () => {
+  const dependencies = bareTasks(25);
+  await seed(board.table, board.organization, dependencies);
+  const request = { key: 'k', operation: 'o', path: '/', body: {} };
+  const once = (answer: unknown) => board.app.idempotency.record(board.organization, request, answer);
+  const fields = { assignedAgent, projectId, dependsOn: dependencies.map(({ id }) => id) };
+  const sizes = await metered.transactionsOf(() => board.put(fields, once));
+  expect(sizes).toHaveLength(1);
+  expect(sizes[0]).toBeLessThanOrEqual(transactionLimit);
+});
+
+it('a change of everything, 25 dependencies for 25 others, is one transaction', async () => {
+  const ids = bareTasks(50);
+  await seed(board.table, board.organization, ids);
+  const [before, after] = [ids.slice(0, 25), ids.slice(25)].map((some) => some.map(({ id }) => id));
+  const { id } = await board.put({ assignedAgent, projectId, dependsOn: before });
+  const patch = {
+    title: 'Another',
+    description: 'Changed',
+    status: 'done',
+    priority: 'low',
+    assignedAgent: otherAgent,
+    projectId: otherProject,
+    dependsOn: after,
+  } as const;
+  const sizes = await metered.transactionsOf(() => board.tasks.update(board.organization, id, patch, always));
+  expect(sizes).toHaveLength(1);
+  expect(sizes[0]).toBeLessThanOrEqual(transactionLimit);
+  expect(await faultsOf(board.table, board.organization)).toEqual([]);
+});
+
+it.each([detachLimit, 500])(
+  'a delete with 25 dependencies and %i done dependents takes none too large',
+  async (count) => {
+    const [dependencies, dependents, rest] = [bareTasks(25), bareTasks(count), bareTasks(1)];
+    const [task] = rest as [StoredTask];
+    const idsOf = (tasks: StoredTask[]) => tasks.map(({ id }) => id);
+    const { id } = task;
+    await seed(board.table, board.organization, [
+      ...dependencies.map((one) => ({ ...one, dependents: [id] })),
+      ...dependents.map((one) => ({ ...one, status: 'done' as const, dependsOn: [id] })),
+      { ...task, assignedAgent, projectId, dependsOn: idsOf(dependencies), dependents: idsOf(dependents) },
+    ]);
+    expect(await faultsOf(board.table, board.organization)).toEqual([]);
+
+    const sizes = await metered.transactionsOf(() => board.tasks.delete(board.organization, id, always));
+    expect(sizes.filter((size) => size > transactionLimit)).toEqual([]);
+    expect(await board.store.get(board.organization, id)).toBeUndefined();
+    expect(await faultsOf(board.table, board.organization)).toEqual([]);
+  },
+);
