@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 
 /** What vitest's JSON reporter says of a run. */
-type Report = { numPassedTests: number; numFailedTests: number; numPendingTests: number; numTotalTests: number; success: boolean };
+type Report = {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numTotalTests: number;
+  success: boolean;
+};
 
 const reports = process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, 'utf8')) as Report);
 const sum = (count: (report: Report) => number) => reports.reduce((total, report) => total + count(report), 0);
