@@ -72,7 +72,7 @@ export type TaskDetail = v.InferOutput<typeof TaskDetail>;
 export const TaskCreated = v.pick(Task, ['id', 'title', 'status', 'priority', 'createdAt']);
 
 /** The query of `listTasks`: filters in snake_case, as specified. */
-export const TaskQuery = v.object({
+const TaskQuery = v.object({
   status: v.optional(TaskStatus),
   priority: v.optional(TaskPriority),
   assigned_agent: v.optional(AgentName),

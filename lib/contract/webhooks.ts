@@ -29,7 +29,7 @@ export const Webhook = v.object({
 export type Webhook = v.InferOutput<typeof Webhook>;
 
 /** The answer to a registration: these five fields only, as specified. */
-export const WebhookRegistered = v.pick(Webhook, ['id', 'url', 'events', 'active', 'createdAt']);
+const WebhookRegistered = v.pick(Webhook, ['id', 'url', 'events', 'active', 'createdAt']);
 
 /** One attempt of a delivery. Its id is its own; the first attempt's equals `deliveryId`. */
 export const DeliveryRecord = v.object({

@@ -26,7 +26,7 @@ export function envelope(row: Endpoint): MiddlewareObj<ApiEvent, unknown> {
 }
 
 /** The answer of a row whose behaviour returned `result`. */
-export function succeed(row: Endpoint, event: ApiEvent, result: unknown): ApiResult {
+function succeed(row: Endpoint, event: ApiEvent, result: unknown): ApiResult {
   if (row.media)
     return {
       statusCode: row.status,

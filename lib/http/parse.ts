@@ -7,7 +7,7 @@ import { check, unknownFields } from './faults.ts';
 import { preconditionOf } from './preconditions.ts';
 
 /** Bodies above this many bytes are refused. */
-export const bodyLimit = 256 * 1024;
+const bodyLimit = 256 * 1024;
 
 const idempotencyKey = /^[\x21-\x7e]{1,255}$/;
 

@@ -29,7 +29,7 @@ export function serve<const Row extends Endpoint>(row: Row, behaviour: Behaviour
 }
 
 /** Answers what was thrown as a refusal, unless a middleware before it has found an answer. */
-export function refusals(): MiddlewareObj<ApiEvent, ApiResult> {
+function refusals(): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     onError: (request) => {
       request.response ??= refuse(request.event, request.error);

@@ -9,7 +9,7 @@ import { Stale, type Write } from './transact.ts';
 export type GraphLock = number | undefined;
 
 /** At most this many tasks depend on one (design §2): its set of dependents stays small beside its text. */
-export const dependentsLimit = 500;
+const dependentsLimit = 500;
 
 /** What a failed condition on a version means. */
 export const stale = () => new Stale();

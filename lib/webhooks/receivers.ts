@@ -33,7 +33,7 @@ export function portOf(url: URL): number {
 }
 
 /** The literal address that a URL names instead of a host's name, or `undefined`. */
-export function literalAddress(url: URL): string | undefined {
+function literalAddress(url: URL): string | undefined {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return isIP(host) > 0 ? host : undefined;
 }
