@@ -1,8 +1,9 @@
 import { Logger } from '@aws-lambda-powertools/logger';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { ulid as ulidAt } from 'ulid';
-import { environment } from './contract/deployment.ts';
+import { clientConfig, environment } from './contract/deployment.ts';
 import type { DeliveryMessage } from './contract/messages.ts';
-import { openQueue, openSqs } from './sqs/queue.ts';
+import { openQueue } from './sqs/queue.ts';
 import { openAgents } from './table/agents.ts';
 import { openTable } from './table/client.ts';
 import { openDeliveryStore } from './table/deliveries.ts';
@@ -26,7 +27,7 @@ export type Collaborators = {
 /** The composition root: stores, queues, clock and log, wired once for each container. */
 export function openApp({ environment: variables, clock }: Collaborators) {
   const table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]);
-  const sqs = openSqs(variables[environment.sqsEndpoint]);
+  const sqs = new SQSClient(clientConfig(variables[environment.sqsEndpoint]));
   const ulid = () => ulidAt(clock());
   const allowed = allowedReceivers(variables[environment.allowedReceivers] ?? '');
   const secrets = openKeyFile(variables[environment.secretsKeyFile]);

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { clientConfig } from '../../lib/contract/deployment.ts';
 import { contextOf, type Handler } from './functions.ts';
-import { localAws } from './table.ts';
 
 /** What is polled for whom: a consumer's row, its queue and its handler. */
 export type QueueMapping = {
@@ -20,7 +20,7 @@ export type Stop = () => Promise<void>;
 
 /** Lambda's part for a queue: as many receivers as may run at once, each giving its batch to the handler. */
 export function pollQueue(mapping: QueueMapping): Stop {
-  const client = new SQSClient({ endpoint: mapping.endpoint, ...localAws });
+  const client = new SQSClient(clientConfig(mapping.endpoint));
   const stopping = new AbortController();
   const receiver = receive(client, mapping, stopping.signal);
   return async () => {

@@ -1,7 +1,6 @@
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
-import { type QueueName, queues } from '../../lib/contract/deployment.ts';
-import { localAws } from './table.ts';
+import { clientConfig, type QueueName, queues } from '../../lib/contract/deployment.ts';
 
 /** The running queues: where SQS answers, and each queue's URL. */
 export type Queues = { endpoint: string; urls: Record<QueueName, string>; stop: () => Promise<void> };
@@ -13,7 +12,7 @@ export type Queues = { endpoint: string; urls: Record<QueueName, string>; stop: 
 export async function startQueues(): Promise<Queues> {
   const server = buildApp({ logger: false });
   const endpoint = await server.listen({ port: 0, host: '127.0.0.1' });
-  const client = new SQSClient({ endpoint, ...localAws });
+  const client = new SQSClient(clientConfig(endpoint));
   const names = Object.entries(queues) as [QueueName, (typeof queues)[QueueName]][];
   const urls = await Promise.all(
     names.map(async ([QueueName, { visibilitySeconds }]) => {

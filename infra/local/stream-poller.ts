@@ -8,9 +8,9 @@ import {
   type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { clientConfig } from '../../lib/contract/deployment.ts';
 import { contextOf, type Handler } from './functions.ts';
 import type { Stop } from './queue-poller.ts';
-import { localAws } from './table.ts';
 
 /** How far each shard has been handled: the last sequence number, by shard id. */
 export type Positions = Record<string, string>;
@@ -39,7 +39,7 @@ const shardsEveryMs = 5_000;
  * each time.
  */
 export function pollStream(mapping: StreamMapping): Stop {
-  const client = new DynamoDBStreamsClient({ endpoint: mapping.endpoint, ...localAws });
+  const client = new DynamoDBStreamsClient(clientConfig(mapping.endpoint));
   const stopping = new AbortController();
   const positions = mapping.positions.read();
   const readers = new Map<string, Promise<void>>();

@@ -5,14 +5,8 @@ import {
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { tableSchema } from '../../lib/contract/deployment.ts';
+import { clientConfig, tableSchema } from '../../lib/contract/deployment.ts';
 import { Problem } from './problem.ts';
-
-/** The credentials and region that local engines are given; they check neither. */
-export const localAws = {
-  region: 'local',
-  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-};
 
 /**
  * Creates the table with its stream and its index, as the stack does in AWS, unless it is there.
@@ -20,7 +14,7 @@ export const localAws = {
  * @throws `Problem` when nothing answers at the endpoint
  */
 export async function createTable(endpoint: string, name: string): Promise<void> {
-  const client = new DynamoDBClient({ endpoint, ...localAws });
+  const client = new DynamoDBClient(clientConfig(endpoint));
   const { partitionKey, sortKey, expiry, dueIndex } = tableSchema;
   const keySchema = (hash: string, range: string) => [
     { AttributeName: hash, KeyType: 'HASH' as const },

@@ -35,3 +35,12 @@ export const queues = {
 
 /** A queue's name in the contract. */
 export type QueueName = keyof typeof queues;
+
+/**
+ * What an AWS client is opened with: the endpoint of a local engine, which looks at neither region nor credentials;
+ * without one nothing, and the SDK asks its environment, as in Lambda.
+ */
+export function clientConfig(endpoint: string | undefined) {
+  if (!endpoint) return {};
+  return { endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+}

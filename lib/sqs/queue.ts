@@ -1,4 +1,4 @@
-import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 
 /** A message and how long it waits before anybody receives it, in whole seconds from 0 to 900. */
 export type Waiting<Message> = { message: Message; delaySeconds: number };
@@ -10,14 +10,6 @@ export type Queue<Message> = { send: (messages: readonly Waiting<Message>[]) => 
 export const longestDelaySeconds = 900;
 const batchLimit = 10;
 const tries = 3;
-
-/** Opens the SQS client; `endpoint` points at a local engine. */
-export function openSqs(endpoint?: string): SQSClient {
-  const local = endpoint
-    ? { endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }
-    : {};
-  return new SQSClient(local);
-}
 
 /**
  * Opens a queue for sending. `send` returns once SQS has every message; an entry that fails alone is sent again.

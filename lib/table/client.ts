@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { clientConfig } from '../contract/deployment.ts';
 
 /** The table that stores write to. `sleep` waits between tries; tests pass one that does not. */
 export type Table = {
@@ -8,15 +9,9 @@ export type Table = {
   sleep: (milliseconds: number) => Promise<void>;
 };
 
-/**
- * Opens the table. `endpoint` points at a local engine, whose credentials are of no concern; without it the SDK
- * asks its environment, as in Lambda.
- */
+/** Opens the table; `endpoint` points at a local engine. */
 export function openTable(name: string, endpoint?: string): Table {
-  const local = endpoint
-    ? { endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }
-    : {};
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient(local), {
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(endpoint)), {
     marshallOptions: { removeUndefinedValues: true },
   });
   return { name, client, sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)) };

@@ -1,7 +1,8 @@
-import { ReceiveMessageCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Queues, startQueues } from '../../infra/local/queues.ts';
-import { openQueue, openSqs } from '../../lib/sqs/queue.ts';
+import { clientConfig } from '../../lib/contract/deployment.ts';
+import { openQueue } from '../../lib/sqs/queue.ts';
 
 type Entry = { Id: string; MessageBody: string; DelaySeconds: number };
 type Failure = { Id: string; SenderFault: boolean; Code: string };
@@ -110,7 +111,7 @@ describe('the local SQS', () => {
   afterAll(() => queues.stop());
 
   it('takes what is sent', async () => {
-    const client = openSqs(queues.endpoint);
+    const client = new SQSClient(clientConfig(queues.endpoint));
     await openQueue<{ nth: number }>(client, queues.urls.deliveries).send(numbered(3));
     const receive = new ReceiveMessageCommand({ QueueUrl: queues.urls.deliveries, MaxNumberOfMessages: 10 });
     const { Messages = [] } = await client.send(receive);

@@ -1,17 +1,16 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll } from 'vitest';
 import { startQueues } from '../../../infra/local/queues.ts';
 import { app } from '../../../lib/app.ts';
-import { environment } from '../../../lib/contract/deployment.ts';
+import { clientConfig, environment } from '../../../lib/contract/deployment.ts';
 import type { EventName } from '../../../lib/contract/events.ts';
 import type { DeliveryMessage } from '../../../lib/contract/messages.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
-import { openSqs } from '../../../lib/sqs/queue.ts';
 import { newCaller, openService, type Service } from '../../service.ts';
 
 /** The pipeline of this process, and an organization in it. */
@@ -30,7 +29,7 @@ export type Pipeline = {
  */
 export async function openPipeline(): Promise<Pipeline> {
   const [service, queues] = await Promise.all([openService(), startQueues()]);
-  const sqs = openSqs(queues.endpoint);
+  const sqs = new SQSClient(clientConfig(queues.endpoint));
   afterAll(async () => {
     sqs.destroy();
     await queues.stop();

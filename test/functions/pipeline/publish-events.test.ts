@@ -10,8 +10,8 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/pipeline/publish-events.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
-import { localAws } from '../../../infra/local/table.ts';
 import { app } from '../../../lib/app.ts';
+import { clientConfig } from '../../../lib/contract/deployment.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { type StoredTask, taskItem } from '../../../lib/table/task-items.ts';
 import { dumpOf } from '../../table-dump.ts';
@@ -149,7 +149,7 @@ describe('publish-events', () => {
 
 /** The records of tasks that the table's stream has. */
 async function streamed(): Promise<DynamoDBRecord[]> {
-  const client = new DynamoDBStreamsClient({ endpoint: service.endpoint, ...localAws });
+  const client = new DynamoDBStreamsClient(clientConfig(service.endpoint));
   const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: service.tableName }));
   const StreamArn = Streams[0]?.StreamArn as string;
   const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));

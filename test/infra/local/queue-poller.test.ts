@@ -4,12 +4,11 @@ import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import { afterAll, expect, it } from 'vitest';
 import { pollQueue, type Stop } from '../../../infra/local/queue-poller.ts';
 import { startQueues } from '../../../infra/local/queues.ts';
-import { localAws } from '../../../infra/local/table.ts';
-import { queues as contractQueues } from '../../../lib/contract/deployment.ts';
+import { clientConfig, queues as contractQueues } from '../../../lib/contract/deployment.ts';
 import { until } from '../../journeys/deployment.ts';
 
 const queues = await startQueues();
-const client = new SQSClient({ endpoint: queues.endpoint, ...localAws });
+const client = new SQSClient(clientConfig(queues.endpoint));
 const stops: Stop[] = [];
 afterAll(async () => {
   for (const stop of stops) await stop();

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { DescribeTableCommand, DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, inject, it } from 'vitest';
 import { Problem } from '../../../infra/local/problem.ts';
-import { createTable, localAws } from '../../../infra/local/table.ts';
+import { createTable } from '../../../infra/local/table.ts';
+import { clientConfig } from '../../../lib/contract/deployment.ts';
 
 const endpoint = inject('dynamodbEndpoint');
 
@@ -10,7 +11,7 @@ it('makes the table that the stack makes, and leaves one that is there', async (
   const name = `table-${randomUUID()}`;
   await createTable(endpoint, name);
   await createTable(endpoint, name);
-  const client = new DynamoDBClient({ endpoint, ...localAws });
+  const client = new DynamoDBClient(clientConfig(endpoint));
   const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
   const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: name }));
   client.destroy();
