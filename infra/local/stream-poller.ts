@@ -6,6 +6,7 @@ import {
   GetShardIteratorCommand,
   ListStreamsCommand,
   type _Record as StreamRecord,
+  TrimmedDataAccessException,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { clientConfig } from '../../lib/contract/deployment.ts';
@@ -85,6 +86,9 @@ export function pollStream(mapping: StreamMapping): Stop {
       } catch (error) {
         report(error);
         iterator = undefined;
+        // A position that the engine has forgotten is behind everything it still has. Any other fault passes, and to
+        // begin anew for it would have what is new wait behind a day of what was handled.
+        if (error instanceof TrimmedDataAccessException) delete positions[ShardId];
         await wait(500);
       }
     }
@@ -95,11 +99,8 @@ export function pollStream(mapping: StreamMapping): Stop {
     const shard = { StreamArn, ShardId };
     const oldest = { ...shard, ShardIteratorType: 'TRIM_HORIZON' as const };
     const next = SequenceNumber && { ...shard, ShardIteratorType: 'AFTER_SEQUENCE_NUMBER' as const, SequenceNumber };
-    // A position that the engine has forgotten is behind everything it still has; what comes twice does no harm.
-    const answer = await client
-      .send(new GetShardIteratorCommand(next || oldest))
-      .catch(() => client.send(new GetShardIteratorCommand(oldest)));
-    return answer.ShardIterator as string;
+    const { ShardIterator } = await client.send(new GetShardIteratorCommand(next || oldest));
+    return ShardIterator as string;
   }
 
   /** Hands records over, a batch at a time; false from the first that failed on. */

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { afterAll, expect, inject, it } from 'vitest';
@@ -17,6 +19,26 @@ afterAll(async () => {
 const nameIn = ({ dynamodb }: DynamoDBRecord) => dynamodb?.Keys?.pk?.S as string;
 const numberIn = ({ dynamodb }: DynamoDBRecord) => dynamodb?.SequenceNumber as string;
 
+/** An engine that answers the first request for a position as it is told, and is the real one from then on. */
+async function faultyEngine(error: string): Promise<string> {
+  let struck = false;
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
+    const target = String(request.headers['x-amz-target']);
+    if (!struck && target.endsWith('GetShardIterator')) {
+      struck = true;
+      return void response.writeHead(400).end(JSON.stringify({ __type: `com.amazonaws.dynamodb#${error}` }));
+    }
+    const passedOn = ['x-amz-target', 'content-type', 'authorization', 'x-amz-date'];
+    const headers = Object.fromEntries(passedOn.map((name) => [name, String(request.headers[name])]));
+    const answer = await fetch(endpoint, { method: 'POST', headers, body });
+    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stops.unshift(async () => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 /** What a fake handler does with a batch: the names of the changes that fail, or nothing where all went well. */
 type Handling = (names: string[], call: number) => string[] | undefined | Promise<string[] | undefined>;
 
@@ -33,7 +55,7 @@ async function newStream() {
         await table.client.send(new PutCommand({ TableName: tableName, Item: { pk, sk: 'x', kind } }));
     },
     /** Polls from the kept position on; every batch is noted before it is handled. */
-    poll: (handle: Handling = () => undefined, batchSize = 100) => {
+    poll: (handle: Handling = () => undefined, batchSize = 100, from = endpoint) => {
       const batches: string[][] = [];
       const handler = async (event: unknown) => {
         const { Records } = event as DynamoDBStreamEvent;
@@ -49,7 +71,15 @@ async function newStream() {
           kept.positions = { ...now };
         },
       };
-      const mapping = { name: 'test', endpoint, tableName, handler, kinds: ['task'], batchSize, timeoutSeconds: 60 };
+      const mapping = {
+        name: 'test',
+        endpoint: from,
+        tableName,
+        handler,
+        kinds: ['task'],
+        batchSize,
+        timeoutSeconds: 60,
+      };
       const stop = pollStream({ ...mapping, positions });
       stops.push(stop);
       const heard = (name: string) => until(`${name} is heard`, () => batches.flat().includes(name));
@@ -199,4 +229,19 @@ it.concurrent('lets a call under way end before it has stopped', async () => {
   await stopped;
   expect(batches).toEqual([['a']]);
   expect(Object.keys(stream.kept.positions)).toHaveLength(1);
+});
+
+it.each([
+  ['goes on where it was when a fault of the engine passes', 'AccessDeniedException', ['new']],
+  ['begins anew when the engine has forgotten where it was', 'TrimmedDataAccessException', ['old', 'new']],
+])('%s', async (_, error, expected) => {
+  const stream = await newStream();
+  await stream.put(['old']);
+  const first = stream.poll();
+  await first.heard('old');
+  await first.stop();
+  await stream.put(['new']);
+  const second = stream.poll(undefined, 100, await faultyEngine(error));
+  await second.heard('new');
+  expect(second.batches.flat()).toEqual(expected);
 });
