@@ -8,8 +8,12 @@ export type Allowed = (host: string, port: number) => boolean;
 /** Ports of https receivers, beside those that the operator opens. */
 const ports = [443, 8443];
 
+/** A pattern's host and port: no `*` in the host, and nothing that a URL would take for the end of it. */
+const patternForm = /^(\[[^[\]]+\]|[^\s:/\\?#@*[\]]+):(\*|\d{1,5})$/;
+
 /**
- * Reads `ALLOWED_RECEIVERS`: `host:port` patterns parted by commas, `*` for any port, such as `localhost:*`.
+ * Reads `ALLOWED_RECEIVERS`: `host:port` patterns parted by commas, `*` for any port, such as `localhost:*`. A host may
+ * be spelled in any way that a URL takes; `example.com` and `example.com.` are two.
  *
  * @throws Error for a pattern that can match nothing
  */
@@ -19,10 +23,12 @@ export function allowedReceivers(patterns: string): Allowed {
     .map((pattern) => pattern.trim())
     .filter((pattern) => pattern !== '')
     .map((pattern) => {
-      const [, host, port] = /^(\[[^\]]+\]|[^:\s]+):(\*|\d{1,5})$/.exec(pattern) ?? [];
+      const [, spelling, port] = patternForm.exec(pattern) ?? [];
+      // As a URL's host is written that is asked for: in small letters, IPv6 at its shortest.
+      const host = spelling && URL.parse(`https://${spelling}/`)?.hostname;
       if (!host || !port || Number(port) > 65_535)
         throw new Error(`ALLOWED_RECEIVERS has ${JSON.stringify(pattern)}; write host:port or host:*.`);
-      return { host: host.toLowerCase(), port: port === '*' ? undefined : Number(port) };
+      return { host, port: port === '*' ? undefined : Number(port) };
     });
   return (host, port) => allowed.some((one) => one.host === host && (one.port === undefined || one.port === port));
 }

@@ -39,7 +39,7 @@ export function openKeyFile(path: string | undefined): Secrets {
     },
     open: async (text, context) => {
       const sealed = Buffer.from(text, 'base64');
-      const decipher = createDecipheriv(algorithm, read(), sealed.subarray(0, ivBytes))
+      const decipher = createDecipheriv(algorithm, read(), sealed.subarray(0, ivBytes), { authTagLength: tagBytes })
         .setAAD(bound(context))
         .setAuthTag(sealed.subarray(ivBytes, ivBytes + tagBytes));
       return Buffer.concat([decipher.update(sealed.subarray(ivBytes + tagBytes)), decipher.final()]).toString('utf8');

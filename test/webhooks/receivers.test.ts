@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../lib/contract/refusals.ts';
+import { isPublicAddress } from '../../lib/webhooks/addresses.ts';
 import { allowedReceivers, refuseUrl } from '../../lib/webhooks/receivers.ts';
 
 /** The code that a URL is refused with, `undefined` where it may be registered. */
@@ -21,6 +23,13 @@ describe('ALLOWED_RECEIVERS', () => {
     ['127.0.0.1:8080', '127.0.0.1', 8080],
     ['[::1]:*', '[::1]', 443],
     ['LocalHost:9000', 'localhost', 9000],
+    ['[0:0::1]:*', '[::1]', 443],
+    ['[FD00::A]:*', '[fd00::a]', 443],
+    ['[::ffff:127.0.0.1]:*', '[::ffff:7f00:1]', 443],
+    ['127.1:*', '127.0.0.1', 443],
+    ['127.0.0.1.:*', '127.0.0.1', 443],
+    ['localhost.:*', 'localhost.', 443],
+    ['Bücher.example:*', 'xn--bcher-kva.example', 443],
     ['a.example:1, b.example:2 ,c.example:*', 'b.example', 2],
   ])('%s opens %s at port %i', (patterns, host, port) => {
     expect(allowedReceivers(patterns)(host, port)).toBe(true);
@@ -31,6 +40,9 @@ describe('ALLOWED_RECEIVERS', () => {
     [' , ,', 'localhost', 443],
     ['localhost:8080', 'localhost', 8081],
     ['localhost:*', 'localhost.', 443],
+    ['localhost.:*', 'localhost', 443],
+    ['[::1]:*', '[::2]', 443],
+    ['127.0.0.1:*', '[::ffff:7f00:1]', 443],
     ['localhost:*', 'sub.localhost', 443],
     ['localhost:*', '127.0.0.1', 443],
     ['127.0.0.1:*', '127.0.0.10', 443],
@@ -48,6 +60,17 @@ describe('ALLOWED_RECEIVERS', () => {
     'localhost:65536',
     'http://localhost:80',
     '::1:80',
+    '[::1]',
+    '[::g]:80',
+    '[::1%lo]:80',
+    '[localhost]:80',
+    'good.example@evil.example:80',
+    'good.example/evil.example:80',
+    'good.example?:80',
+    'good.example#:80',
+    '*:*',
+    '*.example:443',
+    '256.0.0.1:80',
     'a b:80',
     'good.example:443,bad',
   ])('%j opens nothing and is said to be wrong', (patterns) => {
@@ -105,4 +128,30 @@ describe('a name', () => {
       expect(codeOf(url)).toBeUndefined();
     },
   );
+});
+
+describe('an IPv4 address', () => {
+  it('is judged alike in every spelling that a URL takes', () => {
+    fc.assert(
+      fc.property(fc.ipV4(), (address) => {
+        const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
+        const number = ((a * 256 + b) * 256 + c) * 256 + d;
+        const spellings = [
+          address,
+          `${address}.`,
+          `${number}`,
+          `0x${number.toString(16)}`,
+          `0${number.toString(8)}`,
+          [a, b, c, d].map((part) => `0x${part.toString(16)}`).join('.'),
+          [a, b, c, d].map((part) => `0${part.toString(8)}`).join('.'),
+          `${a}.${(b * 256 + c) * 256 + d}`,
+          `${a}.${b}.${c * 256 + d}`,
+          `[::ffff:${address}]`,
+        ];
+        const codes = spellings.map((host) => codeOf(`https://${host}/`));
+        const code = isPublicAddress(address) ? undefined : 'url_not_allowed';
+        expect(codes).toEqual(spellings.map(() => code));
+      }),
+    );
+  });
 });
