@@ -142,7 +142,7 @@ export function notingSender(outcome: Partial<Outcome> = {}, meanwhile: () => un
   const send: Sender = async (post) => {
     posts.push(post);
     await meanwhile();
-    return { httpStatus: 204, durationMs: 5, responseBody: '', ...outcome };
+    return { httpStatus: 204, durationMs: 5, timedOut: false, responseBody: '', ...outcome };
   };
   return { posts, send };
 }

@@ -1,6 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { afterAll } from 'vitest';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import { afterAll, expect, vi } from 'vitest';
 
 /** A request that a receiver got: its body is the bytes that came. */
 type Received = { method: string; path: string; headers: IncomingHttpHeaders; raw: Buffer };
@@ -53,6 +56,40 @@ export async function startSocket(
   return listen(createTcpServer(speak), host, port);
 }
 
+/** A certificate of `certificates/`, or the key of all of them. */
+export const pem = (name: string) => readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
+
+/** Starts something that shows a certificate, and speaks as it is told to whoever trusts that. */
+export async function startTls(
+  certificate: string,
+  speak: (connection: TLSSocket) => void = () => {},
+  options: TlsOptions = {},
+): Promise<Omit<Receiver, 'received'>> {
+  const server = createTlsServer({ key: pem('key'), cert: pem(certificate), ...options }, (connection) => {
+    connection.on('error', () => {});
+    speak(connection);
+  });
+  const listening = await listen(server, '127.0.0.1', 0);
+  return { ...listening, url: listening.url.replace('http:', 'https:') };
+}
+
+/** Waits until the sender has closed every connection. A socket that is not read from would not notice. */
+export async function expectClosed({ connections }: Pick<Receiver, 'connections'>): Promise<void> {
+  for (const connection of connections) connection.resume();
+  await vi.waitFor(() => expect(connections.every(({ destroyed }) => destroyed)).toBe(true));
+}
+
+/** The sockets that are opened from this thread without TLS, from now on and until all tests of the file are over. */
+export function openedSockets(): Socket[] {
+  const sockets: Socket[] = [];
+  const note = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
+  subscribe('net.client.socket', note);
+  afterAll(() => {
+    unsubscribe('net.client.socket', note);
+  });
+  return sockets;
+}
+
 /** A port of the loopback on which nobody listens. */
 export async function closedPort(): Promise<number> {
   const server = createTcpServer();
@@ -63,7 +100,17 @@ export async function closedPort(): Promise<number> {
 }
 
 /** Writes a little again and again, for as long as it can. */
-export function drip(to: ServerResponse | Socket, text: string): void {
-  const timer = setInterval(() => to.write(text), 10);
+export function drip(to: ServerResponse | Socket, text: string, everyMs = 10): void {
+  const timer = setInterval(() => to.write(text), everyMs);
   to.on('close', () => clearInterval(timer));
+}
+
+/** Writes a text over and over, as fast as it is taken, for as long as it can. */
+export function flood(to: Socket, text: string): void {
+  const block = text.repeat(Math.ceil((64 * 1024) / text.length));
+  const more = () => {
+    while (!to.destroyed && to.write(block));
+  };
+  to.on('drain', more);
+  more();
 }

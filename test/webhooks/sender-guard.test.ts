@@ -8,18 +8,6 @@ const post = (url: string, through = send) => through({ url, headers: {}, body: 
 const refused = (why: string) => ({ httpStatus: 0, responseBody: '', error: `Not sent: ${why}.` });
 
 describe('the guarded sender', () => {
-  it.each(['localhost', 'LOCALHOST'])('does not dial a name that is a private address: %s', async (host) => {
-    const why = 'the name resolves to an address that is not public';
-    expect(await post(`https://${host}:8443/`)).toMatchObject(refused(why));
-  });
-
-  it('sends nothing to localhost with a dot behind it, whether that resolves here or not', async () => {
-    const opened = openSender(allowedReceivers('localhost:*'));
-    const { httpStatus, error } = await post('https://localhost.:8443/', opened);
-    expect(httpStatus).toBe(0);
-    expect(error).toMatch(/^(Not sent: the name resolves to|The name of the receiver could not be resolved)/);
-  });
-
   it('does not connect to a private address that is written out', async () => {
     // An address of the loopback that nothing else listens on, so that the port may be one of the two.
     const host = '127.83.91.7';
@@ -28,29 +16,6 @@ describe('the guarded sender', () => {
       refused('url must not name an address that is not public'),
     );
     expect(connections).toHaveLength(0);
-  });
-
-  it.each([
-    'https://10.0.0.1/',
-    'https://169.254.169.254/latest/meta-data/',
-    'https://168.63.129.16/',
-    'https://2130706433/',
-    'https://0x7f.1/',
-    'https://127.0.0.1./',
-    'https://[::1]/',
-    'https://[::ffff:10.0.0.1]/',
-    'https://[fd00::1]/',
-    'https://[64:ff9b::10.0.0.1]/',
-  ])('refuses %s, whatever was registered', async (url) => {
-    expect(await post(url)).toMatchObject(refused('url must not name an address that is not public'));
-  });
-
-  it.each([
-    ['http', 'http://example.com/', 'url must be an https URL'],
-    ['another port', 'https://example.com:8080/', 'url must use port 443 or 8443'],
-    ['credentials', 'https://user:word@example.com/', 'url must not carry credentials'],
-  ])('refuses %s at the attempt too', async (_, url, why) => {
-    expect(await post(url)).toMatchObject(refused(why));
   });
 
   it('does not connect to a receiver that the operator opened and closed again', async () => {

@@ -22,7 +22,12 @@ describe('an attempt', () => {
 
   it.each([200, 201, 202, 204, 299])('succeeds with %i', async (status) => {
     const { url } = await startReceiver((response) => response.writeHead(status).end());
-    expect(await post(url)).toEqual({ httpStatus: status, durationMs: expect.any(Number), responseBody: '' });
+    expect(await post(url)).toEqual({
+      httpStatus: status,
+      durationMs: expect.any(Number),
+      timedOut: false,
+      responseBody: '',
+    });
   });
 
   it.each([300, 301, 304, 400, 401, 404, 410, 418, 429, 500, 503, 599])(
@@ -65,6 +70,15 @@ describe('an attempt', () => {
     expect(connections).toHaveLength(2);
     await expect.poll(() => connections.every(({ destroyed }) => destroyed)).toBe(true);
   });
+
+  it('leaves no clock running', async () => {
+    const { url } = await startSocket((connection) => connection.end('HTTP/1.1 204 \r\n\r\n'));
+    const clocks = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    await post(url);
+    const before = clocks();
+    for (let count = 0; count < 20; count++) await post(url);
+    expect(clocks() - before).toBeLessThan(10);
+  });
 });
 
 describe('the body of an answer', () => {
@@ -85,6 +99,14 @@ describe('the body of an answer', () => {
     const { responseBody } = await post(url);
     expect(responseBody).toBe(`a${'é'.repeat(8 * 1024 - 1)}`);
     expect(Buffer.byteLength(responseBody)).toBeLessThanOrEqual(16 * 1024);
+  });
+
+  it('is not cut inside a character that is yet to come', async () => {
+    const text = Buffer.from(`${'a'.repeat(16 * 1024 - 3)}🚀`);
+    const { url } = await startReceiver((response) => {
+      response.writeHead(200).write(text.subarray(0, 16 * 1024));
+    });
+    expect((await post(url)).responseBody).toBe('a'.repeat(16 * 1024 - 3));
   });
 
   it('that never ends is dropped behind its start, and not waited for', async () => {
@@ -116,6 +138,7 @@ describe('an attempt that gets no answer', () => {
     expect(await post(`http://127.0.0.1:${port}/`)).toEqual({
       httpStatus: 0,
       durationMs: expect.any(Number),
+      timedOut: false,
       responseBody: '',
       error: 'The receiver refused the connection.',
     });
@@ -123,26 +146,10 @@ describe('an attempt that gets no answer', () => {
 
   it('fails where the receiver hangs up', async () => {
     const { url } = await startReceiver((response) => response.destroy());
-    expect(await post(url)).toMatchObject({ httpStatus: 0, error: expect.stringMatching(/^The connection failed/) });
-  });
-
-  it('fails where the answer is no HTTP', async () => {
-    const { url } = await startSocket((connection) => connection.end('220 ready for mail\r\n'));
-    expect(await post(url)).toMatchObject({ httpStatus: 0, error: expect.stringMatching(/^The connection failed/) });
-  });
-
-  it('fails where the headers have no end in sight', async () => {
-    const { url } = await startReceiver((response) => {
-      response.writeHead(200, { 'X-Long': 'x'.repeat(1024 * 1024) }).end();
+    expect(await post(url)).toMatchObject({
+      httpStatus: 0,
+      error: 'The connection failed: the receiver closed it before its answer.',
     });
-    expect(await post(url)).toMatchObject({ httpStatus: 0, error: expect.any(String) });
-  });
-
-  it('fails where TLS is asked of a port that speaks none', async () => {
-    const { port, received } = await startReceiver();
-    const outcome = await post(`https://127.0.0.1:${port}/`);
-    expect(outcome).toMatchObject({ httpStatus: 0, responseBody: '', error: expect.stringMatching(/fail/) });
-    expect(received).toHaveLength(0);
   });
 
   it('fails where the name is nobody’s', async () => {

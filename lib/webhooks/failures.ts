@@ -1,0 +1,67 @@
+import { errors } from 'undici';
+import { AnswerTooLong } from './connection.ts';
+import { Forbidden } from './lookup.ts';
+
+const unreachable = 'The receiver could not be reached.';
+const unreachableInTime = 'The receiver could not be reached in time.';
+const unresolved = 'The name of the receiver could not be resolved.';
+const brokenOff = 'The connection failed: the receiver broke it off.';
+const notHttp = 'What the receiver answered is not HTTP.';
+const unknownIssuer =
+  'The certificate of the receiver is of an issuer that is not known, or an intermediate one is missing.';
+
+/** What failures are called, by the codes of Node.js and undici. */
+const sentences: Record<string, string> = {
+  ENOTFOUND: unresolved,
+  ECONNREFUSED: 'The receiver refused the connection.',
+  // Also what a machine without IPv6 says of an IPv6 address.
+  EADDRNOTAVAIL: unreachable,
+  EAFNOSUPPORT: unreachable,
+  EHOSTDOWN: unreachable,
+  EHOSTUNREACH: unreachable,
+  ENETDOWN: unreachable,
+  ENETUNREACH: unreachable,
+  ETIMEDOUT: unreachableInTime,
+  ECONNRESET: brokenOff,
+  EPIPE: brokenOff,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: notHttp,
+  UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are over 16 KiB.',
+  CERT_HAS_EXPIRED: 'The certificate of the receiver has expired.',
+  CERT_NOT_YET_VALID: 'The certificate of the receiver is not valid yet.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the receiver is self-signed.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the receiver is for another name.',
+  SELF_SIGNED_CERT_IN_CHAIN: unknownIssuer,
+  UNABLE_TO_GET_ISSUER_CERT: unknownIssuer,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownIssuer,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownIssuer,
+};
+
+/** What undici calls by one code, `UND_ERR_SOCKET`, by its message. */
+const socketSentences: Record<string, string> = {
+  'other side closed': 'The connection failed: the receiver closed it before its answer.',
+  'bad response': 'The receiver answered 100, which it was not asked for.',
+  'bad upgrade': 'The receiver switched to another protocol, which it was not asked for.',
+};
+
+/**
+ * What a failure to get an answer is called in the history: one short sentence for the receiver's operator. It is made
+ * of fixed texts and at most an error's code, for messages name addresses, and may quote what the receiver sent.
+ */
+export function sentenceFor(error: unknown): string {
+  if (error instanceof Forbidden) return `Not sent: ${error.message}.`;
+  if (error instanceof AnswerTooLong) return 'The receiver sent more than 256 KiB and no answer in it.';
+  if (error instanceof errors.HTTPParserError) return notHttp;
+  const { code, message } = codeAndMessage(error);
+  const sentence = code === 'UND_ERR_SOCKET' ? socketSentences[message] : sentences[code];
+  if (sentence) return sentence;
+  if (/^EAI_/.test(code)) return unresolved;
+  if (/CERT|TLS|SSL|^EPROTO$/.test(code)) return `The receiver's TLS failed: ${code}.`;
+  return `The connection failed${code && `: ${code}`}.`;
+}
+
+/** The code is empty if there is none, or if it is none to show. */
+function codeAndMessage(error: unknown): { code: string; message: string } {
+  if (!(error instanceof Error)) return { code: '', message: '' };
+  const code = 'code' in error ? String(error.code) : '';
+  return { code: /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : '', message: error.message };
+}

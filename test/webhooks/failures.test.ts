@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { errors } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { sentenceFor } from '../../lib/webhooks/failures.ts';
+import { Forbidden } from '../../lib/webhooks/lookup.ts';
+
+/** An error as Node.js makes them: its message names what is ours. */
+const failure = (code: unknown, message = `connect ${code} 10.0.0.1:8443 at /var/task/index.mjs:1`) =>
+  Object.assign(new Error(message), { code });
+
+describe('a failure to get an answer', () => {
+  it.each([
+    ['ENOTFOUND', 'The name of the receiver could not be resolved.'],
+    ['EAI_AGAIN', 'The name of the receiver could not be resolved.'],
+    ['EAI_FAIL', 'The name of the receiver could not be resolved.'],
+    ['ECONNREFUSED', 'The receiver refused the connection.'],
+    ['EHOSTUNREACH', 'The receiver could not be reached.'],
+    ['ENETUNREACH', 'The receiver could not be reached.'],
+    ['EADDRNOTAVAIL', 'The receiver could not be reached.'],
+    ['EAFNOSUPPORT', 'The receiver could not be reached.'],
+    ['ETIMEDOUT', 'The receiver could not be reached in time.'],
+    ['ECONNRESET', 'The connection failed: the receiver broke it off.'],
+    ['EPIPE', 'The connection failed: the receiver broke it off.'],
+    ['CERT_HAS_EXPIRED', 'The certificate of the receiver has expired.'],
+    ['CERT_NOT_YET_VALID', 'The certificate of the receiver is not valid yet.'],
+    ['CERT_REVOKED', "The receiver's TLS failed: CERT_REVOKED."],
+    ['EPROTO', "The receiver's TLS failed: EPROTO."],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', "The receiver's TLS failed: ERR_SSL_WRONG_VERSION_NUMBER."],
+    ['EMFILE', 'The connection failed: EMFILE.'],
+  ])('with %s is told as a sentence', (code, sentence) => {
+    expect(sentenceFor(failure(code))).toBe(sentence);
+  });
+
+  it('of one address after the other is told as that of the first', () => {
+    const each = [failure('ECONNREFUSED'), failure('ENETUNREACH')];
+    const error = Object.assign(new AggregateError(each), { code: 'ECONNREFUSED' });
+    expect(sentenceFor(error)).toBe('The receiver refused the connection.');
+  });
+
+  it('says why nothing was sent', () => {
+    expect(sentenceFor(new Forbidden('localhost is not a public name'))).toBe(
+      'Not sent: localhost is not a public name.',
+    );
+  });
+
+  it.each([
+    ['without a code', new Error('ENOENT: /var/task/index.mjs')],
+    ['with a number', failure(42)],
+    ['with a code that is a text', failure('/var/task/index.mjs')],
+    ['with a code without an end', failure('E'.repeat(1_000))],
+    ['of a name that is a property of every object', failure('constructor')],
+    ['that is no error', 'connect 10.0.0.1:8443'],
+    ['that is nothing', undefined],
+  ])('%s is told all the same', (_, error) => {
+    expect(sentenceFor(error)).toBe('The connection failed.');
+  });
+
+  it('never quotes a message, and is short', () => {
+    const message = 'GET /var/task/index.mjs from 10.0.0.1';
+    const code = fc.oneof(fc.string(), fc.stringMatching(/^[A-Z_]{1,80}$/), fc.constant('UND_ERR_SOCKET'));
+    fc.assert(
+      fc.property(code, fc.constantFrom(Error, errors.SocketError, errors.HTTPParserError), (code, Kind) => {
+        const sentence = sentenceFor(Object.assign(new Kind(message), { code }));
+        expect(sentence).toMatch(/^[A-Z][^\n]{1,118}\.$/);
+        expect(sentence).not.toMatch(/\/|10\.0|index|\n/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
+import { openSender } from '../../lib/webhooks/sender.ts';
+import { startReceiver } from './receiver.ts';
+
+const send = openSender(allowedReceivers('127.0.0.1:*'));
+
+it('is not cut inside a character either where exactly 16 KiB of a longer body have come', async () => {
+  const start = Buffer.from(`a${'é'.repeat(8_192)}`).subarray(0, 16 * 1024);
+  const { url } = await startReceiver((response) => {
+    response.writeHead(200, { 'Content-Length': 100_000 }).write(start);
+  });
+  const { responseBody } = await send({ url, headers: {}, body: '{}' });
+  expect(responseBody.slice(-2)).toBe('éé');
+  expect(responseBody).toHaveLength(8_192);
+});
