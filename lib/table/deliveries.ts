@@ -1,4 +1,3 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { tableSchema } from '../contract/deployment.ts';
 import type { Page } from '../contract/endpoint.ts';
 import { ulidFrom, ulidOf } from '../contract/ids.ts';
@@ -16,15 +15,13 @@ import {
   historyStart,
   utcDays,
 } from './delivery-items.ts';
-import { type Key, keys } from './keys.ts';
+import { type Overdue, openDueList } from './due.ts';
+import { keys } from './keys.ts';
 import { everything, listingWrites, readPage } from './listing.ts';
-import { type Item, Stale, transact, type Write } from './transact.ts';
+import { ignoreStale, Stale, transact, type Write } from './transact.ts';
 
 /** Names a delivery. */
 export type DeliveryReference = Pick<Delivery, 'organization' | 'webhookId' | 'id'>;
-
-/** Something the sweeper's index lists: its key, and the moment it is listed for. */
-export type Overdue = { key: Key; dueAt: string };
 
 /** The attempt that was made: its record, and the moment of its end in milliseconds since 1970. */
 export type Attempted = { record: DeliveryRecord; endedAt: number };
@@ -34,6 +31,8 @@ class Overtaken extends Error {}
 
 /** The deliveries and their history. Every step is one conditional write (design §5). */
 export function openDeliveryStore(table: Table) {
+  const waiting = openDueList(table, dueLanes);
+
   return {
     /** Puts a delivery; where it is there already, tells what has become of it. */
     async put(delivery: Delivery, dueAt: string): Promise<DeliveryState> {
@@ -101,25 +100,11 @@ export function openDeliveryStore(table: Table) {
       await transact(table, [endWrite(delivery, 'skipped', reason)]).catch(ignoreStale);
     },
 
-    /** What the sweeper's index lists up to a moment. The index is eventually consistent: good for waking, not for judging. */
-    async *due(until: string): AsyncGenerator<Overdue> {
-      for (const lane of dueLanes) yield* dueInLane(table, lane, until);
-    },
+    due: waiting.due,
 
     /** Lists a delivery for a later moment and answers it as it is now; `undefined` where it has moved on by itself. */
-    async postpone({ key, dueAt }: Overdue, later: string): Promise<Delivery | undefined> {
-      const write: Write = {
-        Update: {
-          Key: key,
-          UpdateExpression: 'SET #dueAt = :later',
-          ConditionExpression: '#dueAt = :dueAt',
-          ExpressionAttributeNames: { '#dueAt': tableSchema.dueIndex.sortKey },
-          ExpressionAttributeValues: { ':dueAt': dueAt, ':later': later },
-          ReturnValues: 'ALL_NEW',
-        },
-        otherwise: () => new Stale(),
-      };
-      const item = await transact(table, [write]).catch(ignoreStale);
+    async postpone(overdue: Overdue, later: string): Promise<Delivery | undefined> {
+      const item = await waiting.postpone(overdue, later);
       return item && deliveryFrom(item);
     },
 
@@ -138,11 +123,6 @@ export function openDeliveryStore(table: Table) {
 }
 
 export type DeliveryStore = ReturnType<typeof openDeliveryStore>;
-
-/** A lost race is an answer here, not an error. */
-function ignoreStale(error: unknown): undefined {
-  if (!(error instanceof Stale)) throw error;
-}
 
 function endWrite(delivery: Delivery, state: DeliveryState, reason?: string): Write {
   return {
@@ -182,24 +162,4 @@ function lastDeliveryWrite({ organization, webhookId }: Delivery, { record }: At
     },
     otherwise: () => new Overtaken(),
   };
-}
-
-async function* dueInLane(table: Table, lane: string, until: string): AsyncGenerator<Overdue> {
-  const { name, partitionKey, sortKey } = tableSchema.dueIndex;
-  let start: Item | undefined;
-  do {
-    const page: { Items?: Item[] | undefined; LastEvaluatedKey?: Item | undefined } = await table.client.send(
-      new QueryCommand({
-        TableName: table.name,
-        IndexName: name,
-        KeyConditionExpression: '#due = :lane AND #dueAt <= :until',
-        ExpressionAttributeNames: { '#due': partitionKey, '#dueAt': sortKey },
-        ExpressionAttributeValues: { ':lane': lane, ':until': until },
-        ExclusiveStartKey: start,
-      }),
-    );
-    for (const { pk, sk, [sortKey]: dueAt } of page.Items ?? [])
-      yield { key: { pk: pk as string, sk: sk as string }, dueAt: dueAt as string };
-    start = page.LastEvaluatedKey;
-  } while (start);
 }

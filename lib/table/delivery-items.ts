@@ -2,6 +2,7 @@ import { tableSchema } from '../contract/deployment.ts';
 import type { EventName } from '../contract/events.ts';
 import { timeOf, timestamp, ulidFrom, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { dueEntry } from './due.ts';
 import { type Key, keys } from './keys.ts';
 import type { Epochs } from './listing.ts';
 import type { Item } from './transact.ts';
@@ -51,10 +52,9 @@ export function historyExpiry(time: number): number {
 /** Deliveries that wait are spread over so many partitions of the `due` index. */
 export const dueLanes = ['0', '1', '2', '3'] as const;
 
-/** The index entry of something that the sweeper has to wake at a moment, unless it is done by then. */
-export function dueEntry(ulid: string, dueAt: string): Record<string, string> {
-  const lane = dueLanes[ulid.charCodeAt(ulid.length - 1) % dueLanes.length] as string;
-  return { [tableSchema.dueIndex.partitionKey]: lane, [tableSchema.dueIndex.sortKey]: dueAt };
+/** The lane of a delivery in that index. */
+export function dueLane(ulid: string): string {
+  return dueLanes[ulid.charCodeAt(ulid.length - 1) % dueLanes.length] as string;
 }
 
 /** The key of a delivery. */
@@ -66,7 +66,7 @@ export function deliveryKey({ organization, webhookId, id }: Pick<Delivery, 'org
 export function deliveryItem(delivery: Delivery, dueAt: string): Item {
   const ulid = ulidOf(delivery.id);
   const expiresAt = historyExpiry(timeOf(ulid));
-  return { ...deliveryKey(delivery), ...delivery, ...dueEntry(ulid, dueAt), [tableSchema.expiry]: expiresAt };
+  return { ...deliveryKey(delivery), ...delivery, ...dueEntry(dueLane(ulid), dueAt), [tableSchema.expiry]: expiresAt };
 }
 
 /** The delivery that an item stores. */

@@ -46,6 +46,11 @@ export class Stale extends Error {
   override name = 'Stale';
 }
 
+/** Takes a lost race for an answer: for writes where whoever is too late has nothing more to do. */
+export function ignoreStale(error: unknown): undefined {
+  if (!(error instanceof Stale)) throw error;
+}
+
 /** The same request, known by its Idempotency-Key, was carried out meanwhile: its answer is the answer. */
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';

@@ -7,6 +7,7 @@ import type { Queue, Waiting } from '../sqs/queue.ts';
 import { longestDelaySeconds } from '../sqs/queue.ts';
 import type { DeliveryStore } from '../table/deliveries.ts';
 import type { Delivery } from '../table/delivery-items.ts';
+import { graceMs, sweep } from '../table/due.ts';
 import type { WebhookStore } from '../table/webhooks.ts';
 import { deliveryIdOf } from './delivery-id.ts';
 import type { Secrets } from './secrets.ts';
@@ -28,12 +29,6 @@ export type Change = { organization: Organization; item: string; version: number
 
 /** A worker has a delivery in hand for so long: an attempt's 10 s and time to write down how it ended. */
 const leaseMs = 20_000;
-
-/** How long after it could be made an attempt is overdue: its wake-up was lost, the sweeper sends another. */
-const graceMs = 60_000;
-
-/** How long the sweeper leaves alone what it has woken. */
-const sweptMs = 5 * 60_000;
 
 /** Deliveries: events on their way to webhooks (design §5). Each method may be run again at any time, in any order. */
 export function openDeliveries({ store, webhooks, queue, secrets, ulid, clock }: DeliveryParts) {
@@ -77,29 +72,11 @@ export function openDeliveries({ store, webhooks, queue, secrets, ulid, clock }:
       );
     },
 
-    /**
-     * Wakes what is overdue at a moment: lists it for later, then sends another wake-up. It changes no state, so it
-     * can do no harm to what is well under way.
-     *
-     * @param until milliseconds since 1970; later than now wakes also what is not yet overdue, as after a restart
-     *   whose queues are empty
-     * @returns how many it woke
-     */
-    async sweep(until: number): Promise<number> {
-      let woken = 0;
-      // Listed whole before anything is moved: what is listed for later may still be within `until`.
-      for (const overdue of await Array.fromAsync(store.due(timestamp(until)))) {
-        const delivery = await store.postpone(overdue, timestamp(clock() + sweptMs));
-        if (!delivery) continue;
-        const free = Math.max(
-          Date.parse(delivery.nextAttemptAt),
-          Date.parse(delivery.leaseUntil ?? delivery.nextAttemptAt),
-        );
-        await queue.send([wakeUp(delivery, free)]);
-        woken++;
-      }
-      return woken;
-    },
+    /** Wakes the deliveries that are overdue at a moment, and answers how many; see `lib/table/due.ts`. */
+    sweep: (until: number): Promise<number> =>
+      sweep(store, { until, now: clock() }, (deliveries) =>
+        queue.send(deliveries.map((delivery) => wakeUp(delivery, freeAt(delivery)))),
+      ),
   };
 
   /** The deliveries of an event: one for each webhook that hears it and was registered when it happened. */
@@ -146,4 +123,9 @@ export function openDeliveries({ store, webhooks, queue, secrets, ulid, clock }:
     };
     return { record, endedAt };
   }
+}
+
+/** When a worker could take a delivery in hand: once it is due, and nobody else has it. */
+function freeAt({ nextAttemptAt, leaseUntil }: Delivery): number {
+  return Math.max(Date.parse(nextAttemptAt), leaseUntil ? Date.parse(leaseUntil) : 0);
 }
