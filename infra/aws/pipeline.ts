@@ -5,7 +5,7 @@ import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-la
 import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { type Consumer, type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
+import { type Consumer, type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
 import { type QueueName, queues } from '../../lib/contract/deployment.ts';
 import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
 import type { ServiceTable } from './table.ts';
@@ -36,7 +36,7 @@ export class Pipeline extends Construct {
       const handler = new ServiceFunction(this, name, {
         ...surroundings,
         folder: 'pipeline',
-        description: `Called by ${sourceOf(consumer)}`,
+        description: `Called by ${consumer.sources.map(nameOf).join(', ')}`,
         timeoutSeconds: consumer.timeoutSeconds,
       });
       table.allowReads(handler);
@@ -46,7 +46,7 @@ export class Pipeline extends Construct {
         built[to].grantSendMessages(handler);
         handler.addEnvironment(queues[to].urlVariable, built[to].queueUrl);
       }
-      connect(handler, consumer, table, built);
+      for (const source of consumer.sources) connect(handler, source, table, built);
     }
   }
 }
@@ -62,23 +62,18 @@ function queue(scope: Construct, name: string, visibilitySeconds: number): Queue
   });
 }
 
-function sourceOf({ source }: Consumer): string {
+function nameOf(source: Source): string {
   if ('stream' in source) return `changes of ${source.kinds.join(', ')}`;
   return 'queue' in source ? `the queue of ${source.queue}` : `the clock, every ${source.everySeconds} s`;
 }
 
-/** Has the consumer's source call its function, as its row says. */
-function connect(
-  handler: ServiceFunction,
-  { source, batchSize, concurrency }: Consumer,
-  table: ServiceTable,
-  built: Record<QueueName, Queue>,
-): void {
+/** Has a source call the function, as its row says. */
+function connect(handler: ServiceFunction, source: Source, table: ServiceTable, built: Record<QueueName, Queue>): void {
   if ('stream' in source) {
     handler.addEventSource(
       new DynamoEventSource(table, {
-        batchSize,
-        parallelizationFactor: concurrency,
+        batchSize: source.batchSize,
+        parallelizationFactor: source.concurrency,
         filters: ['NewImage', 'OldImage'].map((image) =>
           FilterCriteria.filter({ dynamodb: { [image]: { kind: { S: FilterRule.or(...source.kinds) } } } }),
         ),
@@ -93,8 +88,8 @@ function connect(
   } else if ('queue' in source) {
     handler.addEventSource(
       new SqsEventSource(built[source.queue], {
-        batchSize,
-        maxConcurrency: concurrency,
+        batchSize: source.batchSize,
+        maxConcurrency: source.concurrency,
         reportBatchItemFailures: true,
       }),
     );

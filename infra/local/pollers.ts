@@ -1,4 +1,4 @@
-import { type Consumer, type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
+import { type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
 import { fileNameOf } from '../../lib/contract/endpoints.ts';
 import type { DataFolder } from './data-folder.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
@@ -25,48 +25,41 @@ const allTime = '9999-12-31T23:59:59.999Z';
 export async function startPollers(sources: Sources): Promise<Stop> {
   const names = Object.keys(consumers) as ConsumerName[];
   const stops = await Promise.all(
-    names.map(async (name) =>
-      startPoller(name, consumers[name], await loadHandler('pipeline', fileNameOf(name)), sources),
-    ),
+    names.map(async (name) => {
+      const called = { name, timeoutSeconds: consumers[name].timeoutSeconds, handler: await load(name) };
+      const rows: readonly Source[] = consumers[name].sources;
+      return Promise.all(rows.map((source) => startPoller(called, source, sources)));
+    }),
   );
   return async () => {
-    await Promise.all(stops.map((stop) => stop()));
+    await Promise.all(stops.flat().map((stop) => stop()));
   };
 }
 
+const load = (name: ConsumerName) => loadHandler('pipeline', fileNameOf(name));
+
+/** A function that sources call. */
+type Called = { name: ConsumerName; timeoutSeconds: number; handler: Handler };
+
 async function startPoller(
-  name: ConsumerName,
-  consumer: Consumer,
-  handler: Handler,
+  called: Called,
+  source: Source,
   { endpoint, tableName, queues, data }: Sources,
 ): Promise<Stop> {
-  const { source, batchSize, concurrency, timeoutSeconds } = consumer;
   if ('stream' in source) {
     const positions = {
       read: () => JSON.parse(data.read(positionsFile) ?? '{}') as Positions,
       write: (positions: Positions) => data.write(positionsFile, JSON.stringify(positions)),
     };
-    return pollStream({
-      name,
-      endpoint,
-      tableName,
-      handler,
-      kinds: source.kinds,
-      batchSize,
-      timeoutSeconds,
-      positions,
-    });
+    const { kinds, batchSize } = source;
+    return pollStream({ ...called, endpoint, tableName, kinds, batchSize, positions });
   }
-  if ('queue' in source)
-    return pollQueue({
-      name,
-      endpoint: queues.endpoint,
-      url: queues.urls[source.queue],
-      handler,
-      batchSize,
-      concurrency: concurrency * callsForOneOfLambda,
-      timeoutSeconds,
-    });
+  if ('queue' in source) {
+    const { queue, batchSize } = source;
+    const concurrency = source.concurrency * callsForOneOfLambda;
+    return pollQueue({ ...called, endpoint: queues.endpoint, url: queues.urls[queue], batchSize, concurrency });
+  }
+  const { handler, name, timeoutSeconds } = called;
   await handler({ detail: { until: allTime } }, contextOf(name, timeoutSeconds));
   const timer = setInterval(
     () => void handler({ detail: {} }, contextOf(name, timeoutSeconds)).catch(console.error),

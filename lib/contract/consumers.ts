@@ -1,14 +1,14 @@
 import type { QueueName } from './deployment.ts';
 
-/** A function that is called by a source of the deployment instead of a caller. */
-export type Consumer = {
-  source: { stream: 'table'; kinds: readonly string[] } | { queue: QueueName } | { everySeconds: number };
-  /** How many records a call is given at most. */
-  batchSize: number;
-  /** How many calls may run at once. */
-  concurrency: number;
-  timeoutSeconds: number;
-};
+/** How records come: at most so many in a call, and so many calls at once. */
+type Pace = { batchSize: number; concurrency: number };
+
+/** What calls a function instead of a caller. */
+export type Source = ({ stream: 'table'; kinds: readonly string[] } & Pace) | ({ queue: QueueName } & Pace) | Clock;
+type Clock = { everySeconds: number };
+
+/** A function that is called by sources of the deployment. */
+export type Consumer = { sources: readonly Source[]; timeoutSeconds: number };
 
 /**
  * Stream, queues and schedules to functions. The stack's event source mappings and the local pollers are both
@@ -16,9 +16,12 @@ export type Consumer = {
  */
 export const consumers = {
   /** Hears changes of items whose `kind` is listed: index rows, counters and deliveries wake nobody. */
-  publishEvents: { source: { stream: 'table', kinds: ['task'] }, batchSize: 100, concurrency: 1, timeoutSeconds: 60 },
-  deliverWebhook: { source: { queue: 'deliveries' }, batchSize: 10, concurrency: 8, timeoutSeconds: 30 },
-  sweepOverdue: { source: { everySeconds: 60 }, batchSize: 1, concurrency: 1, timeoutSeconds: 60 },
+  publishEvents: {
+    sources: [{ stream: 'table', kinds: ['task'], batchSize: 100, concurrency: 1 }],
+    timeoutSeconds: 60,
+  },
+  deliverWebhook: { sources: [{ queue: 'deliveries', batchSize: 10, concurrency: 8 }], timeoutSeconds: 30 },
+  sweepOverdue: { sources: [{ everySeconds: 60 }], timeoutSeconds: 60 },
 } as const satisfies Record<string, Consumer>;
 
 /** A consumer's name in the contract. */

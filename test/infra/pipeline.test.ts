@@ -6,22 +6,23 @@ import { actionsOn, reads, synthesized, writes } from './synthesized.ts';
 
 type RedrivePolicy = { deadLetterTargetArn: { 'Fn::GetAtt': [string, 'Arn'] }; maxReceiveCount: number };
 type Queue = { VisibilityTimeout?: number; RedrivePolicy?: RedrivePolicy };
-type Mapping = { FunctionName: { Ref: string }; EventSourceArn: { 'Fn::GetAtt': [string, string] } };
 
 const { template, resources, logicalId, functionOf, allowedTo } = synthesized();
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::Table'));
-const rows = Object.entries(consumers as Record<string, Consumer>).map(([name, { source, ...row }]) => ({
-  id: name.replace(/^./, (letter) => letter.toUpperCase()),
-  source,
+const constructOf = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
+const rows = Object.entries(consumers as Record<string, Consumer>).map(([name, row]) => ({
+  id: constructOf(name),
   ...row,
 }));
+const sources = rows.flatMap(({ id, sources, timeoutSeconds }) =>
+  sources.map((source) => ({ id, source, timeoutSeconds })),
+);
 
-/** The logical id of the queue whose messages a function is sent. */
-function queueOf(id: string): string {
-  const mappings = Object.values(resources<Mapping>('AWS::Lambda::EventSourceMapping'));
-  const mapping = mappings.find(({ Properties }) => Properties.FunctionName.Ref === logicalId(id));
-  return mapping?.Properties.EventSourceArn['Fn::GetAtt'][0] as string;
-}
+/** The logical id of a queue of the contract. */
+const queueOf = (name: string): string =>
+  Object.keys(resources('AWS::SQS::Queue')).find((id) =>
+    new RegExp(`^Pipeline${constructOf(name)}[0-9A-F]{8}$`).test(id),
+  ) as string;
 
 const mappingOf = (id: string, properties: object) =>
   template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
@@ -46,22 +47,22 @@ describe('the consumers', () => {
   });
 
   it('are called by nothing else', () => {
-    const called = rows.filter(({ source }) => !('everySeconds' in source));
+    const called = sources.filter(({ source }) => !('everySeconds' in source));
     template.resourceCountIs('AWS::Lambda::EventSourceMapping', called.length);
-    template.resourceCountIs('AWS::Events::Rule', rows.length - called.length);
+    template.resourceCountIs('AWS::Events::Rule', sources.length - called.length);
   });
 });
 
 describe('the stream', () => {
-  for (const { id, source, batchSize, concurrency } of rows)
+  for (const { id, source } of sources)
     if ('stream' in source) {
       it(`calls ${id} for ${source.kinds.join(', ')}, new, changed or gone`, () => {
         const kind = { kind: { S: [...source.kinds] } };
         mappingOf(id, {
           EventSourceArn: { 'Fn::GetAtt': [table, 'StreamArn'] },
           StartingPosition: 'TRIM_HORIZON',
-          BatchSize: batchSize,
-          ParallelizationFactor: concurrency,
+          BatchSize: source.batchSize,
+          ParallelizationFactor: source.concurrency,
           FilterCriteria: {
             Filters: [
               { Pattern: Match.serializedJson({ dynamodb: { NewImage: kind } }) },
@@ -82,23 +83,27 @@ describe('the stream', () => {
 });
 
 describe('the queues', () => {
-  for (const { id, source, batchSize, concurrency, timeoutSeconds } of rows)
+  for (const { id, source, timeoutSeconds } of sources)
     if ('queue' in source) {
       it(`send ${source.queue} to ${id}, which answers for each message`, () => {
-        mappingOf(id, { BatchSize: batchSize, ScalingConfig: { MaximumConcurrency: concurrency } });
+        mappingOf(id, {
+          EventSourceArn: { 'Fn::GetAtt': [queueOf(source.queue), 'Arn'] },
+          BatchSize: source.batchSize,
+          ScalingConfig: { MaximumConcurrency: source.concurrency },
+        });
         expect(allowedTo(id, 'sqs')).toEqual(
-          expect.arrayContaining(actionsOn(queueOf(id), ['sqs:ReceiveMessage', 'sqs:DeleteMessage'])),
+          expect.arrayContaining(actionsOn(queueOf(source.queue), ['sqs:ReceiveMessage', 'sqs:DeleteMessage'])),
         );
       });
 
       it(`hide a message of ${source.queue} for longer than ${id} can work on it`, () => {
-        const hidden = resources<Queue>('AWS::SQS::Queue')[queueOf(id)]?.Properties.VisibilityTimeout;
+        const hidden = resources<Queue>('AWS::SQS::Queue')[queueOf(source.queue)]?.Properties.VisibilityTimeout;
         expect(hidden).toBe(queues[source.queue].visibilitySeconds);
         expect(hidden).toBeGreaterThan(timeoutSeconds);
       });
 
       it(`keep a message of ${source.queue} that fails five times for 14 days, to be looked at`, () => {
-        const redrive = resources<Queue>('AWS::SQS::Queue')[queueOf(id)]?.Properties.RedrivePolicy;
+        const redrive = resources<Queue>('AWS::SQS::Queue')[queueOf(source.queue)]?.Properties.RedrivePolicy;
         expect(redrive?.maxReceiveCount).toBe(5);
         const dead = redrive?.deadLetterTargetArn['Fn::GetAtt'][0] ?? '';
         expect(resources('AWS::SQS::Queue')[dead]?.Properties).toMatchObject({
@@ -113,7 +118,7 @@ describe('the queues', () => {
   });
 
   it.each(['PublishEvents', 'SweepOverdue'])('take deliveries from %s, which knows where to send them', (id) => {
-    const deliveries = queueOf('DeliverWebhook');
+    const deliveries = queueOf('deliveries');
     expect(functionOf(id).Environment.Variables).toMatchObject({ DELIVERIES_QUEUE_URL: { Ref: deliveries } });
     expect(allowedTo(id, 'sqs')).toEqual(expect.arrayContaining(actionsOn(deliveries, ['sqs:SendMessage'])));
   });
@@ -124,7 +129,7 @@ describe('the queues', () => {
 });
 
 describe('the clock', () => {
-  for (const { id, source } of rows)
+  for (const { id, source } of sources)
     if ('everySeconds' in source) {
       it(`calls ${id} every ${source.everySeconds} s, and not again for a call that failed`, () => {
         template.hasResourceProperties('AWS::Events::Rule', {

@@ -62,7 +62,9 @@ export function synthesized() {
   const allowedTo = (id: string, service: string): string[] =>
     statementsOf(id)
       .filter(({ Effect }) => Effect === 'Allow')
-      .flatMap(({ Action, Resource }) => [Action].flat().map((action) => `${action} ${JSON.stringify(Resource)}`))
+      .flatMap(({ Action, Resource }) =>
+        [Action].flat().flatMap((action) => [Resource].flat().map((on) => `${action} ${JSON.stringify(on)}`)),
+      )
       .filter((allowed) => allowed.startsWith(`${service}:`))
       .sort();
 
