@@ -1,7 +1,7 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { ulid as ulidAt } from 'ulid';
-import { clientConfig, environment } from './contract/deployment.ts';
+import { clientConfig, environment, type QueueName, queues } from './contract/deployment.ts';
 import type { DeliveryMessage } from './contract/messages.ts';
 import { openQueue } from './sqs/queue.ts';
 import { openAgents } from './table/agents.ts';
@@ -33,6 +33,9 @@ export function openApp({ environment: variables, clock }: Collaborators) {
   const secrets = openKeyFile(variables[environment.secretsKeyFile]);
   const webhooks = openWebhookStore(table);
   const deliveries = openDeliveryStore(table);
+  // Only the pipeline's functions are given queues, each those that it sends to; the others never send.
+  const queue = <Message = DeliveryMessage>(name: QueueName) =>
+    openQueue<Message>(sqs, variables[queues[name].urlVariable] ?? '');
   return {
     clock,
     ulid,
@@ -47,12 +50,13 @@ export function openApp({ environment: variables, clock }: Collaborators) {
     deliveries: openDeliveries({
       store: deliveries,
       webhooks,
-      // Only the pipeline's functions are given the queue; the others never send.
-      queue: openQueue<DeliveryMessage>(sqs, variables[environment.deliveriesQueueUrl] ?? ''),
+      queue: queue('deliveries'),
       secrets,
       ulid,
       clock,
     }),
+    /** Where what can never be handled waits for an operator. */
+    deadChanges: queue<unknown>('deadChanges'),
   };
 }
 

@@ -6,19 +6,16 @@ import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { type Consumer, type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
-import { type QueueName, queues } from '../../lib/contract/deployment.ts';
+import { maxReceiveCount, type QueueName, queues } from '../../lib/contract/deployment.ts';
 import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
 import type { ServiceTable } from './table.ts';
 
 /** Which queues a consumer puts messages on; the right to take them comes with its source. */
 const sendsTo: Record<ConsumerName, readonly QueueName[]> = {
-  publishEvents: ['deliveries'],
+  publishEvents: ['deliveries', 'deadChanges'],
   deliverWebhook: [],
   sweepOverdue: ['deliveries'],
 };
-
-/** A message that was received so often fails for a fault of ours: it waits in the dead-letter queue to be looked at. */
-const maxReceiveCount = 5;
 
 /** The stream keeps a record for 24 h; what is given up before that can still be read there. */
 const maxRecordAge = Duration.hours(20);
@@ -29,7 +26,7 @@ export class Pipeline extends Construct {
     super(scope, id);
     const { table } = surroundings;
     const built = Object.fromEntries(
-      Object.entries(queues).map(([name, { visibilitySeconds }]) => [name, queue(this, name, visibilitySeconds)]),
+      (Object.keys(queues) as QueueName[]).map((name) => [name, queue(this, name)]),
     ) as Record<QueueName, Queue>;
 
     for (const [name, consumer] of Object.entries(consumers) as [ConsumerName, Consumer][]) {
@@ -51,15 +48,15 @@ export class Pipeline extends Construct {
   }
 }
 
-function queue(scope: Construct, name: string, visibilitySeconds: number): Queue {
+function queue(scope: Construct, name: QueueName): Queue {
   const id = constructIdOf(name);
   const safe = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
-  const dead = new Queue(scope, `${id}Dead`, { ...safe, retentionPeriod: Duration.days(14) });
-  return new Queue(scope, id, {
-    ...safe,
-    visibilityTimeout: Duration.seconds(visibilitySeconds),
-    deadLetterQueue: { queue: dead, maxReceiveCount },
-  });
+  const kept = { ...safe, retentionPeriod: Duration.days(14) };
+  const { visibilitySeconds, ...rest } = queues[name];
+  const visibilityTimeout = Duration.seconds(visibilitySeconds);
+  if ('deadLetters' in rest) return new Queue(scope, id, { ...kept, visibilityTimeout });
+  const dead = new Queue(scope, `${id}Dead`, kept);
+  return new Queue(scope, id, { ...safe, visibilityTimeout, deadLetterQueue: { queue: dead, maxReceiveCount } });
 }
 
 function nameOf(source: Source): string {

@@ -49,7 +49,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.tableName]: tableName,
       [environment.dynamodbEndpoint]: endpoint,
       [environment.sqsEndpoint]: queues.endpoint,
-      [environment.deliveriesQueueUrl]: queues.urls.deliveries,
+      ...queues.variables,
       [environment.secretsKeyFile]: data.path('secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
     });

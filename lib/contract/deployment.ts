@@ -10,8 +10,9 @@ export const environment = {
   dynamodbEndpoint: 'DYNAMODB_ENDPOINT',
   /** Where SQS answers locally. Unset in AWS. */
   sqsEndpoint: 'SQS_ENDPOINT',
-  /** The queue of deliveries that wait for their attempt. */
+  /** Where the queues are, see `queues`. */
   deliveriesQueueUrl: 'DELIVERIES_QUEUE_URL',
+  deadChangesQueueUrl: 'DEAD_CHANGES_QUEUE_URL',
   /** The file of the key that encrypts webhook secrets, in the local deployment. */
   secretsKeyFile: 'SECRETS_KEY_FILE',
   /** Receivers beside public https ones, as `host:port` patterns parted by commas; `*` is any port. */
@@ -27,11 +28,24 @@ export const tableSchema = {
   dueIndex: { name: 'due', partitionKey: 'due', sortKey: 'dueAt' },
 } as const;
 
-/** The queues. `visibilitySeconds` is how long a received message stays hidden: six times what its
- * function may take, as AWS advises for a queue that Lambda polls. */
+/** A queue: the variable that holds its URL, and how long a received message stays hidden from other receivers. */
+type QueueRow = {
+  urlVariable: string;
+  visibilitySeconds: number;
+  /** Nobody is called for what is in it: it waits for an operator. Every other queue has a dead-letter queue beside it. */
+  deadLetters?: true;
+};
+
+/** The queues (design §5). A message is hidden for six times what its function may take, as AWS advises. */
 export const queues = {
+  /** First attempts. */
   deliveries: { urlVariable: environment.deliveriesQueueUrl, visibilitySeconds: 180 },
-} as const;
+  /** Changes of the table that can never be published, with keys and images. */
+  deadChanges: { urlVariable: environment.deadChangesQueueUrl, visibilitySeconds: 30, deadLetters: true },
+} as const satisfies Record<string, QueueRow>;
+
+/** A message that was received so often fails for a fault of ours: it goes to the dead-letter queue to be looked at. */
+export const maxReceiveCount = 5;
 
 /** A queue's name in the contract. */
 export type QueueName = keyof typeof queues;

@@ -117,14 +117,22 @@ describe('the queues', () => {
     template.resourceCountIs('AWS::SQS::QueuePolicy', Object.keys(resources('AWS::SQS::Queue')).length);
   });
 
-  it.each(['PublishEvents', 'SweepOverdue'])('take deliveries from %s, which knows where to send them', (id) => {
-    const deliveries = queueOf('deliveries');
-    expect(functionOf(id).Environment.Variables).toMatchObject({ DELIVERIES_QUEUE_URL: { Ref: deliveries } });
-    expect(allowedTo(id, 'sqs')).toEqual(expect.arrayContaining(actionsOn(deliveries, ['sqs:SendMessage'])));
+  it.each([
+    ['PublishEvents', ['deliveries', 'deadChanges']],
+    ['DeliverWebhook', []],
+    ['SweepOverdue', ['deliveries']],
+  ] as const)('take messages from %s, which knows where they are: %j, and no others', (id, names) => {
+    const sends = allowedTo(id, 'sqs').filter((action) => action.startsWith('sqs:SendMessage'));
+    expect(sends.sort()).toEqual(names.flatMap((name) => actionsOn(queueOf(name), ['sqs:SendMessage'])).sort());
+    const known = Object.fromEntries(names.map((name) => [queues[name].urlVariable, { Ref: queueOf(name) }]));
+    expect(functionOf(id).Environment.Variables).toMatchObject(known);
   });
 
-  it('take no message from DeliverWebhook', () => {
-    expect(allowedTo('DeliverWebhook', 'sqs').filter((action) => action.startsWith('sqs:Send'))).toEqual([]);
+  it('keep changes that nobody could publish for 14 days, for nobody is called for them', () => {
+    expect(resources('AWS::SQS::Queue')[queueOf('deadChanges')]?.Properties).toMatchObject({
+      MessageRetentionPeriod: 14 * 24 * 60 * 60,
+    });
+    expect(sources.filter(({ source }) => 'queue' in source && String(source.queue) === 'deadChanges')).toEqual([]);
   });
 });
 

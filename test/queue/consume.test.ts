@@ -1,42 +1,29 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import type { DynamoDBRecord, DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
+import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { contextOf } from '../../infra/local/functions.ts';
 import { type Change, consumeQueue, consumeStream } from '../../lib/queue/consume.ts';
+import { queueEvent } from '../queue-event.ts';
 import { openService } from '../service.ts';
 
 const { app } = await openService();
 const context = contextOf('test', 30);
 let logged: unknown[][] = [];
+let setAside: unknown[] = [];
 
 beforeEach(() => {
   logged = [];
   vi.spyOn(app.log, 'error').mockImplementation((...said: unknown[]) => {
     logged.push(said);
   });
+  setAside = [];
+  vi.spyOn(app.deadChanges, 'send').mockImplementation(async (messages) => {
+    setAside.push(messages);
+  });
 });
 
 const Message = v.object({ nth: v.number() });
-
-const queueEvent = (...bodies: string[]): SQSEvent => ({
-  Records: bodies.map((body, at) => ({
-    messageId: `message-${at}`,
-    receiptHandle: 'handle',
-    body,
-    attributes: {
-      ApproximateReceiveCount: '1',
-      SentTimestamp: '0',
-      SenderId: 'test',
-      ApproximateFirstReceiveTimestamp: '0',
-    },
-    messageAttributes: {},
-    md5OfBody: '',
-    eventSource: 'aws:sqs',
-    eventSourceARN: 'arn:aws:sqs:local:000000000000:test',
-    awsRegion: 'local',
-  })),
-});
 
 type Images = { before?: object; after?: object };
 
@@ -69,7 +56,7 @@ describe('a function of a queue', () => {
       },
       () => app,
     );
-    return { handled, failures: failuresOf(await handler(queueEvent(...bodies), context)) };
+    return { handled, failures: failuresOf(await handler(queueEvent(bodies), context)) };
   }
 
   it('handles every message', async () => {
@@ -84,7 +71,7 @@ describe('a function of a queue', () => {
       async (_, opened) => void given.push(opened),
       () => app,
     );
-    await handler(queueEvent('{"nth":1}'), context);
+    await handler(queueEvent(['{"nth":1}']), context);
     expect(given).toEqual([app]);
   });
 
@@ -123,7 +110,7 @@ describe('a function of a queue', () => {
       },
       () => app,
     );
-    expect(failuresOf(await handler(queueEvent('{"nth":0}', '{"nth":1}', '{"nth":2}'), context))).toEqual([]);
+    expect(failuresOf(await handler(queueEvent(['{"nth":0}', '{"nth":1}', '{"nth":2}']), context))).toEqual([]);
   });
 });
 
@@ -163,11 +150,19 @@ describe('a function of the stream', () => {
     expect(failures).toEqual(['101']);
   });
 
-  it('names a record that is none, and handles the others', async () => {
+  it('sets a record aside that is none, whole, and handles the others', async () => {
+    const { handled, failures } = await handle([{ after }, {}, { after }]);
+    expect(handled).toHaveLength(2);
+    expect(failures).toEqual([]);
+    expect(setAside).toEqual([[{ message: streamEvent({ after }, {}).Records[1], delaySeconds: 0 }]]);
+    expect(logged).toMatchObject([['change set aside', { record: 'event-1' }]]);
+  });
+
+  it('has a record come again that can be neither handled nor set aside', async () => {
+    vi.spyOn(app.deadChanges, 'send').mockRejectedValue(new Error('The queue is away.'));
     const { handled, failures } = await handle([{ after }, {}, { after }]);
     expect(handled).toHaveLength(2);
     expect(failures).toEqual(['101']);
-    expect(logged).toMatchObject([['record failed', { record: 'event-1' }]]);
   });
 
   it('answers and does not throw when every record fails', async () => {

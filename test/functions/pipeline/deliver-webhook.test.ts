@@ -5,8 +5,9 @@ import { handler } from '../../../functions/pipeline/deliver-webhook.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
+import { queueEvent } from '../../queue-event.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
-import { openPipeline, queueEvent } from './pipeline.ts';
+import { openPipeline } from './pipeline.ts';
 
 const { organization, register, receive } = await openPipeline();
 

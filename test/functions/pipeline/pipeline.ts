@@ -2,11 +2,10 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { SQSEvent } from 'aws-lambda';
 import { afterAll } from 'vitest';
-import { startQueues } from '../../../infra/local/queues.ts';
+import { type Queues, startQueues } from '../../../infra/local/queues.ts';
 import { app } from '../../../lib/app.ts';
-import { clientConfig, environment } from '../../../lib/contract/deployment.ts';
+import { clientConfig, environment, type QueueName } from '../../../lib/contract/deployment.ts';
 import type { EventName } from '../../../lib/contract/events.ts';
 import type { DeliveryMessage } from '../../../lib/contract/messages.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
@@ -19,8 +18,11 @@ export type Pipeline = {
   organization: Organization;
   /** Registers a webhook of the organization. */
   register: (url?: string, events?: EventName[], secret?: string) => Promise<Webhook>;
-  /** Takes what can be received from the deliveries queue: the bodies, as they are. */
-  receive: () => Promise<string[]>;
+  /** Takes what can be received from a queue, that of first attempts unless it is named: the bodies, as they are. */
+  receive: (queue?: QueueName) => Promise<string[]>;
+  /** Where the queues are, and a client of them. */
+  sqs: SQSClient;
+  urls: Queues['urls'];
 };
 
 /**
@@ -39,19 +41,21 @@ export async function openPipeline(): Promise<Pipeline> {
     [environment.dynamodbEndpoint]: service.endpoint,
     [environment.secretsKeyFile]: join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'),
     [environment.sqsEndpoint]: queues.endpoint,
-    [environment.deliveriesQueueUrl]: queues.urls.deliveries,
+    ...queues.variables,
     [environment.allowedReceivers]: '127.0.0.1:*',
   });
   const { organization } = await newCaller(app());
   return {
     service,
     organization,
+    sqs,
+    urls: queues.urls,
     register: (url = 'https://example.com/hooks', events = ['task.created'], secret) =>
       app().webhooks.register(organization, { url, events, secret }, undefined),
-    receive: async () => {
+    receive: async (queue = 'deliveries') => {
       const bodies: string[] = [];
       for (;;) {
-        const receive = new ReceiveMessageCommand({ QueueUrl: queues.urls.deliveries, MaxNumberOfMessages: 10 });
+        const receive = new ReceiveMessageCommand({ QueueUrl: queues.urls[queue], MaxNumberOfMessages: 10 });
         const { Messages = [] } = await sqs.send(receive);
         if (Messages.length === 0) return bodies;
         bodies.push(...Messages.map(({ Body = '' }) => Body));
@@ -62,25 +66,3 @@ export async function openPipeline(): Promise<Pipeline> {
 
 /** The delivery that a received body asks for. */
 export const messageOf = (body: string): DeliveryMessage => JSON.parse(body);
-
-/** What Lambda hands over of a queue: a record for each body, `message-0` and so on. */
-export function queueEvent(bodies: readonly string[]): SQSEvent {
-  return {
-    Records: bodies.map((body, at) => ({
-      messageId: `message-${at}`,
-      receiptHandle: `handle-${at}`,
-      body,
-      attributes: {
-        ApproximateReceiveCount: '1',
-        SentTimestamp: '0',
-        SenderId: 'test',
-        ApproximateFirstReceiveTimestamp: '0',
-      },
-      messageAttributes: {},
-      md5OfBody: '',
-      eventSource: 'aws:sqs',
-      eventSourceARN: 'arn:aws:sqs:local:000000000000:deliveries',
-      awsRegion: 'local',
-    })),
-  };
-}

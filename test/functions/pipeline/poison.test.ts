@@ -1,0 +1,55 @@
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { app } from '../../../lib/app.ts';
+import { consumers } from '../../../lib/contract/consumers.ts';
+import { maxReceiveCount, queues } from '../../../lib/contract/deployment.ts';
+import { timestamp } from '../../../lib/contract/ids.ts';
+import { startReceiver } from '../../webhooks/receiver.ts';
+import { deadLettersOf, messagesIn, takeTurn } from './delivery-lanes.ts';
+import { messageOf, openPipeline } from './pipeline.ts';
+
+// The queues' engine reads the time in this process, so a faked one ends the time for which it hides a message.
+vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });
+
+const pipeline = await openPipeline();
+const { organization, urls, sqs } = pipeline;
+const { received, url } = await startReceiver();
+await pipeline.register(url);
+const lanes = consumers.deliverWebhook.sources.map(({ queue }) => queue);
+
+beforeEach(() => {
+  vi.spyOn(app().log, 'error').mockImplementation(() => {});
+});
+
+/** Publishes an event and takes its message out of the queue, for a test to put it where it wants. */
+async function goodMessage(): Promise<string> {
+  const item = `tk_${app().ulid()}`;
+  const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt: timestamp(Date.now()) };
+  await app().deliveries.publish({ organization, item, version: 1, events: [{ event: 'task.created', data }] });
+  const [body = ''] = await pipeline.receive();
+  return body;
+}
+
+describe.each(lanes)('a message in %s that cannot be read', (queue) => {
+  const put = (MessageBody: string) => sqs.send(new SendMessageCommand({ QueueUrl: urls[queue], MessageBody }));
+
+  it('is received five times and then lies in the dead letters, while those beside it are delivered', async () => {
+    const poison = `{"poison":"${queue}"}`;
+    const good = [await goodMessage(), await goodMessage()];
+    for (const body of [good[0], poison, good[1]]) await put(body ?? '');
+    const first = await takeTurn(pipeline);
+    expect(first.map(({ body }) => body).sort()).toEqual([...good, poison].sort());
+    const told = received.map(({ headers }) => headers['x-service-delivery']);
+    for (const body of good) expect(told.filter((id) => id === messageOf(body).deliveryId)).toHaveLength(1);
+
+    for (let receives = 2; receives <= maxReceiveCount; receives++) {
+      vi.setSystemTime(Date.now() + queues[queue].visibilitySeconds * 1000);
+      expect(await takeTurn(pipeline)).toContainEqual({ queue, body: poison });
+    }
+    expect(await messagesIn(pipeline, deadLettersOf(pipeline, queue))).toBe(0);
+    vi.setSystemTime(Date.now() + queues[queue].visibilitySeconds * 1000);
+    expect(await takeTurn(pipeline)).not.toContainEqual({ queue, body: poison });
+    expect(await messagesIn(pipeline, deadLettersOf(pipeline, queue))).toBe(1);
+    expect(await messagesIn(pipeline, urls[queue])).toBe(0);
+  });
+});

@@ -1,0 +1,25 @@
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  ListStreamsCommand,
+} from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { clientConfig } from '../lib/contract/deployment.ts';
+import type { Service } from './service.ts';
+
+/** The records of a kind that the table's stream has. */
+export async function streamed(service: Service, kind: string): Promise<DynamoDBRecord[]> {
+  const client = new DynamoDBStreamsClient(clientConfig(service.endpoint));
+  const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: service.tableName }));
+  const StreamArn = Streams[0]?.StreamArn as string;
+  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
+  const ShardId = StreamDescription?.Shards?.[0]?.ShardId;
+  const { ShardIterator } = await client.send(
+    new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }),
+  );
+  const { Records = [] } = await client.send(new GetRecordsCommand({ ShardIterator, Limit: 1000 }));
+  client.destroy();
+  return Records.filter(({ dynamodb }) => dynamodb?.NewImage?.kind?.S === kind) as DynamoDBRecord[];
+}
