@@ -13,6 +13,7 @@ import { openTokens } from './table/tokens.ts';
 import { openWebhookStore } from './table/webhooks.ts';
 import { openTasks } from './tasks/tasks.ts';
 import { openDeliveries } from './webhooks/deliveries.ts';
+import { readLadder } from './webhooks/ladder.ts';
 import { allowedReceivers } from './webhooks/receivers.ts';
 import { openKeyFile } from './webhooks/secrets.ts';
 import { openWebhooks } from './webhooks/webhooks.ts';
@@ -50,8 +51,14 @@ export function openApp({ environment: variables, clock }: Collaborators) {
     deliveries: openDeliveries({
       store: deliveries,
       webhooks,
-      queue: queue('deliveries'),
+      queues: {
+        deliveries: queue('deliveries'),
+        firstRetry: queue('firstRetry'),
+        secondRetry: queue('secondRetry'),
+        thirdRetry: queue('thirdRetry'),
+      },
       secrets,
+      ladder: readLadder(variables[environment.retryLadder] || undefined),
       ulid,
       clock,
     }),

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
-import { FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { FilterCriteria, FilterRule, RecursiveLoop, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -10,11 +10,13 @@ import { maxReceiveCount, type QueueName, queues } from '../../lib/contract/depl
 import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
 import type { ServiceTable } from './table.ts';
 
+const retries = ['firstRetry', 'secondRetry', 'thirdRetry'] as const;
+
 /** Which queues a consumer puts messages on; the right to take them comes with its source. */
 const sendsTo: Record<ConsumerName, readonly QueueName[]> = {
   publishEvents: ['deliveries', 'deadChanges'],
-  deliverWebhook: [],
-  sweepOverdue: ['deliveries'],
+  deliverWebhook: ['deliveries', ...retries],
+  sweepOverdue: ['deliveries', ...retries],
 };
 
 /** The stream keeps a record for 24 h; what is given up before that can still be read there. */
@@ -35,6 +37,8 @@ export class Pipeline extends Construct {
         folder: 'pipeline',
         description: `Called by ${consumer.sources.map(nameOf).join(', ')}`,
         timeoutSeconds: consumer.timeoutSeconds,
+        // Lambda ends a chain of about 16 calls; the retry ladder is longer, and ends by itself.
+        recursiveLoop: feedsItself(name, consumer) ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       });
       table.allowReads(handler);
       table.allowWrites(handler);
@@ -46,6 +50,10 @@ export class Pipeline extends Construct {
       for (const source of consumer.sources) connect(handler, source, table, built);
     }
   }
+}
+
+function feedsItself(name: ConsumerName, { sources }: Consumer): boolean {
+  return sources.some((source) => 'queue' in source && sendsTo[name].includes(source.queue));
 }
 
 function queue(scope: Construct, name: QueueName): Queue {

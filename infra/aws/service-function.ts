@@ -1,6 +1,13 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
+import {
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  LoggingFormat,
+  type RecursiveLoop,
+  Runtime,
+} from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { environment } from '../../lib/contract/deployment.ts';
@@ -16,6 +23,7 @@ export type ServiceFunctionProps = Surroundings & {
   folder: string;
   description: string;
   timeoutSeconds: number;
+  recursiveLoop?: RecursiveLoop;
 };
 
 /** The construct of an operation or a consumer: `createTask` is `CreateTask`. */
@@ -32,7 +40,7 @@ export function constructIdOf(name: string): string {
 export class ServiceFunction extends LambdaFunction {
   /** @param name the operation id or the consumer's name */
   constructor(scope: Construct, name: string, props: ServiceFunctionProps) {
-    const { bundles, table, ephemeral, folder, description, timeoutSeconds } = props;
+    const { bundles, table, ephemeral, folder, description, timeoutSeconds, recursiveLoop } = props;
     const source = `functions/${folder}/${fileNameOf(name)}.ts`;
     const bundle = bundles.get(source);
     if (!bundle) throw new Error(`The contract has ${name}, but its function ${source} is missing.`);
@@ -53,6 +61,7 @@ export class ServiceFunction extends LambdaFunction {
       // Lambda's share of processor grows with memory: at 128 MB most of a cold start is waiting for it.
       memorySize: 512,
       timeout: Duration.seconds(timeoutSeconds),
+      ...(recursiveLoop && { recursiveLoop }),
       code: Code.fromAsset(bundle),
       handler: 'index.handler',
       role,

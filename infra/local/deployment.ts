@@ -50,6 +50,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.dynamodbEndpoint]: endpoint,
       [environment.sqsEndpoint]: queues.endpoint,
       ...queues.variables,
+      ...(settings.retryLadder !== undefined && { [environment.retryLadder]: settings.retryLadder }),
       [environment.secretsKeyFile]: data.path('secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
     });

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { environment } from '../../lib/contract/deployment.ts';
+import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { Problem } from './problem.ts';
 
@@ -13,6 +14,8 @@ export type Settings = {
   dynamodbEndpoint: string | undefined;
   /** Receivers beside public https ones. */
   allowedReceivers: string;
+  /** How long after each failed attempt the next one is made, in seconds; the specification's ladder if unset. */
+  retryLadder: string | undefined;
 };
 
 /**
@@ -30,8 +33,10 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
       `DYNAMODB_ENDPOINT is ${JSON.stringify(dynamodbEndpoint)}; set it to a URL such as http://127.0.0.1:8000.`,
     );
   const receivers = variables[environment.allowedReceivers] ?? 'localhost:*,127.0.0.1:*';
+  const retryLadder = variables[environment.retryLadder] || undefined;
   try {
     allowedReceivers(receivers);
+    readLadder(retryLadder);
   } catch (error) {
     throw new Problem((error as Error).message);
   }
@@ -40,5 +45,6 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     dataFolder: resolve(variables.CREWBOARD_DATA || '.crewboard'),
     dynamodbEndpoint,
     allowedReceivers: receivers,
+    retryLadder,
   };
 }

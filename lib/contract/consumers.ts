@@ -20,7 +20,16 @@ export const consumers = {
     sources: [{ stream: 'table', kinds: ['task'], batchSize: 100, concurrency: 1 }],
     timeoutSeconds: 60,
   },
-  deliverWebhook: { sources: [{ queue: 'deliveries', batchSize: 10, concurrency: 8 }], timeoutSeconds: 30 },
+  /** A lane for each queue: a wave of retries takes no places of first attempts. */
+  deliverWebhook: {
+    sources: [
+      { queue: 'deliveries', batchSize: 10, concurrency: 8 },
+      { queue: 'firstRetry', batchSize: 10, concurrency: 2 },
+      { queue: 'secondRetry', batchSize: 10, concurrency: 2 },
+      { queue: 'thirdRetry', batchSize: 10, concurrency: 2 },
+    ],
+    timeoutSeconds: 30,
+  },
   sweepOverdue: { sources: [{ everySeconds: 60 }], timeoutSeconds: 60 },
 } as const satisfies Record<string, Consumer>;
 

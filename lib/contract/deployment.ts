@@ -12,7 +12,12 @@ export const environment = {
   sqsEndpoint: 'SQS_ENDPOINT',
   /** Where the queues are, see `queues`. */
   deliveriesQueueUrl: 'DELIVERIES_QUEUE_URL',
+  firstRetryQueueUrl: 'FIRST_RETRY_QUEUE_URL',
+  secondRetryQueueUrl: 'SECOND_RETRY_QUEUE_URL',
+  thirdRetryQueueUrl: 'THIRD_RETRY_QUEUE_URL',
   deadChangesQueueUrl: 'DEAD_CHANGES_QUEUE_URL',
+  /** How long after each failed attempt the next one is made: three whole numbers of seconds, parted by commas. */
+  retryLadder: 'RETRY_LADDER',
   /** The file of the key that encrypts webhook secrets, in the local deployment. */
   secretsKeyFile: 'SECRETS_KEY_FILE',
   /** Receivers beside public https ones, as `host:port` patterns parted by commas; `*` is any port. */
@@ -36,10 +41,17 @@ type QueueRow = {
   deadLetters?: true;
 };
 
-/** The queues (design §5). A message is hidden for six times what its function may take, as AWS advises. */
+/** Six times what their function may take, as AWS advises for a queue that Lambda polls. */
+const delivering = { visibilitySeconds: 180 };
+
+/** The queues (design §5). */
 export const queues = {
   /** First attempts. */
-  deliveries: { urlVariable: environment.deliveriesQueueUrl, visibilitySeconds: 180 },
+  deliveries: { urlVariable: environment.deliveriesQueueUrl, ...delivering },
+  /** The steps of the retry ladder: what waits in one waits about equally long. */
+  firstRetry: { urlVariable: environment.firstRetryQueueUrl, ...delivering },
+  secondRetry: { urlVariable: environment.secondRetryQueueUrl, ...delivering },
+  thirdRetry: { urlVariable: environment.thirdRetryQueueUrl, ...delivering },
   /** Changes of the table that can never be published, with keys and images. */
   deadChanges: { urlVariable: environment.deadChangesQueueUrl, visibilitySeconds: 30, deadLetters: true },
 } as const satisfies Record<string, QueueRow>;

@@ -4,7 +4,7 @@ import { Timestamp } from './shapes.ts';
 import { DeliveryId, WebhookId } from './webhooks.ts';
 
 /**
- * What stands in the deliveries queue: which attempt of which delivery to make, and from when. Only a wake-up; the
+ * What stands in the queues of deliveries: which attempt of which delivery to make, and from when. Only a wake-up; the
  * delivery's item says whether there is anything to do (design §5). No secret and no text is in it.
  */
 export const DeliveryMessage = v.object({

@@ -14,6 +14,7 @@ import {
   historyExpiry,
   historyStart,
   utcDays,
+  waitingStates,
 } from './delivery-items.ts';
 import { type Overdue, openDueList } from './due.ts';
 import { keys } from './keys.ts';
@@ -22,6 +23,14 @@ import { ignoreStale, Stale, transact, type Write } from './transact.ts';
 
 /** Names a delivery. */
 export type DeliveryReference = Pick<Delivery, 'organization' | 'webhookId' | 'id'>;
+
+/** What an attempt in hand comes to: the worker's, or early, so that its wake-up has to be sent on. */
+export type Claim = { claimed: Delivery } | { early: Delivery } | undefined;
+
+/** What follows an attempt: an end, or the next attempt, listed for the sweeper from `dueAt` on. */
+export type Next =
+  | { state: 'delivered' | 'exhausted' }
+  | { state: 'retrying'; attempt: number; nextAttemptAt: string; dueAt: string };
 
 /** The attempt that was made: its record, and the moment of its end in milliseconds since 1970. */
 export type Attempted = { record: DeliveryRecord; endedAt: number };
@@ -49,44 +58,53 @@ export function openDeliveryStore(table: Table) {
     },
 
     /**
-     * Takes an attempt in hand until the lease ends, or answers `undefined`: it was made, is not due, is in another's
-     * hand, or has been given up. The sweeper looks at it again when the lease ends.
+     * Takes an attempt in hand until the lease ends. Answers `early` where it is not due yet, and `undefined` where it
+     * was made, is in another's hand, or has been given up. The sweeper looks at it again when the lease ends.
      */
     async claim(
       reference: DeliveryReference,
       attempt: number,
       lease: { claim: string; now: string; until: string },
-    ): Promise<Delivery | undefined> {
+    ): Promise<Claim> {
+      let claim: Claim;
       const write: Write = {
         Update: {
           Key: deliveryKey(reference),
           UpdateExpression: 'SET claim = :claim, leaseUntil = :until, #dueAt = :until',
           ConditionExpression:
-            '#state = :pending AND attempt = :attempt AND nextAttemptAt <= :now AND (attribute_not_exists(leaseUntil) OR leaseUntil <= :now)',
+            '#state IN (:pending, :retrying) AND attempt = :attempt AND nextAttemptAt <= :now AND (attribute_not_exists(leaseUntil) OR leaseUntil <= :now)',
           ExpressionAttributeNames: { '#state': 'state', '#dueAt': tableSchema.dueIndex.sortKey },
           ExpressionAttributeValues: {
             ':claim': lease.claim,
             ':until': lease.until,
             ':now': lease.now,
             ':pending': 'pending',
+            ':retrying': 'retrying',
             ':attempt': attempt,
           },
           ReturnValues: 'ALL_NEW',
         },
-        otherwise: () => new Stale(),
+        otherwise: (found) => {
+          const delivery = found && deliveryFrom(found);
+          if (delivery && waits(delivery) && delivery.attempt === attempt && delivery.nextAttemptAt > lease.now)
+            claim = { early: delivery };
+          // The client's own second try, after an answer that was lost, finds what the first has written.
+          else if (delivery?.claim === lease.claim) claim = { claimed: delivery };
+          return new Stale();
+        },
       };
       const item = await transact(table, [write]).catch(ignoreStale);
-      return item && deliveryFrom(item);
+      return item ? { claimed: deliveryFrom(item) } : claim;
     },
 
     /**
-     * Ends a delivery that this worker has in hand: its state, the attempt's record and count, and the webhook's
+     * Writes down the attempt of a delivery that this worker has in hand, with what follows it, and the webhook's
      * `lastDeliveryAt` unless that is later already, together.
      *
      * @throws `Stale` when another worker has it in hand by now
      */
-    async end(delivery: Delivery, state: Exclude<DeliveryState, 'pending'>, attempted: Attempted): Promise<void> {
-      const writes = [endWrite(delivery, state), ...recordWrites(delivery, attempted)];
+    async end(delivery: Delivery, next: Next, attempted: Attempted): Promise<void> {
+      const writes = [nextWrite(delivery, next), ...recordWrites(delivery, attempted)];
       try {
         await transact(table, [...writes, lastDeliveryWrite(delivery, attempted)]);
       } catch (error) {
@@ -97,7 +115,7 @@ export function openDeliveryStore(table: Table) {
 
     /** Ends a delivery without an attempt, for a reason. */
     async skip(delivery: Delivery, reason: string): Promise<void> {
-      await transact(table, [endWrite(delivery, 'skipped', reason)]).catch(ignoreStale);
+      await transact(table, [skipWrite(delivery, reason)]).catch(ignoreStale);
     },
 
     due: waiting.due,
@@ -124,21 +142,49 @@ export function openDeliveryStore(table: Table) {
 
 export type DeliveryStore = ReturnType<typeof openDeliveryStore>;
 
-function endWrite(delivery: Delivery, state: DeliveryState, reason?: string): Write {
+function waits({ state }: Delivery): boolean {
+  return waitingStates.some((waiting) => waiting === state);
+}
+
+const { partitionKey, sortKey } = tableSchema.dueIndex;
+const waitingNames = { '#state': 'state', '#dueAt': sortKey };
+const endedNames = { ...waitingNames, '#due': partitionKey };
+
+/** A write to a delivery that is in hand, and out of it with the write. */
+function heldWrite(
+  delivery: Delivery,
+  { set, remove = '' }: { set: string; remove?: string },
+  ExpressionAttributeNames: Record<string, string>,
+  values: Record<string, unknown>,
+): Write {
   return {
     Update: {
       Key: deliveryKey(delivery),
-      UpdateExpression: `SET #state = :state${reason ? ', reason = :reason' : ''} REMOVE claim, leaseUntil, #due, #dueAt`,
+      UpdateExpression: `SET ${set} REMOVE claim, leaseUntil${remove}`,
       ConditionExpression: 'claim = :claim',
-      ExpressionAttributeNames: {
-        '#state': 'state',
-        '#due': tableSchema.dueIndex.partitionKey,
-        '#dueAt': tableSchema.dueIndex.sortKey,
-      },
-      ExpressionAttributeValues: { ':state': state, ':claim': delivery.claim, ...(reason && { ':reason': reason }) },
+      ExpressionAttributeNames,
+      ExpressionAttributeValues: { ':claim': delivery.claim, ...values },
     },
     otherwise: () => new Stale(),
   };
+}
+
+/** An end leaves the sweeper's index too. */
+const endWrite = (delivery: Delivery, set: string, values: Record<string, unknown>) =>
+  heldWrite(delivery, { set, remove: ', #due, #dueAt' }, endedNames, values);
+
+function nextWrite(delivery: Delivery, next: Next): Write {
+  if (next.state !== 'retrying') return endWrite(delivery, '#state = :state', { ':state': next.state });
+  return heldWrite(
+    delivery,
+    { set: '#state = :state, attempt = :attempt, nextAttemptAt = :at, #dueAt = :dueAt' },
+    waitingNames,
+    { ':state': next.state, ':attempt': next.attempt, ':at': next.nextAttemptAt, ':dueAt': next.dueAt },
+  );
+}
+
+function skipWrite(delivery: Delivery, reason: string): Write {
+  return endWrite(delivery, '#state = :state, reason = :reason', { ':state': 'skipped', ':reason': reason });
 }
 
 /** Attempts stand in the order of their ends, those of one millisecond in the order of their ids. */

@@ -7,8 +7,11 @@ import { type Key, keys } from './keys.ts';
 import type { Epochs } from './listing.ts';
 import type { Item } from './transact.ts';
 
-/** Where a delivery stands (design §5). Only `pending` has something left to do; the others are ends. */
-export type DeliveryState = 'pending' | 'delivered' | 'exhausted' | 'skipped';
+/** Where a delivery that has an attempt before it stands: the first one, or one after a failure. */
+export const waitingStates = ['pending', 'retrying'] as const;
+
+/** Where a delivery stands (design §5): it waits, or has come to its end. */
+export type DeliveryState = (typeof waitingStates)[number] | 'delivered' | 'exhausted' | 'skipped';
 
 /** One event on its way to one webhook. */
 export type Delivery = {
@@ -19,7 +22,7 @@ export type Delivery = {
   /** The event's `data` as JSON: text keeps its order, which a map of the table would not. */
   data: string;
   state: DeliveryState;
-  /** The number of the attempt that is next, from 1. */
+  /** The number of the attempt that is next, from 1; of the last one at the end. */
   attempt: number;
   /** When that attempt may be made; ISO 8601. */
   nextAttemptAt: string;

@@ -12,6 +12,9 @@ import { type Item, transact, type Write } from './transact.ts';
 /** An organization has at most so many (design §2). */
 export const webhooksLimit = 100;
 
+/** Where a webhook's deliveries go: its URL and its sealed secret. */
+export type Target = { url: string; sealed?: string };
+
 function webhookFrom({ pk: _, sk, signed: __, ...rest }: Item): Webhook {
   return { ...rest, id: `wh_${sk}`, createdAt: timestamp(timeOf(sk as string)) } as Webhook;
 }
@@ -37,8 +40,8 @@ export function openWebhookStore(table: Table) {
       return items.map((item) => `wh_${item.sk}`);
     },
 
-    /** What is needed to send: the URL and the sealed secret, or `undefined` for a webhook that is no more. */
-    async target(organization: Organization, id: string): Promise<{ url: string; sealed?: string } | undefined> {
+    /** What is needed to send, or `undefined` for a webhook that is no more. */
+    async target(organization: Organization, id: string): Promise<Target | undefined> {
       const webhookKey = keys.webhook(organization, ulidOf(id));
       const found = await getItems(table, [webhookKey, keys.webhookSecret(organization, ulidOf(id))]);
       const webhook = found.find((item) => item.pk === webhookKey.pk);

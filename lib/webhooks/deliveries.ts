@@ -3,23 +3,25 @@ import type { PublicEvent } from '../contract/events.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { DeliveryMessage } from '../contract/messages.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { Queue, Waiting } from '../sqs/queue.ts';
-import { longestDelaySeconds } from '../sqs/queue.ts';
-import type { DeliveryStore } from '../table/deliveries.ts';
+import type { DeliveryStore, Next } from '../table/deliveries.ts';
 import type { Delivery } from '../table/delivery-items.ts';
 import { graceMs, sweep } from '../table/due.ts';
 import type { WebhookStore } from '../table/webhooks.ts';
+import { attemptedOf } from './attempted.ts';
 import { deliveryIdOf } from './delivery-id.ts';
+import type { Ladder } from './ladder.ts';
+import { post } from './post.ts';
 import type { Secrets } from './secrets.ts';
-import type { Outcome, Post, Sender } from './sender.ts';
-import { deliveryHeaders } from './signature.ts';
+import type { Outcome, Sender } from './sender.ts';
+import { type DeliveryQueues, openWakeUps } from './wake-ups.ts';
 
 /** What deliveries are made of. */
 export type DeliveryParts = {
   store: DeliveryStore;
   webhooks: WebhookStore;
-  queue: Queue<DeliveryMessage>;
+  queues: DeliveryQueues;
   secrets: Secrets;
+  ladder: Ladder;
   ulid: () => string;
   clock: () => number;
 };
@@ -31,12 +33,8 @@ export type Change = { organization: Organization; item: string; version: number
 const leaseMs = 20_000;
 
 /** Deliveries: events on their way to webhooks (design §5). Each method may be run again at any time, in any order. */
-export function openDeliveries({ store, webhooks, queue, secrets, ulid, clock }: DeliveryParts) {
-  const wakeUp = (delivery: Delivery, at = Date.parse(delivery.nextAttemptAt)): Waiting<DeliveryMessage> => {
-    const { organization, webhookId, id: deliveryId, attempt, nextAttemptAt: dueAt } = delivery;
-    const delaySeconds = Math.min(longestDelaySeconds, Math.max(0, Math.ceil((at - clock()) / 1000)));
-    return { message: { organization, webhookId, deliveryId, attempt, dueAt }, delaySeconds };
-  };
+export function openDeliveries({ store, webhooks, queues, secrets, ladder, ulid, clock }: DeliveryParts) {
+  const wakeUps = openWakeUps(queues, clock);
 
   return {
     /**
@@ -48,34 +46,42 @@ export function openDeliveries({ store, webhooks, queue, secrets, ulid, clock }:
       const overdueAt = timestamp(clock() + graceMs);
       const states = await Promise.all(deliveries.map((delivery) => store.put(delivery, overdueAt)));
       const waiting = deliveries.filter((_, at) => states[at] === 'pending');
-      await queue.send(waiting.map((delivery) => wakeUp(delivery)));
+      await wakeUps.send(waiting.map((delivery) => ({ delivery })));
     },
 
     /**
-     * Makes the attempt that a wake-up asks for, unless it was made, is not due or is in another's hand.
+     * Makes the attempt that a wake-up asks for, unless it was made or is in another's hand. A wake-up that is early is
+     * sent on.
      *
      * @param send the guarded sender, which only those who attempt have to carry
      */
     async attempt({ organization, webhookId, deliveryId, attempt }: DeliveryMessage, send: Sender): Promise<void> {
       const lease = { claim: randomUUID(), now: timestamp(clock()), until: timestamp(clock() + leaseMs) };
-      const delivery = await store.claim({ organization, webhookId, id: deliveryId }, attempt, lease);
-      if (!delivery) return;
+      const claim = await store.claim({ organization, webhookId, id: deliveryId }, attempt, lease);
+      if (!claim) return;
+      if ('early' in claim) return wakeUps.send([{ delivery: claim.early }]);
+      const delivery = claim.claimed;
       const target = await webhooks.target(organization, webhookId);
       if (!target) return store.skip(delivery, 'webhook_deleted');
-      const secret = target.sealed && (await secrets.open(target.sealed, { organization, webhook: webhookId }));
-      const outcome = await send(signed(delivery, target.url, secret));
-      // The place of the retry ladder: until then one failure ends a delivery.
-      await store.end(
-        delivery,
-        outcome.error === undefined ? 'delivered' : 'exhausted',
-        attemptedNow(delivery, outcome),
-      );
+
+      const { event, data } = delivery;
+      const context = { organization, webhook: webhookId };
+      const outcome = await post({ deliveryId, event, data: JSON.parse(data) }, target, context, {
+        secrets,
+        clock,
+        send,
+      });
+      const endedAt = clock();
+      const next = nextAfter(attempt, outcome, endedAt);
+      const id = attempt === 1 ? deliveryId : `dlv_${ulid()}`;
+      await store.end(delivery, next, attemptedOf({ id, deliveryId, attempt, event }, outcome, endedAt));
+      if (next.state === 'retrying') await wakeUps.send([{ delivery: { ...delivery, ...next } }]);
     },
 
     /** Wakes the deliveries that are overdue at a moment, and answers how many; see `lib/table/due.ts`. */
     sweep: (until: number): Promise<number> =>
       sweep(store, { until, now: clock() }, (deliveries) =>
-        queue.send(deliveries.map((delivery) => wakeUp(delivery, freeAt(delivery)))),
+        wakeUps.send(deliveries.map((delivery) => ({ delivery, at: freeAt(delivery) }))),
       ),
   };
 
@@ -101,27 +107,18 @@ export function openDeliveries({ store, webhooks, queue, secrets, ulid, clock }:
       }));
   }
 
-  /** Each attempt is signed afresh: a receiver that refuses old timestamps must not refuse every retry. */
-  function signed({ event, id: deliveryId, data }: Delivery, url: string, secret: string | undefined): Post {
-    const sentAt = clock();
-    const body = JSON.stringify({ event, deliveryId, timestamp: timestamp(sentAt), data: JSON.parse(data) });
-    return { url, headers: deliveryHeaders({ event, deliveryId, sentAt, body }, secret), body };
-  }
-
-  function attemptedNow({ id: deliveryId, attempt, event }: Delivery, { httpStatus, durationMs, error }: Outcome) {
-    const endedAt = clock();
-    const record = {
-      id: attempt === 1 ? deliveryId : `dlv_${ulid()}`,
-      deliveryId,
-      attempt,
-      event,
-      httpStatus,
-      durationMs,
-      deliveredAt: timestamp(endedAt),
-      redelivery: attempt > 1,
-      ...(error !== undefined && { error }),
+  /** An end, or the ladder's next step after a failure (specification, "Events", rule 1). */
+  function nextAfter(attempt: number, { error }: Outcome, endedAt: number): Next {
+    if (error === undefined) return { state: 'delivered' };
+    const wait = ladder[attempt - 1];
+    if (wait === undefined) return { state: 'exhausted' };
+    const at = endedAt + wait;
+    return {
+      state: 'retrying',
+      attempt: attempt + 1,
+      nextAttemptAt: timestamp(at),
+      dueAt: timestamp(at + graceMs),
     };
-    return { record, endedAt };
   }
 }
 

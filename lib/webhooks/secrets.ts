@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** What a secret belongs to: sealed for one webhook, it opens for no other. */
-type SecretContext = { organization: string; webhook: string };
+export type SecretContext = { organization: string; webhook: string };
 
 /** How webhook secrets are kept: sealed before they are stored, opened only to sign. */
 export type Secrets = {

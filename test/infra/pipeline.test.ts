@@ -17,6 +17,8 @@ const rows = Object.entries(consumers as Record<string, Consumer>).map(([name, r
 const sources = rows.flatMap(({ id, sources, timeoutSeconds }) =>
   sources.map((source) => ({ id, source, timeoutSeconds })),
 );
+const fed = (id: string): string[] =>
+  sources.flatMap((row) => (row.id === id && 'queue' in row.source ? [row.source.queue] : []));
 
 /** The logical id of a queue of the contract. */
 const queueOf = (name: string): string =>
@@ -119,8 +121,8 @@ describe('the queues', () => {
 
   it.each([
     ['PublishEvents', ['deliveries', 'deadChanges']],
-    ['DeliverWebhook', []],
-    ['SweepOverdue', ['deliveries']],
+    ['DeliverWebhook', ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry']],
+    ['SweepOverdue', ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry']],
   ] as const)('take messages from %s, which knows where they are: %j, and no others', (id, names) => {
     const sends = allowedTo(id, 'sqs').filter((action) => action.startsWith('sqs:SendMessage'));
     expect(sends.sort()).toEqual(names.flatMap((name) => actionsOn(queueOf(name), ['sqs:SendMessage'])).sort());
@@ -133,6 +135,12 @@ describe('the queues', () => {
       MessageRetentionPeriod: 14 * 24 * 60 * 60,
     });
     expect(sources.filter(({ source }) => 'queue' in source && String(source.queue) === 'deadChanges')).toEqual([]);
+  });
+
+  it('may be fed by the very function that they call only where the ladder needs it', () => {
+    for (const { id } of rows)
+      expect(functionOf(id).RecursiveLoop).toBe(id === 'DeliverWebhook' ? 'Allow' : 'Terminate');
+    expect(fed('DeliverWebhook')).toContain('thirdRetry');
   });
 });
 

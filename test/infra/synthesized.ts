@@ -25,6 +25,7 @@ export type Statement = { Effect: 'Allow' | 'Deny'; Action: string | string[]; R
 /** What tests look at of a function. */
 export type FunctionProperties = {
   Timeout: number;
+  RecursiveLoop?: string;
   Environment: { Variables: Record<string, unknown> };
   LoggingConfig: { LogGroup: { Ref: string } };
   Role: { 'Fn::GetAtt': [string, 'Arn'] };

@@ -6,7 +6,7 @@ import { attemptsOf, createTask, newToken, register } from './stories.ts';
 const service = await startDeployment();
 const events = ['task.created'];
 
-it('records the one attempt at a receiver that answers 500', async () => {
+it('records the first attempt at a receiver that answers 500', async () => {
   const receiver = await startReceiver((_, response) => response.writeHead(500).end('oh no'));
   const id = await register(service, { url: receiver.url, events });
   await createTask(service, 'Fails');
@@ -46,7 +46,7 @@ it('records a connection that breaks before an answer with status 0', async () =
   expect(attempt).toMatchObject({ httpStatus: 0, error: expect.stringMatching(/^The connection failed/) });
 });
 
-it('repeats no delivery by itself while later ones go through', async () => {
+it('repeats no delivery before its time while later ones go through', async () => {
   const token = await newToken(service, 'stubborn');
   const receiver = await startReceiver((_, response) => response.writeHead(503).end());
   const id = await register(service, { url: receiver.url, events }, token);

@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 
-/** A request that a receiver got: its headers, and its body as the bytes that came. */
-export type Received = { path: string; headers: Record<string, string>; raw: Buffer; body: Delivered };
+/** A request that a receiver got: when, its headers, and its body as the bytes that came. */
+export type Received = { at: number; path: string; headers: Record<string, string>; raw: Buffer; body: Delivered };
 
 /** The body of a delivery. */
 type Delivered = {
@@ -46,7 +46,8 @@ export async function startReceiver(
     for await (const chunk of request) chunks.push(chunk);
     const raw = Buffer.concat(chunks);
     const headers = request.headers as Record<string, string>;
-    const one = { path: request.url as string, headers, raw, body: JSON.parse(raw.toString('utf8')) as Delivered };
+    const body = JSON.parse(raw.toString('utf8')) as Delivered;
+    const one = { at: Date.now(), path: request.url as string, headers, raw, body };
     received.push(one);
     for (const look of [...waiting]) look();
     answer(one, response);

@@ -2,7 +2,7 @@ import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
-import { openDeliveryStore } from '../../lib/table/deliveries.ts';
+import { type Claim, openDeliveryStore } from '../../lib/table/deliveries.ts';
 import { type Delivery, deliveryKey } from '../../lib/table/delivery-items.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -39,9 +39,12 @@ const stored = (delivery: Delivery) => getItem(board.table, deliveryKey(delivery
 /** The deliveries that the sweeper's index lists up to a moment, by their keys. */
 const due = async (until: string) => (await Array.fromAsync(store.due(until))).map(({ key }) => key.sk);
 
+/** The delivery that a claim gave, if it gave it. */
+const handOf = (claim: Claim) => (claim && 'claimed' in claim ? claim.claimed : undefined);
+
 async function claimed(delivery = newDelivery()): Promise<Delivery> {
   await store.put(delivery, at(60));
-  return (await store.claim(delivery, 1, lease('mine', 0))) as Delivery;
+  return handOf(await store.claim(delivery, 1, lease('mine', 0))) as Delivery;
 }
 
 const record = (delivery: Delivery): DeliveryRecord => ({
@@ -67,7 +70,7 @@ describe('a put', () => {
 
   it('of one that is there already writes nothing, and tells what has become of it', async () => {
     const delivery = await claimed();
-    await store.end(delivery, 'delivered', attempted(delivery));
+    await store.end(delivery, { state: 'delivered' }, attempted(delivery));
     const before = await dumpOf(board.table, organization);
     expect(await store.put(newDelivery({ id: delivery.id }), at(60))).toBe('delivered');
     expect(await dumpOf(board.table, organization)).toEqual(before);
@@ -109,7 +112,7 @@ describe('the list of what is due', () => {
 
   it('has nothing that has ended', async () => {
     const delivered = await claimed(newDelivery({ id: 'dlv_01K00000000000000000000000' }));
-    await store.end(delivered, 'delivered', attempted(delivered));
+    await store.end(delivered, { state: 'delivered' }, attempted(delivered));
     const skipped = await claimed(newDelivery({ id: 'dlv_01K00000000000000000000001' }));
     await store.skip(skipped, 'a reason');
     expect(await due('9999-12-31T23:59:59.999Z')).toEqual([]);
@@ -137,17 +140,39 @@ describe('a claim', () => {
     );
     const [won, ...more] = claims.filter((claim) => claim !== undefined);
     expect(more).toEqual([]);
-    expect(won).toEqual({ ...delivery, claim: expect.stringMatching(/^claim-\d$/), leaseUntil: at(20) });
+    expect(handOf(won)).toEqual({ ...delivery, claim: expect.stringMatching(/^claim-\d$/), leaseUntil: at(20) });
   });
 
   it('is given again when the hold has ended, and the first may no more say how it ended', async () => {
     const first = await claimed();
     expect(await store.claim(first, 1, lease('other', 19.999))).toBeUndefined();
-    const second = await store.claim(first, 1, lease('other', 20));
+    const second = handOf(await store.claim(first, 1, lease('other', 20)));
     expect(second?.claim).toBe('other');
-    await expect(store.end(first, 'exhausted', attempted(first))).rejects.toThrow();
+    await expect(store.end(first, { state: 'exhausted' }, attempted(first))).rejects.toThrow();
     await store.skip(first, 'a reason');
     expect(await stored(first)).toMatchObject({ state: 'pending', claim: 'other' });
+  });
+
+  it('is told again to whoever has it, for its first answer may have been lost', async () => {
+    const delivery = await claimed();
+    expect(handOf(await store.claim(delivery, 1, lease('mine', 0)))).toEqual(delivery);
+    expect(await store.claim(delivery, 1, lease('other', 0))).toBeUndefined();
+  });
+
+  it('before its time is told so, and takes nothing in hand', async () => {
+    const delivery = newDelivery({ attempt: 2, state: 'retrying', nextAttemptAt: at(300) });
+    await store.put(delivery, at(360));
+    expect(await store.claim(delivery, 2, lease('mine', 299.999))).toEqual({ early: delivery });
+    expect(await stored(delivery)).not.toHaveProperty('claim');
+    expect(handOf(await store.claim(delivery, 2, lease('mine', 300)))).toMatchObject({ claim: 'mine' });
+  });
+
+  it('of another attempt than the next is given to nobody, early or not', async () => {
+    const delivery = newDelivery({ attempt: 2, state: 'retrying', nextAttemptAt: at(300) });
+    await store.put(delivery, at(360));
+    for (const attempt of [1, 3])
+      for (const seconds of [299, 300])
+        expect(await store.claim(delivery, attempt, lease('mine', seconds))).toBeUndefined();
   });
 
   it('of a delivery that there is not makes none', async () => {
@@ -159,23 +184,46 @@ describe('a claim', () => {
 describe('an end', () => {
   it('is recorded once, though it is told twice', async () => {
     const delivery = await claimed();
-    await store.end(delivery, 'delivered', attempted(delivery));
-    await expect(store.end(delivery, 'delivered', attempted(delivery))).rejects.toThrow();
+    await store.end(delivery, { state: 'delivered' }, attempted(delivery));
+    await expect(store.end(delivery, { state: 'delivered' }, attempted(delivery))).rejects.toThrow();
     const page = { limit: 20, offset: 0 };
     expect((await store.history(organization, delivery.webhookId, page, Date.parse(at(1)))).total).toBe(1);
   });
 
   it('is read as the very record, without what the table adds', async () => {
     const delivery = await claimed();
-    await store.end(delivery, 'delivered', attempted(delivery));
+    await store.end(delivery, { state: 'delivered' }, attempted(delivery));
     const page = { limit: 20, offset: 0 };
     const { items } = await store.history(organization, delivery.webhookId, page, Date.parse(at(1)));
     expect(items).toEqual([record(delivery)]);
   });
 
+  it('that is none leads to the next attempt, which the sweeper sees when that is overdue', async () => {
+    const delivery = await claimed(newDelivery({ id: 'dlv_01K00000000000000000000000' }));
+    const next = { state: 'retrying', attempt: 2, nextAttemptAt: at(301), dueAt: at(361) } as const;
+    await store.end(delivery, next, attempted(delivery));
+    const { claim: _, leaseUntil: __, ...rest } = delivery;
+    const { dueAt: ___, ...retrying } = next;
+    expect(handOf(await store.claim(delivery, 2, lease('other', 301)))).toEqual({
+      ...rest,
+      ...retrying,
+      claim: 'other',
+      leaseUntil: at(321),
+    });
+    expect(await due(at(320.999))).toEqual([]);
+  });
+
+  it('that waits for its next attempt is listed for the sweeper then', async () => {
+    const delivery = await claimed(newDelivery({ id: 'dlv_01K00000000000000000000000' }));
+    const next = { state: 'retrying', attempt: 2, nextAttemptAt: at(301), dueAt: at(361) } as const;
+    await store.end(delivery, next, attempted(delivery));
+    expect(await due(at(360.999))).toEqual([]);
+    expect(await due(at(361))).toEqual([deliveryKey(delivery).sk]);
+  });
+
   it('does not make a webhook that there is not', async () => {
     const delivery = await claimed();
-    await store.end(delivery, 'delivered', attempted(delivery));
+    await store.end(delivery, { state: 'delivered' }, attempted(delivery));
     expect(Object.keys(await dumpOf(board.table, organization)).filter((key) => key.includes('#W '))).toEqual([]);
   });
 });

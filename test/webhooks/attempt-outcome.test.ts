@@ -98,10 +98,14 @@ describe('a success', () => {
 });
 
 describe('a failure', () => {
-  it('ends the delivery as exhausted, and is recorded with its status and error', async () => {
+  it('leads to the next attempt, and is recorded with its status and error', async () => {
     const message = await office.message();
     await office.deliveries.attempt(message, notingSender({ ...failed, durationMs: 9 }).send);
-    expect(await office.delivery(message)).toMatchObject({ state: 'exhausted' });
+    expect(await office.delivery(message)).toMatchObject({
+      state: 'retrying',
+      attempt: 2,
+      nextAttemptAt: '2026-03-01T12:05:00.000Z',
+    });
     expect(await office.history(message.webhookId)).toMatchObject([
       {
         id: message.deliveryId,
@@ -123,11 +127,16 @@ describe('a failure', () => {
     expect(await office.history(message.webhookId)).toMatchObject([{ httpStatus: 0, error: 'No answer within 10 s.' }]);
   });
 
-  it('wakes nobody again', async () => {
+  it('wakes a worker for the next attempt when that is due', async () => {
     const message = await office.message();
-    const sent = office.queue.sent.length;
     await office.deliveries.attempt(message, notingSender(failed).send);
-    expect(office.queue.sent).toHaveLength(sent);
+    expect(office.queue.sent.slice(1)).toEqual([
+      {
+        to: 'firstRetry',
+        message: { ...message, attempt: 2, dueAt: '2026-03-01T12:05:00.000Z' },
+        delaySeconds: 300,
+      },
+    ]);
   });
 });
 
@@ -137,7 +146,7 @@ describe('an ended delivery', () => {
     ['exhausted', failed],
   ])('is in nobody’s hand and waits for nothing: %s', async (state, outcome) => {
     const message = await office.message();
-    await office.deliveries.attempt(message, notingSender(outcome).send);
+    await office.attemptAll(message, notingSender(outcome).send);
     const delivery = await office.delivery(message);
     expect(delivery).toMatchObject({ state });
     for (const gone of ['due', 'dueAt', 'claim', 'leaseUntil']) expect(delivery).not.toHaveProperty(gone);

@@ -17,9 +17,11 @@ import { getItem } from '../../lib/table/reads.ts';
 import type { Item } from '../../lib/table/transact.ts';
 import { openWebhookStore } from '../../lib/table/webhooks.ts';
 import { type Change, openDeliveries } from '../../lib/webhooks/deliveries.ts';
+import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { openKeyFile, type Secrets } from '../../lib/webhooks/secrets.ts';
 import type { Outcome, Post, Sender } from '../../lib/webhooks/sender.ts';
+import type { DeliveryQueues } from '../../lib/webhooks/wake-ups.ts';
 import { openWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { clockAt, openService } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -51,7 +53,15 @@ function officeOf(table: Table) {
   const queue = listingQueue();
   const allowed = allowedReceivers('127.0.0.1:*');
   const webhooks = openWebhooks({ store: webhookStore, deliveries: store, secrets, allowed, ulid, clock });
-  const deliveries = openDeliveries({ store, webhooks: webhookStore, queue, secrets, ulid, clock });
+  const deliveries = openDeliveries({
+    store,
+    webhooks: webhookStore,
+    queues: queue.queues,
+    secrets,
+    ladder: readLadder(undefined),
+    ulid,
+    clock,
+  });
 
   const office = {
     organization,
@@ -93,6 +103,16 @@ function officeOf(table: Table) {
       return message as DeliveryMessage;
     },
 
+    /** Makes a delivery's attempts, each when it is due, until it wakes nobody any more; the clock moves along. */
+    attemptAll: async (message: DeliveryMessage, send: Sender): Promise<void> => {
+      for (let next: DeliveryMessage | undefined = message; next; ) {
+        clock.now = Math.max(clock.now, Date.parse(next.dueAt));
+        const before = queue.sent.length;
+        await deliveries.attempt(next, send);
+        next = queue.sent[before]?.message;
+      }
+    },
+
     /** The item of a delivery, as it stands in the table. */
     delivery: ({ webhookId, deliveryId }: DeliveryMessage): Promise<Item | undefined> =>
       getItem(table, deliveryKey({ organization, webhookId, id: deliveryId })),
@@ -107,17 +127,27 @@ function officeOf(table: Table) {
   return office;
 }
 
-/** A queue whose messages can be read, and that can be made to fail the next time. */
+/** Queues whose messages can be read, and that can be made to fail the next time. */
 function listingQueue() {
-  const queue = {
-    sent: [] as Waiting<DeliveryMessage>[],
-    failsOnce: false,
+  const sent: (Waiting<DeliveryMessage> & { to: keyof DeliveryQueues })[] = [];
+  const listing = (to: keyof DeliveryQueues) => ({
     send: async (messages: readonly Waiting<DeliveryMessage>[]) => {
-      if (queue.failsOnce) {
+      if (queue.failsOnce && messages.length > 0) {
         queue.failsOnce = false;
         throw new Error('The queue is away.');
       }
-      queue.sent.push(...messages);
+      sent.push(...messages.map((waiting) => ({ ...waiting, to })));
+    },
+  });
+  const queue = {
+    /** All that was sent, to whichever queue, in its order. */
+    sent,
+    failsOnce: false,
+    queues: {
+      deliveries: listing('deliveries'),
+      firstRetry: listing('firstRetry'),
+      secondRetry: listing('secondRetry'),
+      thirdRetry: listing('thirdRetry'),
     },
   };
   return queue;

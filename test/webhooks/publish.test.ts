@@ -24,6 +24,7 @@ describe('an event', () => {
     await office.publish();
     expect(office.queue.sent).toEqual([
       {
+        to: 'deliveries',
         message: {
           organization: office.organization,
           webhookId: id,

@@ -30,7 +30,7 @@ describe('the sweep', () => {
     office.clock.now = opening + minuteMs - 1;
     expect(await swept()).toEqual([]);
     office.clock.now = opening + minuteMs;
-    expect(await swept()).toEqual([{ message, delaySeconds: 0 }]);
+    expect(await swept()).toEqual([{ to: 'deliveries', message, delaySeconds: 0 }]);
   });
 
   it('wakes what a crash between put and send left behind', async () => {
@@ -75,7 +75,7 @@ describe('the sweep', () => {
     ['exhausted', failed],
   ])('leaves alone what is %s, for all time', async (_, outcome) => {
     const message = await office.message();
-    await office.deliveries.attempt(message, notingSender(outcome).send);
+    await office.attemptAll(message, notingSender(outcome).send);
     expect(await swept(allTime)).toEqual([]);
   });
 
@@ -141,14 +141,14 @@ describe('a delivery that a worker has in hand', () => {
     office.clock.now = opening + 19_999;
     expect(await swept()).toEqual([]);
     office.clock.now = opening + 20_000;
-    expect(await swept()).toEqual([{ message, delaySeconds: 0 }]);
+    expect(await swept()).toEqual([{ to: 'deliveries', message, delaySeconds: 0 }]);
   });
 
   it('is woken for the end of the hold by a sweep that reaches ahead', async () => {
     const message = await office.message();
     await loseWorker(message);
     office.clock.now = opening + 5_500;
-    expect(await swept(allTime)).toEqual([{ message, delaySeconds: 15 }]);
+    expect(await swept(allTime)).toEqual([{ to: 'deliveries', message, delaySeconds: 15 }]);
   });
 
   it('is not listed again by a sweep that meets its end', async () => {

@@ -1,12 +1,13 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { handler as deleteWebhook } from '../../../functions/webhooks/delete-webhook.ts';
 import { handler as getWebhook } from '../../../functions/webhooks/get-webhook.ts';
 import { handler as listDeliveries } from '../../../functions/webhooks/list-deliveries.ts';
 import { handler as listWebhooks } from '../../../functions/webhooks/list-webhooks.ts';
 import { handler as registerWebhook } from '../../../functions/webhooks/register-webhook.ts';
+import { startQueues } from '../../../infra/local/queues.ts';
 import { app } from '../../../lib/app.ts';
 import { environment } from '../../../lib/contract/deployment.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
@@ -35,11 +36,14 @@ export const newWebhook: NewWebhook = { url: 'https://example.com/hooks', events
  * @param more further environment variables
  */
 export async function openRegistries(more: Record<string, string> = {}) {
-  const service = await openService();
+  const [service, queues] = await Promise.all([openService(), startQueues()]);
+  afterAll(() => queues.stop());
   Object.assign(process.env, {
     [environment.tableName]: service.tableName,
     [environment.dynamodbEndpoint]: service.endpoint,
     [environment.secretsKeyFile]: join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'),
+    [environment.sqsEndpoint]: queues.endpoint,
+    ...queues.variables,
     ...more,
   });
   return {

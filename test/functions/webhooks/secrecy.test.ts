@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
+import { consumers } from '../../../lib/contract/consumers.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { dumpOf } from '../../table-dump.ts';
@@ -68,6 +69,14 @@ describe('the secret of a webhook', () => {
     expect(table).toContain(dataOf<Webhook>(answer).id.slice(3));
     expect(table).toContain('sealed');
     expectKept(table);
+  });
+
+  it('is in no change that the table’s stream hands to a function', async () => {
+    const heard = consumers.publishEvents.sources.flatMap(({ kinds }): string[] => [...kinds]);
+    await registry.register({ ...newWebhook, secret });
+    const items = Object.values(await registry.dump()) as { kind?: string; sealed?: string }[];
+    expect(items.filter(({ sealed }) => sealed !== undefined)).toHaveLength(1);
+    for (const { kind, sealed } of items) expect(sealed !== undefined && heard.includes(kind ?? '')).toBe(false);
   });
 
   it('is in no log line of a registration, refused ones and broken ones too', async () => {

@@ -9,6 +9,7 @@ it('has a setting for everything that the environment says nothing of', () => {
     dataFolder: resolve('.crewboard'),
     dynamodbEndpoint: undefined,
     allowedReceivers: 'localhost:*,127.0.0.1:*',
+    retryLadder: undefined,
   });
 });
 
@@ -19,19 +20,22 @@ it('takes what the environment says', () => {
       CREWBOARD_DATA: 'some/folder',
       DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000',
       ALLOWED_RECEIVERS: 'hooks.test:9000',
+      RETRY_LADDER: '2, 3,4',
     }),
   ).toEqual({
     port: 0,
     dataFolder: resolve('some/folder'),
     dynamodbEndpoint: 'http://127.0.0.1:8000',
     allowedReceivers: 'hooks.test:9000',
+    retryLadder: '2, 3,4',
   });
 });
 
-it('counts an empty folder or endpoint as not given', () => {
-  expect(readSettings({ CREWBOARD_DATA: '', DYNAMODB_ENDPOINT: '' })).toMatchObject({
+it('counts an empty folder, endpoint or ladder as not given', () => {
+  expect(readSettings({ CREWBOARD_DATA: '', DYNAMODB_ENDPOINT: '', RETRY_LADDER: '' })).toMatchObject({
     dataFolder: resolve('.crewboard'),
     dynamodbEndpoint: undefined,
+    retryLadder: undefined,
   });
 });
 
@@ -52,3 +56,28 @@ it.each(['http', '-1', '65536', '3000.5', '1e3', '0x10', ' 3000', ''])(
     );
   },
 );
+
+it.each(['1,1,1', '86400,86400,86400', '300,1800,7200'])('takes the ladder %s', (ladder) => {
+  expect(readSettings({ RETRY_LADDER: ladder }).retryLadder).toBe(ladder);
+});
+
+it.each([
+  '2,3',
+  '2,3,4,5',
+  '0,3,4',
+  '-2,3,4',
+  '2,3,86401',
+  '2.5,3,4',
+  '1e1,3,4',
+  '2;3;4',
+  '2,,4',
+  '2,3,4,',
+  '5m,30m,2h',
+  ' ',
+  '2,3,4\n5',
+])('refuses the ladder %j in one sentence', (ladder) => {
+  expect(() => readSettings({ RETRY_LADDER: ladder })).toThrow(Problem);
+  expect(() => readSettings({ RETRY_LADDER: ladder })).toThrow(
+    `RETRY_LADDER is ${JSON.stringify(ladder)}; write three whole numbers of seconds from 1 to 86400, such as 300,1800,7200.`,
+  );
+});

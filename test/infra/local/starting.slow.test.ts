@@ -88,6 +88,15 @@ it.concurrent('tells that ALLOWED_RECEIVERS cannot be read', async () => {
   expect(await refusal({ ALLOWED_RECEIVERS: 'localhost' })).toMatch(sentence('ALLOWED_RECEIVERS'));
 });
 
+it.concurrent('tells that RETRY_LADDER cannot be read', async () => {
+  expect(await refusal({ RETRY_LADDER: '5m,30m,2h' })).toMatch(sentence('RETRY_LADDER is "5m,30m,2h"; write three'));
+});
+
+it.concurrent('starts where RETRY_LADDER is empty, as if it were not set', async () => {
+  const service = await startDeployment({ environment: { RETRY_LADDER: '' } });
+  expect((await service.api('GET', '/api/webhooks')).status).toBe(200);
+});
+
 it.concurrent('tells how to go on where no engine is bundled for the platform', async () => {
   const elsewhere = "data:text/javascript,Object.defineProperty(process, 'arch', { value: 's390x' })";
   const said = await refusal({}, ['--import', elsewhere]);

@@ -1,0 +1,43 @@
+import type { QueueName } from '../contract/deployment.ts';
+import type { DeliveryMessage } from '../contract/messages.ts';
+import { longestDelaySeconds, type Queue } from '../sqs/queue.ts';
+import type { Delivery } from '../table/delivery-items.ts';
+
+/** The queues in which deliveries wait. */
+export type DeliveryQueues = Record<Exclude<QueueName, 'deadChanges'>, Queue<DeliveryMessage>>;
+
+/** The queue of each attempt: the first one's, then a step of the ladder each. */
+const queueOfAttempt = ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;
+
+/** The messages that wake a worker for a delivery. A lost one loses time only, the sweeper sends another. */
+export function openWakeUps(queues: DeliveryQueues, clock: () => number) {
+  return {
+    /**
+     * Wakes a worker for each delivery when its next attempt is due, or at a later moment. SQS waits 15 minutes at
+     * most: what is due later is met early, and sent on from there.
+     *
+     * @param at milliseconds since 1970
+     */
+    async send(deliveries: readonly { delivery: Delivery; at?: number }[]): Promise<void> {
+      for (const [nth, name] of queueOfAttempt.entries()) {
+        const waiting = deliveries.filter(({ delivery }) => delivery.attempt === nth + 1);
+        await queues[name].send(
+          waiting.map(({ delivery, at }) => ({
+            message: messageOf(delivery),
+            delaySeconds: secondsUntil(at ?? Date.parse(delivery.nextAttemptAt)),
+          })),
+        );
+      }
+    },
+  };
+
+  /** Rounded up, so that what waits is met when it is due and not a moment before. */
+  function secondsUntil(at: number): number {
+    return Math.min(longestDelaySeconds, Math.max(0, Math.ceil((at - clock()) / 1000)));
+  }
+}
+
+/** Names a delivery's next attempt, and nothing of what it says. */
+function messageOf({ organization, webhookId, id, attempt, nextAttemptAt }: Delivery): DeliveryMessage {
+  return { organization, webhookId, deliveryId: id, attempt, dueAt: nextAttemptAt };
+}

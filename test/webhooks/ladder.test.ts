@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { readLadder } from '../../lib/webhooks/ladder.ts';
+import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
+import { openSender } from '../../lib/webhooks/sender.ts';
+import { notingSender, openOffices } from './office.ts';
+import { closedPort, startReceiver, startSocket } from './receiver.ts';
+
+const newOffice = await openOffices();
+
+describe('the ladder', () => {
+  it('is that of the specification where nothing is set: 5 minutes, 30 minutes and 2 hours', () => {
+    expect(readLadder(undefined)).toEqual([300_000, 1_800_000, 7_200_000]);
+  });
+
+  it.each([
+    ['300,1800,7200', [300_000, 1_800_000, 7_200_000]],
+    ['1,1,1', [1_000, 1_000, 1_000]],
+    [' 2 , 30 ,86400 ', [2_000, 30_000, 86_400_000]],
+    ['86400,60,1', [86_400_000, 60_000, 1_000]],
+  ])('is read from %j', (text, ladder) => {
+    expect(readLadder(text)).toEqual(ladder);
+  });
+
+  it.each([
+    '',
+    '300',
+    '300,1800',
+    '300,1800,7200,9000',
+    '300,1800,',
+    ',,',
+    '0,1800,7200',
+    '-1,1800,7200',
+    '1.5,1800,7200',
+    '1e3,1800,7200',
+    '0300,1800,7200',
+    '300;1800;7200',
+    '300,1800,86401',
+    '300,1800,100000',
+    '5m,30m,2h',
+    'Infinity,1,1',
+    '3 0,1,1',
+  ])('is not read from %j, which is named', (text) => {
+    expect(() => readLadder(text)).toThrow(`RETRY_LADDER is ${JSON.stringify(text)};`);
+  });
+});
+
+describe('a failure of any kind', () => {
+  const send = openSender(allowedReceivers('127.0.0.1:*'), { timeoutMs: 200 });
+
+  it.each([
+    [
+      'a redirect',
+      async () => (await startReceiver((response) => response.writeHead(302, { location: '/' }).end())).url,
+    ],
+    ['an answer below 200', async () => (await startSocket((to) => void to.end('HTTP/1.1 101 Odd\r\n\r\n'))).url],
+    ['a refusal of the caller’s', async () => (await startReceiver((response) => response.writeHead(410).end())).url],
+    ['a refused connection', async () => `http://127.0.0.1:${await closedPort()}/`],
+    ['TLS that is none', async () => (await startReceiver()).url.replace('http:', 'https:')],
+    ['an answer that never comes', async () => (await startReceiver(() => {})).url],
+    ['an address that is not public', async () => 'https://10.0.0.1/'],
+  ])('climbs the same ladder: %s', async (_, receiver) => {
+    const outcome = await send({ url: await receiver(), headers: {}, body: '{}' });
+    expect(outcome.error).toBeTypeOf('string');
+    const office = newOffice();
+    const message = await office.message();
+    const { posts, send: failing } = notingSender(outcome);
+    await office.attemptAll(message, failing);
+    expect(posts).toHaveLength(4);
+    expect(await office.delivery(message)).toMatchObject({ state: 'exhausted', attempt: 4 });
+    const sentAt = posts.map(({ body }) => Date.parse(JSON.parse(body).timestamp));
+    expect(sentAt.map((at) => (at - (sentAt[0] ?? 0)) / 1000)).toEqual([0, 300, 2_100, 9_300]);
+    const records = await office.history(message.webhookId);
+    expect(records.map(({ httpStatus, error }) => ({ httpStatus, error }))).toEqual(
+      Array(4).fill({ httpStatus: outcome.httpStatus, error: outcome.error }),
+    );
+  });
+});
