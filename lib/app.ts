@@ -53,6 +53,7 @@ export function openApp({ environment: variables, clock }: Collaborators) {
       webhooks,
       queues: {
         deliveries: queue('deliveries'),
+        slowDeliveries: queue('slowDeliveries'),
         firstRetry: queue('firstRetry'),
         secondRetry: queue('secondRetry'),
         thirdRetry: queue('thirdRetry'),

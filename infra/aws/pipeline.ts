@@ -15,7 +15,7 @@ const retries = ['firstRetry', 'secondRetry', 'thirdRetry'] as const;
 /** Which queues a consumer puts messages on; the right to take them comes with its source. */
 const sendsTo: Record<ConsumerName, readonly QueueName[]> = {
   publishEvents: ['deliveries', 'deadChanges'],
-  deliverWebhook: ['deliveries', ...retries],
+  deliverWebhook: ['deliveries', 'slowDeliveries', ...retries],
   sweepOverdue: ['deliveries', ...retries],
 };
 

@@ -20,10 +20,11 @@ export const consumers = {
     sources: [{ stream: 'table', kinds: ['task'], batchSize: 100, concurrency: 1 }],
     timeoutSeconds: 60,
   },
-  /** A lane for each queue: a wave of retries takes no places of first attempts. */
+  /** A lane for each queue: neither receivers that hang nor a wave of retries takes the places of first attempts. */
   deliverWebhook: {
     sources: [
       { queue: 'deliveries', batchSize: 10, concurrency: 8 },
+      { queue: 'slowDeliveries', batchSize: 10, concurrency: 2 },
       { queue: 'firstRetry', batchSize: 10, concurrency: 2 },
       { queue: 'secondRetry', batchSize: 10, concurrency: 2 },
       { queue: 'thirdRetry', batchSize: 10, concurrency: 2 },

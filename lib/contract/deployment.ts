@@ -12,6 +12,7 @@ export const environment = {
   sqsEndpoint: 'SQS_ENDPOINT',
   /** Where the queues are, see `queues`. */
   deliveriesQueueUrl: 'DELIVERIES_QUEUE_URL',
+  slowDeliveriesQueueUrl: 'SLOW_DELIVERIES_QUEUE_URL',
   firstRetryQueueUrl: 'FIRST_RETRY_QUEUE_URL',
   secondRetryQueueUrl: 'SECOND_RETRY_QUEUE_URL',
   thirdRetryQueueUrl: 'THIRD_RETRY_QUEUE_URL',
@@ -48,6 +49,8 @@ const delivering = { visibilitySeconds: 180 };
 export const queues = {
   /** First attempts. */
   deliveries: { urlVariable: environment.deliveriesQueueUrl, ...delivering },
+  /** Attempts for webhooks whose receiver holds workers up, so that they hold up only each other. */
+  slowDeliveries: { urlVariable: environment.slowDeliveriesQueueUrl, ...delivering },
   /** The steps of the retry ladder: what waits in one waits about equally long. */
   firstRetry: { urlVariable: environment.firstRetryQueueUrl, ...delivering },
   secondRetry: { urlVariable: environment.secondRetryQueueUrl, ...delivering },

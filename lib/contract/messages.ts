@@ -13,5 +13,7 @@ export const DeliveryMessage = v.object({
   deliveryId: DeliveryId,
   attempt: v.number(),
   dueAt: Timestamp,
+  /** Sent on to the lane of slow webhooks; it is attempted there, whatever the webhook is by then. */
+  slow: v.optional(v.literal(true)),
 });
 export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;

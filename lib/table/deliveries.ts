@@ -33,7 +33,12 @@ export type Next =
   | { state: 'retrying'; attempt: number; nextAttemptAt: string; dueAt: string };
 
 /** The attempt that was made: its record, and the moment of its end in milliseconds since 1970. */
-export type Attempted = { record: DeliveryRecord; endedAt: number };
+export type Attempted = {
+  record: DeliveryRecord;
+  endedAt: number;
+  /** Whether the receiver has shown itself slow, or quick again; absent: neither. */
+  slow?: boolean | undefined;
+};
 
 /** A webhook that another attempt has told of a later moment, or that is gone: it is left as it is. */
 class Overtaken extends Error {}
@@ -98,15 +103,15 @@ export function openDeliveryStore(table: Table) {
     },
 
     /**
-     * Writes down the attempt of a delivery that this worker has in hand, with what follows it, and the webhook's
-     * `lastDeliveryAt` unless that is later already, together.
+     * Writes down the attempt of a delivery that this worker has in hand, with what follows it, and what the webhook
+     * tells of its newest attempt unless it tells of a later one already, together.
      *
      * @throws `Stale` when another worker has it in hand by now
      */
     async end(delivery: Delivery, next: Next, attempted: Attempted): Promise<void> {
       const writes = [nextWrite(delivery, next), ...recordWrites(delivery, attempted)];
       try {
-        await transact(table, [...writes, lastDeliveryWrite(delivery, attempted)]);
+        await transact(table, [...writes, lastAttemptWrite(delivery, attempted)]);
       } catch (error) {
         if (!(error instanceof Overtaken)) throw error;
         await transact(table, writes);
@@ -198,13 +203,15 @@ function recordWrites({ organization, webhookId }: Delivery, { record, endedAt }
   return listingWrites(undefined, standing, { epochs: utcDays, expiresAt: historyExpiry(endedAt) });
 }
 
-function lastDeliveryWrite({ organization, webhookId }: Delivery, { record }: Attempted): Write {
+/** What a webhook's own item tells of its newest attempt. */
+function lastAttemptWrite({ organization, webhookId }: Delivery, { record, slow }: Attempted): Write {
+  const pace = slow === undefined ? '' : slow ? ', slow = :slow' : ' REMOVE slow';
   return {
     Update: {
       Key: keys.webhook(organization, ulidOf(webhookId)),
-      UpdateExpression: 'SET lastDeliveryAt = :at',
+      UpdateExpression: `SET lastDeliveryAt = :at${pace}`,
       ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(lastDeliveryAt) OR lastDeliveryAt < :at)',
-      ExpressionAttributeValues: { ':at': record.deliveredAt },
+      ExpressionAttributeValues: { ':at': record.deliveredAt, ...(slow && { ':slow': true }) },
     },
     otherwise: () => new Overtaken(),
   };

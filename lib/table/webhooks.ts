@@ -12,10 +12,10 @@ import { type Item, transact, type Write } from './transact.ts';
 /** An organization has at most so many (design §2). */
 export const webhooksLimit = 100;
 
-/** Where a webhook's deliveries go: its URL and its sealed secret. */
-export type Target = { url: string; sealed?: string };
+/** Where a webhook's deliveries go: its URL, its sealed secret, and whether its receiver holds workers up. */
+export type Target = { url: string; slow: boolean; sealed?: string };
 
-function webhookFrom({ pk: _, sk, signed: __, ...rest }: Item): Webhook {
+function webhookFrom({ pk: _, sk, signed: __, slow: ___, ...rest }: Item): Webhook {
   return { ...rest, id: `wh_${sk}`, createdAt: timestamp(timeOf(sk as string)) } as Webhook;
 }
 
@@ -48,7 +48,11 @@ export function openWebhookStore(table: Table) {
       const secret = found.find((item) => item.pk !== webhookKey.pk);
       // The batch is not one moment: a webhook without the secret that it was given is being deleted.
       if (!webhook || (webhook.signed && !secret)) return undefined;
-      return { url: webhook.url as string, ...(secret && { sealed: secret.sealed as string }) };
+      return {
+        url: webhook.url as string,
+        slow: webhook.slow === true,
+        ...(secret && { sealed: secret.sealed as string }),
+      };
     },
 
     /**

@@ -51,17 +51,20 @@ export function openDeliveries({ store, webhooks, queues, secrets, ladder, ulid,
 
     /**
      * Makes the attempt that a wake-up asks for, unless it was made or is in another's hand. A wake-up that is early is
-     * sent on.
+     * sent on, as is one for a slow webhook, to the lane of those.
      *
      * @param send the guarded sender, which only those who attempt have to carry
      */
-    async attempt({ organization, webhookId, deliveryId, attempt }: DeliveryMessage, send: Sender): Promise<void> {
+    async attempt(message: DeliveryMessage, send: Sender): Promise<void> {
+      const { organization, webhookId, deliveryId, attempt, dueAt, slow } = message;
+      const target = await webhooks.target(organization, webhookId);
+      if (target?.slow && !slow && Date.parse(dueAt) <= clock()) return wakeUps.toSlowLane(message);
+
       const lease = { claim: randomUUID(), now: timestamp(clock()), until: timestamp(clock() + leaseMs) };
       const claim = await store.claim({ organization, webhookId, id: deliveryId }, attempt, lease);
       if (!claim) return;
       if ('early' in claim) return wakeUps.send([{ delivery: claim.early }]);
       const delivery = claim.claimed;
-      const target = await webhooks.target(organization, webhookId);
       if (!target) return store.skip(delivery, 'webhook_deleted');
 
       const { event, data } = delivery;

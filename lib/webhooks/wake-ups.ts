@@ -29,6 +29,11 @@ export function openWakeUps(queues: DeliveryQueues, clock: () => number) {
         );
       }
     },
+
+    /** Sends a wake-up on to the lane of slow webhooks. */
+    async toSlowLane(message: DeliveryMessage): Promise<void> {
+      await queues.slowDeliveries.send([{ message: { ...message, slow: true }, delaySeconds: 0 }]);
+    },
   };
 
   /** Rounded up, so that what waits is met when it is due and not a moment before. */

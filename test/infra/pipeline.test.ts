@@ -121,7 +121,7 @@ describe('the queues', () => {
 
   it.each([
     ['PublishEvents', ['deliveries', 'deadChanges']],
-    ['DeliverWebhook', ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry']],
+    ['DeliverWebhook', ['deliveries', 'slowDeliveries', 'firstRetry', 'secondRetry', 'thirdRetry']],
     ['SweepOverdue', ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry']],
   ] as const)('take messages from %s, which knows where they are: %j, and no others', (id, names) => {
     const sends = allowedTo(id, 'sqs').filter((action) => action.startsWith('sqs:SendMessage'));

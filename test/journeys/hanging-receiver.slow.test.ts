@@ -34,3 +34,21 @@ it('delays no other receiver by one that hangs, however much is on its way to it
   expect(prompt.received.map(({ body }) => body.data.task.id)).toEqual([id]);
   expect(ids).toHaveLength(200);
 });
+
+it('gives nine prompt receivers everything at once while a tenth hangs, also when its retries have begun', async () => {
+  const own = await startDeployment({ environment: { RETRY_LADDER: '1,1,1' } });
+  const hanging = await startReceiver(() => {});
+  const prompt = await Promise.all(Array.from({ length: 9 }, () => startReceiver()));
+  for (const { url } of [hanging, ...prompt]) await register(own, { url, events });
+  /** Creates tasks and waits until each prompt receiver has heard of all so far: well before a hanging attempt ends. */
+  const tell = async (tasks: number) => {
+    await Promise.all(Array.from({ length: tasks }, (_, at) => createTask(own, `Told ${at}`)));
+    told += tasks;
+    await Promise.all(prompt.map((receiver) => receiver.next(told, 8_000)));
+  };
+  let told = 0;
+  await tell(20);
+  await hanging.once('a retry', (all) => new Set(all.map(({ body }) => body.deliveryId)).size < all.length, 30_000);
+  await tell(20);
+  for (const { received } of prompt) expect(new Set(received.map(({ body }) => body.data.task.id)).size).toBe(40);
+});

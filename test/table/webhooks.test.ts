@@ -67,8 +67,12 @@ describe('a webhook in the table', () => {
   it('is a target with its sealed secret, or without one', async () => {
     const signed = await insert(newWebhook(), 'sealed');
     const plain = await insert();
-    expect(await store.target(organization, signed.id)).toEqual({ url: 'https://example.com/', sealed: 'sealed' });
-    expect(await store.target(organization, plain.id)).toEqual({ url: 'https://example.com/' });
+    expect(await store.target(organization, signed.id)).toEqual({
+      url: 'https://example.com/',
+      slow: false,
+      sealed: 'sealed',
+    });
+    expect(await store.target(organization, plain.id)).toEqual({ url: 'https://example.com/', slow: false });
   });
 });
 

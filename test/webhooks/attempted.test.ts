@@ -23,6 +23,7 @@ describe('the record of an attempt', () => {
         redelivery: true,
       },
       endedAt,
+      slow: false,
     });
   });
 
@@ -36,5 +37,30 @@ describe('the record of an attempt', () => {
     [4, true],
   ])('of attempt %i says of a redelivery: %s', (number, redelivery) => {
     expect(attemptedOf({ ...attempt, attempt: number }, answered, endedAt).record.redelivery).toBe(redelivery);
+  });
+});
+
+describe('a receiver', () => {
+  it.each<[string, Outcome, boolean | undefined]>([
+    ['slow when it did not answer in time', { ...noAnswer, timedOut: true, durationMs: 10_000 }, true],
+    [
+      'slow when its answer took all the time, whatever it was',
+      { ...answered, timedOut: true, durationMs: 10_000 },
+      true,
+    ],
+    ['slow when the time was over sooner than the clock says', { ...answered, timedOut: true, durationMs: 3 }, true],
+    ['quick when it answered at once', answered, false],
+    ['quick when it answered in 1,999 ms', { ...answered, durationMs: 1_999 }, false],
+    [
+      'quick when it failed soon',
+      { ...answered, httpStatus: 500, error: 'It answered 500.', durationMs: 1_999 },
+      false,
+    ],
+    ['what it was when it answered in 2,000 ms', { ...answered, durationMs: 2_000 }, undefined],
+    ['what it was when it answered a moment before the deadline', { ...answered, durationMs: 9_999 }, undefined],
+    ['what it was when it refused at once', { ...noAnswer, durationMs: 1 }, undefined],
+    ['what it was when it broke off late', { ...noAnswer, durationMs: 5_000 }, undefined],
+  ])('is %s', (_, outcome, slow) => {
+    expect(attemptedOf(attempt, outcome, endedAt).slow).toBe(slow);
   });
 });

@@ -145,6 +145,7 @@ function listingQueue() {
     failsOnce: false,
     queues: {
       deliveries: listing('deliveries'),
+      slowDeliveries: listing('slowDeliveries'),
       firstRetry: listing('firstRetry'),
       secondRetry: listing('secondRetry'),
       thirdRetry: listing('thirdRetry'),

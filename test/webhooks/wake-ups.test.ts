@@ -17,6 +17,7 @@ function wakeUps() {
   });
   const queues = {
     deliveries: queue('deliveries'),
+    slowDeliveries: queue('slowDeliveries'),
     firstRetry: queue('firstRetry'),
     secondRetry: queue('secondRetry'),
     thirdRetry: queue('thirdRetry'),
@@ -97,5 +98,20 @@ describe('a wake-up', () => {
     const { sent, send } = wakeUps();
     await send([]);
     expect(sent).toEqual([]);
+  });
+});
+
+describe('a wake-up for the lane of slow webhooks', () => {
+  it.each([1, 2, 3, 4])('goes there at once and says so, at attempt %i', async (attempt) => {
+    const { sent, toSlowLane } = wakeUps();
+    const message: DeliveryMessage = {
+      organization: 'org' as Organization,
+      webhookId: 'wh_01K00000000000000000000000',
+      deliveryId: 'dlv_01K00000000000000000000000',
+      attempt,
+      dueAt: timestamp(now),
+    };
+    await toSlowLane(message);
+    expect(sent).toEqual([{ to: 'slowDeliveries', delaySeconds: 0, message: { ...message, slow: true } }]);
   });
 });

@@ -84,7 +84,7 @@ const history = async (id: string) => (await app().webhooks.history(organization
 
 /** What still waits: messages in any queue, dead letters, and what the sweeper's index lists for ever after. */
 async function waiting(): Promise<number> {
-  const names = ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;
+  const names = ['deliveries', 'slowDeliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;
   const counts = await Promise.all(
     names.flatMap((name) => [urls[name], deadLettersOf(pipeline, name)]).map((url) => messagesIn(pipeline, url)),
   );
