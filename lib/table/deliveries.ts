@@ -40,9 +40,6 @@ export type Attempted = {
   slow?: boolean | undefined;
 };
 
-/** A webhook that another attempt has told of a later moment, or that is gone: it is left as it is. */
-class Overtaken extends Error {}
-
 /** The deliveries and their history. Every step is one conditional write (design §5). */
 export function openDeliveryStore(table: Table) {
   const waiting = openDueList(table, dueLanes);
@@ -103,19 +100,16 @@ export function openDeliveryStore(table: Table) {
     },
 
     /**
-     * Writes down the attempt of a delivery that this worker has in hand, with what follows it, and what the webhook
-     * tells of its newest attempt unless it tells of a later one already, together.
+     * Writes down the attempt of a delivery that this worker has in hand, with what follows it.
+     *
+     * What the webhook tells of it is written before and apart: in one transaction all attempts of a webhook would
+     * conflict over its item. Whoever dies in between has told the truth, for the attempt was made.
      *
      * @throws `Stale` when another worker has it in hand by now
      */
     async end(delivery: Delivery, next: Next, attempted: Attempted): Promise<void> {
-      const writes = [nextWrite(delivery, next), ...recordWrites(delivery, attempted)];
-      try {
-        await transact(table, [...writes, lastAttemptWrite(delivery, attempted)]);
-      } catch (error) {
-        if (!(error instanceof Overtaken)) throw error;
-        await transact(table, writes);
-      }
+      await transact(table, [lastAttemptWrite(delivery, attempted)]).catch(ignoreStale);
+      await transact(table, [nextWrite(delivery, next), ...recordWrites(delivery, attempted)]);
     },
 
     /** Ends a delivery without an attempt, for a reason. */
@@ -213,6 +207,7 @@ function lastAttemptWrite({ organization, webhookId }: Delivery, { record, slow 
       ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(lastDeliveryAt) OR lastDeliveryAt < :at)',
       ExpressionAttributeValues: { ':at': record.deliveredAt, ...(slow && { ':slow': true }) },
     },
-    otherwise: () => new Overtaken(),
+    // Another attempt has told of a later moment, or the webhook is gone: it is left as it is.
+    otherwise: () => new Stale(),
   };
 }
