@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type PublicEvent, TaskEventData } from '../../lib/contract/events.ts';
+import { type TaskEvent, TaskEventData } from '../../lib/contract/events.ts';
 import { type Task, type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
 import { taskFrom, taskItem } from '../../lib/table/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
@@ -22,8 +22,8 @@ const task = (fields: Partial<Task> = {}): Task => ({
 });
 
 /** The events as receivers read them. */
-const told = (events: PublicEvent[]): unknown => JSON.parse(JSON.stringify(events));
-const namesOf = (events: PublicEvent[]) => events.map(({ event }) => event);
+const told = (events: TaskEvent[]): unknown => JSON.parse(JSON.stringify(events));
+const namesOf = (events: TaskEvent[]) => events.map(({ event }) => event);
 const later = '2026-03-01T13:00:00.000Z';
 
 describe('a new task', () => {

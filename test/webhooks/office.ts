@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ulid as ulidAt } from 'ulid';
-import type { EventName } from '../../lib/contract/events.ts';
+import type { TaskEvent } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
@@ -83,7 +83,7 @@ function officeOf(table: Table) {
       ),
 
     /** A new task as a change: now, unless it is told otherwise. */
-    change: (event: EventName = 'task.created', occurredAt = timestamp(clock())): Change => {
+    change: (event: TaskEvent['event'] = 'task.created', occurredAt = timestamp(clock())): Change => {
       const item = `tk_${ulid()}`;
       const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt };
       return { organization, item, version: 1, events: [{ event, data }] };

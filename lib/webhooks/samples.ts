@@ -1,0 +1,42 @@
+import type { EventName, PublicEvent } from '../contract/events.ts';
+import { timestamp } from '../contract/ids.ts';
+
+/** How long the run of a sample took, and what it cost. */
+const durationMs = 42_000;
+const tokensUsed = 1_234;
+
+/**
+ * An event with made-up ids, in the shape of a real one: what a test delivery carries.
+ *
+ * @param ulid makes the ids; what they name does not exist
+ * @param now when it is said to have happened, in milliseconds since 1970
+ */
+export function sampleOf(event: EventName, ulid: () => string, now: number): PublicEvent {
+  const occurredAt = timestamp(now);
+  const taskId = `tk_${ulid()}`;
+  const agentName = 'sample-agent';
+  const task = { id: taskId, title: 'A sample task' };
+  const belongs = { assignedAgent: agentName, projectId: 'proj_sample' };
+  const run = { id: `ex_${ulid()}`, agentName, taskId };
+  const ended = { startedAt: timestamp(now - durationMs), completedAt: occurredAt, durationMs, tokensUsed };
+  switch (event) {
+    case 'task.created':
+      return { event, data: { task: { ...task, status: 'backlog', ...belongs }, occurredAt } };
+    case 'task.status_changed':
+      return {
+        event,
+        data: { task: { ...task, previousStatus: 'assigned', status: 'in_progress', ...belongs }, occurredAt },
+      };
+    case 'task.completed':
+      return { event, data: { task: { ...task, status: 'done', ...belongs }, occurredAt } };
+    case 'agent.spawned':
+      return { event, data: { execution: { ...run, status: 'running', startedAt: occurredAt }, occurredAt } };
+    case 'agent.completed':
+      return { event, data: { execution: { ...run, status: 'completed', ...ended }, occurredAt } };
+    case 'agent.failed':
+      return {
+        event,
+        data: { execution: { ...run, status: 'failed', ...ended, error: 'The model did not answer.' }, occurredAt },
+      };
+  }
+}

@@ -1,0 +1,27 @@
+import { ulid } from 'ulid';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { ExecutionEventData, eventNames, TaskEventData } from '../../lib/contract/events.ts';
+import { sampleOf } from '../../lib/webhooks/samples.ts';
+
+const now = Date.parse('2026-03-01T12:00:00.000Z');
+
+describe('a sample of an event', () => {
+  it.each(eventNames)('%s has the shape of a real one, of this moment', (event) => {
+    const sample = sampleOf(event, ulid, now);
+    const shape = event.startsWith('task.') ? TaskEventData : ExecutionEventData;
+    expect(sample.event).toBe(event);
+    expect(v.parse(shape, sample.data)).toEqual(sample.data);
+    expect(sample.data.occurredAt).toBe('2026-03-01T12:00:00.000Z');
+  });
+
+  it('has ids of its own each time', () => {
+    const [one, other] = [sampleOf('agent.failed', ulid, now), sampleOf('agent.failed', ulid, now)];
+    expect(one).not.toEqual(other);
+  });
+
+  it('names the previous status in task.status_changed only', () => {
+    const named = eventNames.filter((event) => JSON.stringify(sampleOf(event, ulid, now)).includes('previousStatus'));
+    expect(named).toEqual(['task.status_changed']);
+  });
+});
