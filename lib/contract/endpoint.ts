@@ -32,6 +32,8 @@ export type Endpoint = {
   query?: ObjectSchema;
   body?: ObjectSchema;
   status: 200 | 201;
+  /** What a create makes, where its answer shows only a part: no field of it is unknown, though most cannot be set. */
+  resource?: ObjectSchema;
   /** The shape of `data`; of one entry of it where the row is `paged`. */
   data?: Schema;
   /** A list with `limit`, `offset` and an exact total. */

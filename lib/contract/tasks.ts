@@ -98,6 +98,7 @@ export const createTask = endpoint({
   summary: 'Put a task on the board',
   body: NewTask,
   status: 201,
+  resource: TaskDetail,
   data: TaskCreated,
   refuses: ['unknown_reference', 'limit_reached'],
 });

@@ -54,6 +54,7 @@ export const registerWebhook = endpoint({
   summary: 'Register a URL that hears events',
   body: NewWebhook,
   status: 201,
+  resource: Webhook,
   data: WebhookRegistered,
   refuses: ['url_not_allowed', 'limit_reached'],
 });

@@ -47,7 +47,7 @@ export function unknownFields(
     .filter((name) => !Object.hasOwn(known, name))
     .map((name) => {
       if (readOnly.includes(name))
-        return { path: name, code: 'read_only', message: `${name} is set by the service; leave it out` };
+        return { path: name, code: 'read_only', message: `${name} cannot be set here; leave it out` };
       const meant = nearest(name, Object.keys(known));
       const hint = meant ? `; did you mean ${meant}?` : '';
       return {

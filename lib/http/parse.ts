@@ -96,7 +96,8 @@ function parseBody(row: Endpoint, json: unknown) {
       output: undefined,
       faults: [{ path: '', code: 'invalid_type', message: 'The body must be a JSON object' } as const],
     };
-  const readOnly = row.data && 'entries' in row.data ? Object.keys(row.data.entries as object) : [];
+  const shown = row.resource ?? row.data;
+  const readOnly = shown && 'entries' in shown ? Object.keys(shown.entries as object) : [];
   const unknown = unknownFields(Object.keys(json), schema.entries, 'field', readOnly);
   const checked = check(schema, json);
   return { output: checked.output, faults: [...unknown, ...checked.faults] };

@@ -116,7 +116,12 @@ describe('a create is refused with 400 validation_failed and written nowhere', (
     ['an id twice', { title: 't', dependsOn: [absent, absent] }, [{ path: 'dependsOn', code: 'invalid_value' }]],
     ['a read-only id', { title: 't', id: absent }, [{ path: 'id', code: 'read_only' }]],
     ['a read-only createdAt', { title: 't', createdAt: '2026-01-01T00:00:00.000Z' }, [{ path: 'createdAt' }]],
-    ['a read-only updatedAt', { title: 't', updatedAt: '2026-01-01T00:00:00.000Z' }, [{ path: 'updatedAt' }]],
+    [
+      'a read-only updatedAt',
+      { title: 't', updatedAt: '2026-01-01T00:00:00.000Z' },
+      [{ path: 'updatedAt', code: 'read_only' }],
+    ],
+    ['what only the single read has', { title: 't', blockedBy: [] }, [{ path: 'blockedBy', code: 'read_only' }]],
     ['an unknown field', { title: 't', colour: 'red' }, [{ path: 'colour', code: 'unknown_field' }]],
     ['a body that is an array', [{ title: 't' }], [{ path: '', code: 'invalid_type' }]],
     ['a body that is null', 'null', [{ path: '', code: 'invalid_type' }]],

@@ -78,6 +78,7 @@ describe('a registration is refused with 400 validation_failed', () => {
     ['a port that there is not', { ...newWebhook, url: 'https://example.com:65536/' }, 'url', 'invalid_value'],
     ['an unknown field', { ...newWebhook, event: 'task.created' }, 'event', 'unknown_field'],
     ['a field that only answers have', { ...newWebhook, active: true }, 'active', 'read_only'],
+    ['a field that only lists have', { ...newWebhook, lastDeliveryAt: 'x' }, 'lastDeliveryAt', 'read_only'],
   ])('for %s', async (_, body, path, code) => {
     const { details } = await refused(body, 400, 'validation_failed');
     expect(details).toMatchObject([{ path, code }]);
