@@ -40,6 +40,8 @@ export type Endpoint = {
   paged?: true;
   /** The resource has a version: `ETag` on what is read or changed, `If-Match` on what changes it. */
   versioned?: true;
+  /** It calls out to others before it has anything to keep, so it first notes that it is under way. */
+  callsOut?: true;
   /** An answer of this media type, without the envelope. */
   media?: string;
   /** Refusals that this row's own rules can lead to; those that its shape implies are derived (`impliedRefusals`). */
@@ -91,6 +93,7 @@ export function impliedRefusals(row: Endpoint): RefusalCode[] {
   if (row.params) implied.push('not_found');
   implied.push('validation_failed');
   if (row.method === 'POST') implied.push('idempotency_key_reused');
+  if (row.callsOut) implied.push('request_in_progress');
   if (row.versioned && row.method !== 'GET') implied.push('precondition_failed');
   return [...implied, 'internal_error', 'unavailable'];
 }

@@ -21,6 +21,8 @@ type Known = Partial<Omit<Served<Endpoint>, 'params' | 'query' | 'body'>> & {
   params?: unknown;
   query?: unknown;
   body?: unknown;
+  /** Names this request's hold on its Idempotency-Key, for a row that calls out. */
+  claim?: string | undefined;
 };
 
 /** A request as API Gateway sends it (payload format 2.0). */

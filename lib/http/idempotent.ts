@@ -7,9 +7,19 @@ import { AlreadyDone, unavailable } from '../table/transact.ts';
 import { pick, replay } from './envelope.ts';
 import { type ApiEvent, type ApiResult, callerOf, header } from './exchange.ts';
 
+/** A request's time ran out. What it began may still be carried out, so its Idempotency-Key stays taken. */
+export class OutOfTime extends Refusal {
+  constructor() {
+    super('unavailable', 'The answer took too long; whether it was carried out is not known.', [], {
+      'Retry-After': '1',
+    });
+  }
+}
+
 /**
  * Carries a POST with an Idempotency-Key out once: answers from the record where there is one, before any look at
  * state, and else hands the store the write that makes the record, so that it lands with the mutation or not at all.
+ * What calls out is noted as under way before, for its mutation comes too late to keep a twin from calling out too.
  */
 export function idempotent(row: Endpoint, open: () => App): MiddlewareObj<ApiEvent, ApiResult> {
   return {
@@ -18,15 +28,27 @@ export function idempotent(row: Endpoint, open: () => App): MiddlewareObj<ApiEve
       if (!request) return undefined;
       const { organization } = callerOf(event);
       const { idempotency } = open();
-      const once = (answer: unknown) => idempotency.record(organization, request, row.data && pick(row.data, answer));
-      event.served = { ...event.served, once };
-      return recorded(row, event, request, open());
+      const known = await recorded(row, event, request, open());
+      if (known) return known;
+      const claim = row.callsOut && (await idempotency.begin(organization, request));
+      const once = (answer: unknown) =>
+        idempotency.record(organization, request, row.data && pick(row.data, answer), claim);
+      event.served = { ...event.served, once, claim };
+      return undefined;
     },
     onError: async (exchange) => {
-      if (!(exchange.error instanceof AlreadyDone)) return;
-      const request = requestOf(row, exchange.event) as Request;
+      const { event, error } = exchange;
+      const request = requestOf(row, event);
+      if (!request || !event.served?.caller) return;
+      const { claim } = event.served;
+      // What cannot be forgotten now is forgotten when its lease ends; the answer does not wait for it.
+      if (claim && !(error instanceof OutOfTime))
+        await open()
+          .idempotency.release(callerOf(event).organization, request, claim)
+          .catch(() => {});
+      if (!(error instanceof AlreadyDone)) return;
       try {
-        exchange.response = await recorded(row, exchange.event, request, open());
+        exchange.response = await recorded(row, event, request, open());
         if (!exchange.response) exchange.error = unavailable();
       } catch (error) {
         exchange.error = error as Error;
@@ -46,5 +68,7 @@ async function recorded(row: Endpoint, event: ApiEvent, request: Request, app: A
   const found = await app.idempotency.find(organization, request);
   if (found === 'another request')
     throw new Refusal('idempotency_key_reused', 'This Idempotency-Key was used for another request; take a new one.');
+  if (found === 'in progress')
+    throw new Refusal('request_in_progress', 'This very request is being carried out; ask again when it has ended.');
   return found && replay(row, event, found.data);
 }

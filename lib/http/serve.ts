@@ -1,11 +1,10 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import { type App, app } from '../app.ts';
 import type { Endpoint, ResultOf } from '../contract/endpoint.ts';
-import { Refusal } from '../contract/refusals.ts';
 import { authenticate } from './authenticate.ts';
 import { envelope, refuse } from './envelope.ts';
 import type { ApiEvent, ApiResult, Served } from './exchange.ts';
-import { idempotent } from './idempotent.ts';
+import { idempotent, OutOfTime } from './idempotent.ts';
 import { logged } from './logged.ts';
 import { parse } from './parse.ts';
 
@@ -38,7 +37,5 @@ function refusals(): MiddlewareObj<ApiEvent, ApiResult> {
 }
 
 function outOfTime(): never {
-  throw new Refusal('unavailable', 'The answer took too long; whether it was carried out is not known.', [], {
-    'Retry-After': '1',
-  });
+  throw new OutOfTime();
 }

@@ -1,10 +1,10 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { tableSchema } from '../contract/deployment.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem } from './reads.ts';
-import { AlreadyDone, type Write } from './transact.ts';
+import { AlreadyDone, ignoreStale, Stale, transact, type Write } from './transact.ts';
 
 const keptForSeconds = 24 * 60 * 60;
 
@@ -14,8 +14,14 @@ export type Request = { key: string; operation: string; path: string; body: unkn
 /** Hands a store the write that records an answer, for its own transaction; `undefined` without an Idempotency-Key. */
 export type Once = ((answer: unknown) => Write) | undefined;
 
-/** What was answered under a key before: the answer's `data`, or that the key stands for another request. */
-export type Recorded = { data: unknown } | 'another request';
+/**
+ * What is known under a key: the `data` that was answered before, that the request is being carried out right now, or
+ * that the key stands for another request.
+ */
+export type Recorded = { data: unknown } | 'in progress' | 'another request';
+
+/** A request that calls out is under way for so long at most: no function is given more time to answer. */
+const leaseMs = 30_000;
 
 /** The records of requests that were carried out under an Idempotency-Key, kept for 24 hours (design §2). */
 export function openIdempotency(table: Table, clock: () => number) {
@@ -33,26 +39,74 @@ export function openIdempotency(table: Table, clock: () => number) {
     async find(organization: Organization, request: Request): Promise<Recorded | undefined> {
       const record = await getItem(table, keys.idempotency(organization, hashOf(request)));
       if (!record || (record[tableSchema.expiry] as number) <= seconds()) return undefined;
+      if ('leaseUntil' in record && (record.leaseUntil as number) <= clock()) return undefined;
       if (record.fingerprint !== fingerprintOf(request)) return 'another request';
+      if ('leaseUntil' in record) return 'in progress';
       return { data: JSON.parse(record.answer as string) };
     },
 
-    /** The write that records the answer; where a twin of the request was faster it fails as `AlreadyDone`. */
-    record(organization: Organization, request: Request, answer: unknown): Write {
-      return {
-        Put: {
-          Item: {
-            ...keys.idempotency(organization, hashOf(request)),
-            fingerprint: fingerprintOf(request),
-            answer: JSON.stringify(answer ?? null),
-            [tableSchema.expiry]: seconds() + keptForSeconds,
-          },
-          ConditionExpression: 'attribute_not_exists(pk) OR #expiry <= :now',
-          ExpressionAttributeNames: { '#expiry': tableSchema.expiry },
-          ExpressionAttributeValues: { ':now': seconds() },
-        },
-        otherwise: () => new AlreadyDone(),
-      };
+    /**
+     * Notes that a request which calls out is under way, so that its twin does not call out too.
+     *
+     * @returns the claim that `record` and `release` ask for
+     * @throws `AlreadyDone` when a twin of the request was faster
+     */
+    async begin(organization: Organization, request: Request): Promise<string> {
+      const claim = randomUUID();
+      await transact(table, [
+        put(
+          organization,
+          request,
+          { claim, leaseUntil: clock() + leaseMs },
+          { condition: 'leaseUntil <= :nowMs', values: { ':nowMs': clock() } },
+        ),
+      ]);
+      return claim;
+    },
+
+    /** Forgets a request that has come to nothing: it may be sent again. */
+    async release(organization: Organization, request: Request, claim: string): Promise<void> {
+      const Key = keys.idempotency(organization, hashOf(request));
+      const ConditionExpression = 'claim = :claim';
+      const write = { Delete: { Key, ConditionExpression, ExpressionAttributeValues: { ':claim': claim } } };
+      await transact(table, [{ ...write, otherwise: () => new Stale() }]).catch(ignoreStale);
+    },
+
+    /**
+     * The write that records the answer; where a twin of the request was faster it fails as `AlreadyDone`.
+     *
+     * @param claim of a request that was noted as under way
+     */
+    record(organization: Organization, request: Request, answer: unknown, claim?: string): Write {
+      return put(
+        organization,
+        request,
+        { answer: JSON.stringify(answer ?? null) },
+        claim ? { condition: 'claim = :claim', values: { ':claim': claim } } : undefined,
+      );
     },
   };
+
+  /** A record, where there is none that still stands, or the one there is meets the condition. */
+  function put(
+    organization: Organization,
+    request: Request,
+    fields: Record<string, unknown>,
+    or?: { condition: string; values: Record<string, unknown> },
+  ): Write {
+    return {
+      Put: {
+        Item: {
+          ...keys.idempotency(organization, hashOf(request)),
+          fingerprint: fingerprintOf(request),
+          ...fields,
+          [tableSchema.expiry]: seconds() + keptForSeconds,
+        },
+        ConditionExpression: `attribute_not_exists(pk) OR #expiry <= :now${or ? ` OR ${or.condition}` : ''}`,
+        ExpressionAttributeNames: { '#expiry': tableSchema.expiry },
+        ExpressionAttributeValues: { ':now': seconds(), ...or?.values },
+      },
+      otherwise: () => new AlreadyDone(),
+    };
+  }
 }

@@ -1,0 +1,161 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Request } from '../../lib/table/idempotency.ts';
+import { AlreadyDone, transact } from '../../lib/table/transact.ts';
+import { dumpOf } from '../table-dump.ts';
+import { type Board, openBoard } from './board.ts';
+
+const leaseMs = 30_000;
+const dayMs = 24 * 60 * 60 * 1000;
+const request: Request = { key: 'key-1', operation: 'POST /calls', path: '/calls', body: { text: 'secret words' } };
+
+let board: Board;
+const asked = (differing: Partial<Request> = {}) => ({ ...request, ...differing });
+const find = (differing?: Partial<Request>) => board.app.idempotency.find(board.organization, asked(differing));
+const begin = (differing?: Partial<Request>) => board.app.idempotency.begin(board.organization, asked(differing));
+const release = (claim: string) => board.app.idempotency.release(board.organization, request, claim);
+const record = (answer: unknown, claim?: string) =>
+  transact(board.table, [board.app.idempotency.record(board.organization, request, answer, claim)]);
+
+beforeEach(async () => {
+  board = await openBoard();
+});
+
+describe('a request that is under way', () => {
+  it('is found as in progress until its lease ends, and then as nothing', async () => {
+    await begin();
+    expect(await find()).toBe('in progress');
+    board.clock.now += leaseMs - 1;
+    expect(await find()).toBe('in progress');
+    board.clock.now += 1;
+    expect(await find()).toBeUndefined();
+  });
+
+  it.each([
+    ['body', { body: { text: 'other words' } }],
+    ['path', { path: '/others' }],
+  ])('is another request where the %s differs, until its lease ends', async (_, differing) => {
+    await begin();
+    expect(await find(differing)).toBe('another request');
+    await expect(begin(differing)).rejects.toBeInstanceOf(AlreadyDone);
+    board.clock.now += leaseMs;
+    expect(await find(differing)).toBeUndefined();
+    await begin(differing);
+    expect(await find()).toBe('another request');
+  });
+
+  it.each([
+    ['key', { key: 'key-2' }],
+    ['operation', { operation: 'POST /others' }],
+  ])('holds up no request of another %s', async (_, differing) => {
+    await begin();
+    expect(await find(differing)).toBeUndefined();
+    await begin(differing);
+    expect(await find(differing)).toBe('in progress');
+  });
+
+  it("holds up no other organization's request", async () => {
+    await begin();
+    const other = `${board.organization}-2` as Board['organization'];
+    expect(await board.app.idempotency.find(other, request)).toBeUndefined();
+    await board.app.idempotency.begin(other, request);
+  });
+
+  it('is begun by one of ten twins, and the others are told so', async () => {
+    const twins = await Promise.allSettled(Array.from({ length: 10 }, () => begin()));
+    const lost = twins.filter((twin) => twin.status === 'rejected');
+    expect(lost).toHaveLength(9);
+    for (const { reason } of lost) expect(reason).toBeInstanceOf(AlreadyDone);
+  });
+
+  it('is kept without its key and its body', async () => {
+    await begin();
+    const items = JSON.stringify(await dumpOf(board.table, board.organization));
+    expect(items).toContain('leaseUntil');
+    expect(items).not.toMatch(/key-1|secret words/);
+  });
+});
+
+describe('the answer of a request that was under way', () => {
+  it('takes the place of its hold, for 24 hours from then', async () => {
+    const claim = await begin();
+    board.clock.now += 10_000;
+    await record({ id: 'dlv_1' }, claim);
+    expect(await find()).toEqual({ data: { id: 'dlv_1' } });
+    await expect(begin()).rejects.toBeInstanceOf(AlreadyDone);
+    board.clock.now += dayMs - 1000;
+    expect(await find()).toEqual({ data: { id: 'dlv_1' } });
+    board.clock.now += 1000;
+    expect(await find()).toBeUndefined();
+    await begin();
+  });
+
+  it('is not taken back by a release that comes after it', async () => {
+    const claim = await begin();
+    await record('done', claim);
+    await release(claim);
+    expect(await find()).toEqual({ data: 'done' });
+  });
+
+  it('is recorded also after its lease, where nobody took it over', async () => {
+    const claim = await begin();
+    board.clock.now += 10 * leaseMs;
+    await record('late', claim);
+    expect(await find()).toEqual({ data: 'late' });
+  });
+});
+
+describe('a request that comes to nothing', () => {
+  it('may be begun again at once', async () => {
+    await release(await begin());
+    expect(await find()).toBeUndefined();
+    await begin();
+    expect(await find()).toBe('in progress');
+  });
+
+  it('may be begun again as another request', async () => {
+    await release(await begin());
+    await begin({ body: { text: 'other words' } });
+    expect(await find()).toBe('another request');
+  });
+
+  it('may be released twice', async () => {
+    const claim = await begin();
+    await release(claim);
+    await release(claim);
+    expect(await find()).toBeUndefined();
+  });
+});
+
+describe('a worker whose lease was taken over', () => {
+  let late: string;
+  let claim: string;
+
+  beforeEach(async () => {
+    late = await begin();
+    board.clock.now += leaseMs;
+    claim = await begin();
+  });
+
+  it('holds it by another claim', () => {
+    expect(claim).not.toBe(late);
+  });
+
+  it('records no answer while the other is under way', async () => {
+    await expect(record('of the late one', late)).rejects.toBeInstanceOf(AlreadyDone);
+    expect(await find()).toBe('in progress');
+    await record('of the other', claim);
+    expect(await find()).toEqual({ data: 'of the other' });
+  });
+
+  it('cannot overwrite the answer of the other', async () => {
+    await record('of the other', claim);
+    await expect(record('of the late one', late)).rejects.toBeInstanceOf(AlreadyDone);
+    expect(await find()).toEqual({ data: 'of the other' });
+  });
+
+  it('does not release what the other holds', async () => {
+    await release(late);
+    expect(await find()).toBe('in progress');
+    await record('of the other', claim);
+  });
+});
