@@ -16,6 +16,7 @@ import { openDeliveries } from './webhooks/deliveries.ts';
 import { readLadder } from './webhooks/ladder.ts';
 import { allowedReceivers } from './webhooks/receivers.ts';
 import { openKeyFile } from './webhooks/secrets.ts';
+import { openTestDelivery } from './webhooks/test-delivery.ts';
 import { openWebhooks } from './webhooks/webhooks.ts';
 
 /** What an app is made of. Tests pass their own clock. */
@@ -63,6 +64,7 @@ export function openApp({ environment: variables, clock }: Collaborators) {
       ulid,
       clock,
     }),
+    testDelivery: openTestDelivery({ store: deliveries, webhooks, secrets, ulid, clock }),
     /** Where what can never be handled waits for an operator. */
     deadChanges: queue<unknown>('deadChanges'),
   };

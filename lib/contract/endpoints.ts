@@ -1,7 +1,7 @@
 import { type Endpoint, pathParameters } from './endpoint.ts';
 import { health, openapi } from './open.ts';
 import { createTask, deleteTask, getTask, listTasks, updateTask } from './tasks.ts';
-import { deleteWebhook, getWebhook, listDeliveries, listWebhooks, registerWebhook } from './webhooks.ts';
+import { deleteWebhook, getWebhook, listDeliveries, listWebhooks, registerWebhook, testWebhook } from './webhooks.ts';
 
 /**
  * Every endpoint that the service has, by operation id, in the specification's order. API Gateway's routes, the
@@ -17,6 +17,7 @@ export const endpoints = {
   listWebhooks,
   getWebhook,
   deleteWebhook,
+  testWebhook,
   listDeliveries,
   health,
   openapi,

@@ -47,6 +47,21 @@ export const DeliveryRecord = v.object({
 });
 export type DeliveryRecord = v.InferOutput<typeof DeliveryRecord>;
 
+/** The body of `testWebhook`: any of the six events, whether the webhook hears it or not. */
+const TestEvent = v.object({ event: EventName });
+
+/** How a test delivery ended. */
+export const TestResult = v.object({
+  deliveryId: DeliveryId,
+  /** 0 when no answer came. */
+  httpStatus: v.number(),
+  /** The first 16 KiB of the answer's body. */
+  responseBody: v.string(),
+  durationMs: v.number(),
+  error: v.optional(v.string()),
+});
+export type TestResult = v.InferOutput<typeof TestResult>;
+
 export const registerWebhook = endpoint({
   method: 'POST',
   path: '/api/webhooks/register',
@@ -85,6 +100,18 @@ export const deleteWebhook = endpoint({
   summary: 'Delete a webhook: it gets nothing more',
   params: { id: WebhookId },
   status: 200,
+});
+
+export const testWebhook = endpoint({
+  method: 'POST',
+  path: '/api/webhooks/:id/test',
+  scope: 'webhooks:write',
+  summary: 'Send a made-up event to a webhook now, once',
+  params: { id: WebhookId },
+  body: TestEvent,
+  status: 200,
+  data: TestResult,
+  callsOut: true,
 });
 
 export const listDeliveries = endpoint({

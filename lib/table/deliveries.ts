@@ -24,6 +24,9 @@ import { ignoreStale, Stale, transact, type Write } from './transact.ts';
 /** Names a delivery. */
 export type DeliveryReference = Pick<Delivery, 'organization' | 'webhookId' | 'id'>;
 
+/** Names the attempts of a webhook. */
+type Attempts = Pick<Delivery, 'organization' | 'webhookId'>;
+
 /** What an attempt in hand comes to: the worker's, or early, so that its wake-up has to be sent on. */
 export type Claim = { claimed: Delivery } | { early: Delivery } | undefined;
 
@@ -102,14 +105,10 @@ export function openDeliveryStore(table: Table) {
     /**
      * Writes down the attempt of a delivery that this worker has in hand, with what follows it.
      *
-     * What the webhook tells of it is written before and apart: in one transaction all attempts of a webhook would
-     * conflict over its item. Whoever dies in between has told the truth, for the attempt was made.
-     *
      * @throws `Stale` when another worker has it in hand by now
      */
     async end(delivery: Delivery, next: Next, attempted: Attempted): Promise<void> {
-      await transact(table, [lastAttemptWrite(delivery, attempted)]).catch(ignoreStale);
-      await transact(table, [nextWrite(delivery, next), ...recordWrites(delivery, attempted)]);
+      await record(delivery, attempted, [nextWrite(delivery, next)]);
     },
 
     /** Ends a delivery without an attempt, for a reason. */
@@ -125,6 +124,8 @@ export function openDeliveryStore(table: Table) {
       return item && deliveryFrom(item);
     },
 
+    record,
+
     /** A page of a webhook's attempts of the last 90 days, newest first, and their exact number. */
     async history(
       organization: Organization,
@@ -137,6 +138,17 @@ export function openDeliveryStore(table: Table) {
       return { items: rows.map((row) => row.entry as DeliveryRecord), total };
     },
   };
+
+  /**
+   * Writes down an attempt, and with it, or not at all, what `also` says. A test's belongs to no delivery.
+   *
+   * What the webhook tells of it is written before and apart: in one transaction all attempts of a webhook would
+   * conflict over its item. Whoever dies in between has told the truth, for the attempt was made.
+   */
+  async function record(of: Attempts, attempted: Attempted, also: readonly Write[]): Promise<void> {
+    await transact(table, [lastAttemptWrite(of, attempted)]).catch(ignoreStale);
+    await transact(table, [...also, ...recordWrites(of, attempted)]);
+  }
 }
 
 export type DeliveryStore = ReturnType<typeof openDeliveryStore>;
@@ -191,14 +203,14 @@ function orderOf(endedAt: number, id: string): string {
   return ulidFrom(endedAt, new Uint8Array(10)).slice(0, 10) + ulidOf(id);
 }
 
-function recordWrites({ organization, webhookId }: Delivery, { record, endedAt }: Attempted): Write[] {
+function recordWrites({ organization, webhookId }: Attempts, { record, endedAt }: Attempted): Write[] {
   const list = keys.attemptScope(organization, ulidOf(webhookId));
   const standing = { ulid: orderOf(endedAt, record.id), cell: everything, lists: [list], entry: record };
   return listingWrites(undefined, standing, { epochs: utcDays, expiresAt: historyExpiry(endedAt) });
 }
 
 /** What a webhook's own item tells of its newest attempt. */
-function lastAttemptWrite({ organization, webhookId }: Delivery, { record, slow }: Attempted): Write {
+function lastAttemptWrite({ organization, webhookId }: Attempts, { record, slow }: Attempted): Write {
   const pace = slow === undefined ? '' : slow ? ', slow = :slow' : ' REMOVE slow';
   return {
     Update: {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../lib/contract/document.ts';
 import { endpoints } from '../../lib/contract/endpoints.ts';
+import { eventNames } from '../../lib/contract/events.ts';
 
 type Json = { [key: string]: Json };
 
@@ -225,6 +226,36 @@ describe('an answer in the document', () => {
   });
 });
 
+describe('a test delivery in the document', () => {
+  const test = '/api/webhooks/{id}/test';
+
+  it('requires an event, any of the six, and takes nothing else', () => {
+    const body = bodyOf(test, 'post');
+    expect(body).toMatchObject({ type: 'object', required: ['event'], additionalProperties: false });
+    expect(Object.keys(body.properties as Json)).toEqual(['event']);
+    expect(at('paths', test, 'post', 'requestBody').required).toBe(true);
+    expect(body.properties).toMatchObject({ event: { enum: eventNames } });
+  });
+
+  it('answers deliveryId, httpStatus, responseBody and durationMs, and an error where it failed', () => {
+    const { data } = answerOf(test, 'post', '200');
+    expect(data?.required).toEqual(['deliveryId', 'httpStatus', 'responseBody', 'durationMs']);
+    expect(Object.keys(data?.properties as Json)).toEqual([
+      'deliveryId',
+      'httpStatus',
+      'responseBody',
+      'durationMs',
+      'error',
+    ]);
+  });
+
+  it('may come under an Idempotency-Key, and is then refused with 409 request_in_progress while it is under way', () => {
+    expect(parameterOf(test, 'post', 'Idempotency-Key')).toMatchObject({ in: 'header' });
+    expect(textOf(at('paths', test, 'post', 'responses', '409').description)).toContain('request_in_progress');
+    expect(JSON.stringify(at('paths', board, 'post', 'responses', '409'))).not.toContain('request_in_progress');
+  });
+});
+
 describe('the refusals in the document', () => {
   it('have the complete list of codes', () => {
     const { code } = at('components', 'schemas', 'Refusal', 'properties', 'error', 'properties');
@@ -266,6 +297,7 @@ describe('the refusals in the document', () => {
     ['get', task, ['400', '401', '403', '404', '413', '500', '503']],
     ['patch', task, ['400', '401', '403', '404', '409', '412', '413', '415', '422', '500', '503']],
     ['delete', task, ['400', '401', '403', '404', '409', '412', '413', '500', '503']],
+    ['post', '/api/webhooks/{id}/test', ['400', '401', '403', '404', '409', '413', '415', '422', '500', '503']],
   ])('of %s %s are %j', (method, path, statuses) => {
     const responses = at('paths', path, method, 'responses');
     expect(Object.keys(responses).filter((status) => status >= '400')).toEqual(statuses);

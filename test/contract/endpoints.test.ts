@@ -13,6 +13,12 @@ describe('the rows', () => {
     ['getTask', 'GET', '/api/kanban-tasks/:id', 200],
     ['updateTask', 'PATCH', '/api/kanban-tasks/:id', 200],
     ['deleteTask', 'DELETE', '/api/kanban-tasks/:id', 200],
+    ['registerWebhook', 'POST', '/api/webhooks/register', 201],
+    ['listWebhooks', 'GET', '/api/webhooks', 200],
+    ['getWebhook', 'GET', '/api/webhooks/:id', 200],
+    ['deleteWebhook', 'DELETE', '/api/webhooks/:id', 200],
+    ['testWebhook', 'POST', '/api/webhooks/:id/test', 200],
+    ['listDeliveries', 'GET', '/api/webhooks/:id/deliveries', 200],
     ['health', 'GET', '/health', 200],
     ['openapi', 'GET', '/openapi.json', 200],
   ] as const)('have %s as %s %s, answered with %i', (operation, method, path, status) => {

@@ -30,6 +30,7 @@ it('documents the paths of the specification that it serves', () => {
       '/api/webhooks/register',
       '/api/webhooks',
       '/api/webhooks/{id}',
+      '/api/webhooks/{id}/test',
       '/api/webhooks/{id}/deliveries',
     ]),
   );

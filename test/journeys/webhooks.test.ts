@@ -126,6 +126,27 @@ it('lists the attempts once they are made, and when the last one was', async () 
   expect(after.body.data.lastDeliveryAt).toBe(attempts[0]?.deliveredAt);
 });
 
+it('sends a test delivery when it is asked for one, and lists it', async () => {
+  const receiver = await startReceiver((_, response) => response.writeHead(200).end('got it'));
+  const secret = 'a secret of the two';
+  const id = await register(service, { url: receiver.url, events: ['task.completed'], secret });
+  const path = `/api/webhooks/${id}/test`;
+  const answer = await service.api('POST', path, { body: { event: 'agent.failed' } });
+  const { deliveryId } = answer.body.data;
+  const result = { deliveryId, httpStatus: 200, responseBody: 'got it', durationMs: expect.any(Number) };
+  expect([answer.status, answer.body.data]).toEqual([200, result]);
+  const [got] = await receiver.next(1);
+  const hmac = createHmac('sha256', secret)
+    .update(got?.raw as Buffer)
+    .digest('hex');
+  expect(got?.headers).toMatchObject({
+    'x-service-signature': `sha256=${hmac}`,
+    'x-service-event': 'agent.failed',
+    'x-service-delivery': deliveryId,
+  });
+  expect(await attemptsOf(service, id, 1)).toMatchObject([{ id: deliveryId, event: 'agent.failed', httpStatus: 200 }]);
+});
+
 it('sends nothing more to a webhook that was deleted', async () => {
   const [gone, stays] = [await startReceiver(), await startReceiver()];
   const id = await register(service, { url: gone.url, events: ['task.created'] });

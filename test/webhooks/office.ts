@@ -21,6 +21,7 @@ import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { openKeyFile, type Secrets } from '../../lib/webhooks/secrets.ts';
 import type { Outcome, Post, Sender } from '../../lib/webhooks/sender.ts';
+import { openTestDelivery } from '../../lib/webhooks/test-delivery.ts';
 import type { DeliveryQueues } from '../../lib/webhooks/wake-ups.ts';
 import { openWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { clockAt, openService } from '../service.ts';
@@ -62,6 +63,7 @@ function officeOf(table: Table) {
     ulid,
     clock,
   });
+  const testDelivery = openTestDelivery({ store, webhooks: webhookStore, secrets, ulid, clock });
 
   const office = {
     organization,
@@ -73,6 +75,7 @@ function officeOf(table: Table) {
     webhookStore,
     webhooks,
     deliveries,
+    testDelivery,
 
     /** Registers a webhook; what is not named is that of a plain one. */
     register: (fields: Partial<NewWebhook> = {}): Promise<Webhook> =>

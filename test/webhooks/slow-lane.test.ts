@@ -134,6 +134,21 @@ describe('a slow webhook', () => {
     expect(await attempted(await nextMessage())).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
   });
 
+  it('is one whose test delivery timed out', async () => {
+    const { id: webhookId } = await office.register();
+    const test = { webhookId, event: 'task.completed' } as const;
+    await office.testDelivery(office.organization, test, notingSender(late).send, undefined);
+    office.clock.now += 1_000;
+    expect(await attempted(await nextMessage())).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
+  });
+
+  it('is quick again by a test delivery that is answered soon', async () => {
+    const { webhookId } = await slowWebhook();
+    const test = { webhookId, event: 'task.completed' } as const;
+    await office.testDelivery(office.organization, test, notingSender().send, undefined);
+    expect(await attempted(await nextMessage())).toMatchObject({ posts: 1 });
+  });
+
   it('does not send other webhooks to the slow lane, of its organization or another', async () => {
     await slowWebhook();
     const other = await office.register({ events: ['task.completed'] });

@@ -1,19 +1,22 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, expect } from 'vitest';
 import { handler as deleteWebhook } from '../../../functions/webhooks/delete-webhook.ts';
 import { handler as getWebhook } from '../../../functions/webhooks/get-webhook.ts';
 import { handler as listDeliveries } from '../../../functions/webhooks/list-deliveries.ts';
 import { handler as listWebhooks } from '../../../functions/webhooks/list-webhooks.ts';
 import { handler as registerWebhook } from '../../../functions/webhooks/register-webhook.ts';
-import { startQueues } from '../../../infra/local/queues.ts';
+import { handler as testWebhook } from '../../../functions/webhooks/test-webhook.ts';
+import { type Queues, startQueues } from '../../../infra/local/queues.ts';
 import { app } from '../../../lib/app.ts';
-import { environment } from '../../../lib/contract/deployment.ts';
+import { clientConfig, environment } from '../../../lib/contract/deployment.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { NewWebhook, Webhook } from '../../../lib/contract/webhooks.ts';
+import { issueToken } from '../../../lib/http/issue-token.ts';
 import { openDeliveryStore } from '../../../lib/table/deliveries.ts';
 import type { Outcome } from '../../../lib/webhooks/sender.ts';
 import { type Answer, call, newCaller, openService, type Sent, type Service } from '../../service.ts';
@@ -48,11 +51,31 @@ export async function openRegistries(more: Record<string, string> = {}) {
   });
   return {
     service,
+    /** How many messages wait in any of the queues, also those that nobody can receive yet. */
+    queued: () => queuedIn(queues),
     newRegistry: async (scopes?: readonly Scope[]) => {
       const { organization, token } = await newCaller(app(), scopes);
       return registryOf(service, organization, token);
     },
   };
+}
+
+const waiting = [
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesDelayed',
+  'ApproximateNumberOfMessagesNotVisible',
+] as const;
+
+async function queuedIn({ endpoint, urls }: Queues): Promise<number> {
+  const sqs = new SQSClient(clientConfig(endpoint));
+  const counts = await Promise.all(
+    Object.values(urls).map(async (QueueUrl) => {
+      const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...waiting] }));
+      return waiting.map((count) => Number(Attributes?.[count]));
+    }),
+  );
+  sqs.destroy();
+  return counts.flat().reduce((sum, count) => sum + count, 0);
 }
 
 function registryOf(service: Service, organization: Organization, token: string) {
@@ -67,6 +90,11 @@ function registryOf(service: Service, organization: Organization, token: string)
     delete: (id: string, more: Sent = {}) => call(deleteWebhook, { method: 'DELETE', ...at(id), token, ...more }),
     deliveries: (id: string, query = '', more: Sent = {}) =>
       call(listDeliveries, { ...at(id, '/deliveries'), query, token, ...more }),
+    /** Asks for a test delivery. */
+    test: (id: string, body: unknown = { event: 'task.created' }, more: Sent = {}) =>
+      call(testWebhook, { method: 'POST', ...at(id, '/test'), body, token, ...more }),
+    /** Another token of the organization. */
+    tokenOf: (scopes: readonly Scope[]) => issueToken(app(), { organization, scopes }),
 
     /** Registers a webhook and returns its id. */
     put: async (fields: Record<string, unknown> = {}): Promise<string> => {

@@ -1,0 +1,180 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ulidOf } from '../../../lib/contract/ids.ts';
+import type { TestResult } from '../../../lib/contract/webhooks.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import type { Answer } from '../../service.ts';
+import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { dataOf, errorOf, paginationOf } from '../kanban-tasks/board.ts';
+import { newWebhook, openRegistries, type Registry } from './registry.ts';
+
+const { service, newRegistry } = await openRegistries({ ALLOWED_RECEIVERS: '127.0.0.1:*' });
+const headers = { 'Idempotency-Key': 'key' };
+const absent = 'wh_01K00000000000000000000000';
+let registry: Registry;
+let receiver: Receiver;
+let id: string;
+
+beforeEach(async () => {
+  registry = await newRegistry();
+  receiver = await startReceiver((response) => response.writeHead(200).end('thank you'));
+  id = await registry.put({ url: receiver.url, secret: 'a private secret' });
+});
+
+/** Asks for a test delivery under the key. */
+const send = (body?: unknown, webhook = id) => registry.test(webhook, body, { headers });
+const replayed = (answer: Answer) => answer.headers['Idempotency-Replayed'] === 'true';
+const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
+
+/** A webhook whose receiver answers when it is told to, and when it was reached. */
+async function newHeld() {
+  const [reached, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { url, received } = await startReceiver(async (response) => {
+    reached.resolve();
+    await answered.promise;
+    response.writeHead(200).end('at last');
+  });
+  return { id: await registry.put({ url }), received, reached: reached.promise, answer: answered.resolve };
+}
+
+describe('a test delivery under an Idempotency-Key', () => {
+  it('reaches the receiver once, of ten at once, and each of the others is a replay or told to wait', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send()));
+    expect(receiver.received).toHaveLength(1);
+    const fresh = answers.filter((answer) => answer.status === 200 && !replayed(answer));
+    expect(fresh).toHaveLength(1);
+    for (const answer of answers.filter((one) => one !== fresh[0])) {
+      if (answer.status === 200) expect(answer.body).toEqual(fresh[0]?.body);
+      else expect(codeOf(answer)).toEqual([409, 'request_in_progress']);
+    }
+    expect(paginationOf(await registry.deliveries(id)).total).toBe(1);
+  });
+
+  it('is refused with 409 request_in_progress while it is under way, and then replayed', async () => {
+    const held = await newHeld();
+    const first = send(undefined, held.id);
+    await held.reached;
+    const twins = await Promise.all(Array.from({ length: 9 }, () => send(undefined, held.id)));
+    expect(twins.map(codeOf)).toEqual(Array(9).fill([409, 'request_in_progress']));
+    held.answer();
+    const answered = await first;
+    expect([answered.status, replayed(answered)]).toEqual([200, false]);
+    const again = await send(undefined, held.id);
+    expect([again.status, replayed(again), again.body]).toEqual([200, true, answered.body]);
+    expect(held.received).toHaveLength(1);
+  });
+
+  it('is refused with 422 idempotency_key_reused for another event or webhook, while it is under way and after', async () => {
+    const held = await newHeld();
+    const first = send({ event: 'task.created' }, held.id);
+    await held.reached;
+    const others = () => Promise.all([send({ event: 'agent.failed' }, held.id), send({ event: 'task.created' }, id)]);
+    const refused = Array(2).fill([422, 'idempotency_key_reused']);
+    expect((await others()).map(codeOf)).toEqual(refused);
+    held.answer();
+    await first;
+    expect((await others()).map(codeOf)).toEqual(refused);
+    expect([held.received.length, receiver.received.length]).toEqual([1, 0]);
+  });
+
+  it('is replayed with the same deliveryId and written nowhere', async () => {
+    const first = await send();
+    const before = await registry.dump();
+    const again = await send();
+    expect(dataOf<TestResult>(again).deliveryId).toBe(dataOf<TestResult>(first).deliveryId);
+    expect(await registry.dump()).toEqual(before);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('is replayed also when its webhook is gone', async () => {
+    const first = await send();
+    await registry.delete(id);
+    const again = await send();
+    expect([again.status, replayed(again), again.body]).toEqual([200, true, first.body]);
+  });
+
+  it('is replayed also when it failed, for it was carried out', async () => {
+    const broken = await startReceiver((response) => response.writeHead(500).end('out of order'));
+    const webhook = await registry.put({ url: broken.url });
+    const first = await send(undefined, webhook);
+    expect(dataOf<TestResult>(first)).toMatchObject({ httpStatus: 500, error: 'The receiver answered 500.' });
+    const again = await send(undefined, webhook);
+    expect([replayed(again), again.body]).toEqual([true, first.body]);
+    expect(broken.received).toHaveLength(1);
+  });
+
+  it.each([
+    ['zero bytes', Buffer.alloc(16_384)],
+    ['no UTF-8', Buffer.alloc(16_384, 0xff)],
+  ])('is replayed letter by letter where the receiver answered %s', async (_, body) => {
+    const { url } = await startReceiver((response) => response.writeHead(200).end(body));
+    const webhook = await registry.put({ url });
+    const [first, again] = [await send(undefined, webhook), await send(undefined, webhook)];
+    expect(replayed(again)).toBe(true);
+    expect(again.body).toEqual(first.body);
+  });
+
+  it('reaches the receiver each time without a key, and under another one', async () => {
+    await registry.test(id);
+    await registry.test(id);
+    await send();
+    await registry.test(id, undefined, { headers: { 'Idempotency-Key': 'Key' } });
+    expect(receiver.received).toHaveLength(4);
+  });
+
+  it('leaves the same key free for other operations and other organizations', async () => {
+    await send();
+    expect((await registry.register(newWebhook, { headers })).status).toBe(201);
+    const stranger = await newRegistry();
+    const theirs = await stranger.test(await stranger.put({ url: receiver.url }), undefined, { headers });
+    expect([theirs.status, replayed(theirs)]).toEqual([200, false]);
+  });
+});
+
+describe('the key of a test delivery is free again at once', () => {
+  it('where the webhook is not there', async () => {
+    expect(codeOf(await send(undefined, absent))).toEqual([404, 'not_found']);
+    expect(codeOf(await send(undefined, absent))).toEqual([404, 'not_found']);
+    const answer = await send();
+    expect([answer.status, replayed(answer)]).toEqual([200, false]);
+  });
+
+  it('where the request is not a good one', async () => {
+    expect(codeOf(await send({}))).toEqual([400, 'validation_failed']);
+    expect((await send()).status).toBe(200);
+  });
+
+  it('where it ended in an error of ours before anything was sent', async () => {
+    const Key = keys.webhookSecret(registry.organization, ulidOf(id));
+    const { client, name: TableName } = service.table;
+    const { Item } = await client.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
+    const sealed = Buffer.from('not sealed by the key of this deployment').toString('base64');
+    await client.send(new PutCommand({ TableName, Item: { ...Item, sealed } }));
+    expect(codeOf(await send())).toEqual([500, 'internal_error']);
+    await client.send(new PutCommand({ TableName, Item }));
+    const answer = await send();
+    expect([answer.status, replayed(answer)]).toEqual([200, false]);
+    expect(receiver.received).toHaveLength(1);
+  });
+});
+
+describe('the record of a test delivery', () => {
+  /** The records of Idempotency-Keys, as text. */
+  const records = async () => {
+    const items = Object.entries(await registry.dump()).filter(([key]) => key.includes('#I#'));
+    return JSON.stringify(items);
+  };
+
+  it('has neither key nor secret nor URL in it, while it is under way and after', async () => {
+    const held = await newHeld();
+    const first = send(undefined, held.id);
+    await held.reached;
+    expect(await records()).toContain('leaseUntil');
+    expect(await records()).not.toMatch(/"key"|private|127\.0\.0\.1|task\.created/);
+    held.answer();
+    await first;
+    await registry.test(id, undefined, { headers: { 'Idempotency-Key': 'another' } });
+    expect(await records()).toContain('thank you');
+    expect(await records()).not.toMatch(/leaseUntil|"key"|private|127\.0\.0\.1|task\.created/);
+  });
+});

@@ -1,0 +1,111 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ulidOf } from '../../../lib/contract/ids.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import type { Answer } from '../../service.ts';
+import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { openRegistries, type Registry } from './registry.ts';
+
+const { service, newRegistry } = await openRegistries({ ALLOWED_RECEIVERS: '127.0.0.1:*' });
+const absent = 'wh_01K00000000000000000000000';
+let registry: Registry;
+let receiver: Receiver;
+let id: string;
+
+beforeEach(async () => {
+  registry = await newRegistry();
+  receiver = await startReceiver();
+  id = await registry.put({ url: receiver.url, secret: 'a secret' });
+});
+
+/** Sends what must be refused: nothing is written, and nothing reaches the receiver. */
+async function refuses(send: () => Promise<Answer>, status: number, code: string) {
+  const refusal = await registry.refuses(send, status, code);
+  expect(receiver.connections).toEqual([]);
+  return refusal;
+}
+
+describe('a test delivery is refused, and nothing is sent', () => {
+  it('with 401 without a token', async () => {
+    await refuses(() => registry.test(id, undefined, { token: '' }), 401, 'unauthorized');
+  });
+
+  it.each(['webhooks:read', 'tasks:write', 'agents:execute'] as const)('with 403 for %s alone', async (scope) => {
+    const token = await registry.tokenOf([scope]);
+    await refuses(() => registry.test(id, undefined, { token }), 403, 'insufficient_scope');
+  });
+
+  it.each([absent, 'wh_1', 'register', absent.toLowerCase(), 'tk_01K00000000000000000000000', ''])(
+    'with 404 for the webhook %j, which there is not',
+    async (other) => {
+      await refuses(() => registry.test(other), 404, 'not_found');
+    },
+  );
+
+  it("with 404 for another organization's webhook", async () => {
+    const stranger = await newRegistry();
+    await refuses(() => stranger.test(id), 404, 'not_found');
+  });
+
+  it('with 404 for a webhook that was deleted', async () => {
+    await registry.delete(id);
+    await refuses(() => registry.test(id), 404, 'not_found');
+  });
+
+  it('with 404 under an Idempotency-Key too, which leaves no trace', async () => {
+    const headers = { 'Idempotency-Key': 'key' };
+    await refuses(() => registry.test(absent, undefined, { headers }), 404, 'not_found');
+  });
+
+  it.each([
+    ['no event', {}, 'event', 'required'],
+    ['a null event', { event: null }, 'event', 'invalid_value'],
+    ['an unknown event', { event: 'task.deleted' }, 'event', 'invalid_value'],
+    ['an event in capitals', { event: 'TASK.CREATED' }, 'event', 'invalid_value'],
+    ['several events', { event: ['task.created'] }, 'event', 'invalid_value'],
+    ['an unknown field', { event: 'task.created', events: [] }, 'events', 'unknown_field'],
+    ['a field that only answers have', { event: 'task.created', httpStatus: 200 }, 'httpStatus', 'read_only'],
+    ['a body that is no object', [], '', 'invalid_type'],
+  ])('with 400 for %s', async (_, body, path, code) => {
+    const { details } = await refuses(() => registry.test(id, body), 400, 'validation_failed');
+    expect(details).toMatchObject([{ path, code }]);
+  });
+
+  it('with 400 for no body, which counts as an empty one', async () => {
+    const send = () => registry.test(id, undefined, { body: undefined });
+    const { details } = await refuses(send, 400, 'validation_failed');
+    expect(details).toMatchObject([{ path: 'event', code: 'required' }]);
+  });
+
+  it('with 400 for a query, which it does not take', async () => {
+    const { details } = await refuses(
+      () => registry.test(id, undefined, { query: 'event=task.created' }),
+      400,
+      'validation_failed',
+    );
+    expect(details).toMatchObject([{ path: 'event', code: 'unknown_field' }]);
+  });
+
+  it('with 400 for broken JSON', async () => {
+    await refuses(() => registry.test(id, '{"event":'), 400, 'invalid_json');
+  });
+
+  it('with 415 for text', async () => {
+    const headers = { 'Content-Type': 'text/plain' };
+    await refuses(() => registry.test(id, undefined, { headers }), 415, 'unsupported_media_type');
+  });
+
+  it('with 413 for a body of 300 KB', async () => {
+    const body = { event: 'task.created', padding: 'x'.repeat(300 * 1024) };
+    await refuses(() => registry.test(id, body), 413, 'payload_too_large');
+  });
+});
+
+describe('a secret that cannot be opened', () => {
+  it('answers 500: nothing is sent unsigned, nothing is recorded', async () => {
+    const sealed = Buffer.from('not sealed by the key of this deployment').toString('base64');
+    const Item = { ...keys.webhookSecret(registry.organization, ulidOf(id)), sealed };
+    await service.table.client.send(new PutCommand({ TableName: service.tableName, Item }));
+    await refuses(() => registry.test(id), 500, 'internal_error');
+  });
+});

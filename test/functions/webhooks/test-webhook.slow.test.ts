@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
+import { drip, startReceiver } from '../../webhooks/receiver.ts';
+import { dataOf } from '../kanban-tasks/board.ts';
+import { openRegistries } from './registry.ts';
+
+const { newRegistry } = await openRegistries({ ALLOWED_RECEIVERS: '127.0.0.1:*' });
+
+it.concurrent('answers within 12 s where the receiver hangs, and records that it took 10', async () => {
+  const registry = await newRegistry();
+  const hanging = await startReceiver(() => {});
+  const id = await registry.put({ url: hanging.url });
+  const startedAt = performance.now();
+  const answer = await registry.test(id);
+  expect(performance.now() - startedAt).toBeLessThan(12_000);
+  expect(answer.status).toBe(200);
+  const result = dataOf<TestResult>(answer);
+  const failure = { httpStatus: 0, error: 'No answer within 10 s.', durationMs: result.durationMs };
+  expect(result).toMatchObject({ ...failure, responseBody: '' });
+  expect(result.durationMs).toBeGreaterThanOrEqual(9_900);
+  expect(dataOf<DeliveryRecord[]>(await registry.deliveries(id))).toMatchObject([failure]);
+  expect(hanging.received).toHaveLength(1);
+});
+
+it.concurrent('is a success at the deadline where the headers came and the body drips', async () => {
+  const registry = await newRegistry();
+  const dripping = await startReceiver((response) => drip(response.writeHead(200), 'a'));
+  const id = await registry.put({ url: dripping.url });
+  const startedAt = performance.now();
+  const result = dataOf<TestResult>(await registry.test(id));
+  expect(performance.now() - startedAt).toBeLessThan(12_000);
+  expect(result).toMatchObject({ httpStatus: 200, responseBody: expect.stringMatching(/^a+$/) });
+  expect(result).not.toHaveProperty('error');
+});
