@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Received, startReceiver } from './demo-receiver.ts';
+import type { Delivery } from '../../lib/client/verify-webhook.ts';
+import { startReceiver } from './demo-receiver.ts';
 import { startDeployment } from './deployment.ts';
 import { Problem } from './problem.ts';
 import { findRunning } from './running.ts';
@@ -19,7 +20,7 @@ async function main(): Promise<void> {
   const stage = await findStage();
   const secret = randomBytes(24).toString('base64url');
   const deliveries = gather();
-  const receiver = await startReceiver(secret, deliveries.take);
+  const receiver = await startReceiver(secret, deliveries);
   console.log(`The service is at ${stage.url}, a receiver listens at ${receiver.url}.\n`);
   try {
     await tellStory(stage, receiver.url, secret, deliveries);
@@ -80,18 +81,22 @@ async function findStage(): Promise<Stage> {
   return { url, token, leave };
 }
 
-/** Shows deliveries as they arrive, and waits for a number of them. A forged one ends the demo. */
+/** Shows deliveries as they arrive, and waits for a number of them. One that is refused ends the demo. */
 function gather() {
   const seen = new Set<string>();
   const waiting: (() => void)[] = [];
-  let forged: string | undefined;
+  let refusal: string | undefined;
   return {
-    take: ({ event, deliveryId, genuine, body }: Received) => {
-      const { id, previousStatus, status } = body.data.task;
-      const moved = previousStatus ? `${previousStatus} → ${status}` : status;
-      console.log(`   ⇠ ${event.padEnd(20)} ${id} ${moved}   signature ${genuine ? 'valid' : 'WRONG'}`);
-      if (!genuine) forged = deliveryId;
+    onDelivery: ({ event, deliveryId, data }: Delivery) => {
+      const { id, status } = 'task' in data ? data.task : data.execution;
+      const before = 'task' in data ? data.task.previousStatus : undefined;
+      const moved = before ? `${before} → ${status}` : status;
+      console.log(`   ⇠ ${event.padEnd(20)} ${id} ${moved}   signature valid`);
       seen.add(deliveryId);
+      for (const look of waiting) look();
+    },
+    onRefusal: (why: string) => {
+      refusal = why;
       for (const look of waiting) look();
     },
     reach: (number: number) =>
@@ -99,9 +104,9 @@ function gather() {
         const late = new Problem(`${seen.size} of ${number} deliveries arrived within ${patienceMs / 1000} s.`);
         const timer = setTimeout(() => reject(late), patienceMs);
         const look = () => {
-          if (seen.size < number && !forged) return;
+          if (seen.size < number && !refusal) return;
           clearTimeout(timer);
-          forged ? reject(new Problem(`The signature of ${forged} is wrong.`)) : resolve();
+          refusal ? reject(new Problem(`The receiver refused a delivery. ${refusal}`)) : resolve();
         };
         waiting.push(look);
         look();

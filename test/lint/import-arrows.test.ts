@@ -9,6 +9,10 @@ const refused = [
   ['lib/contract/a.ts', '../table/keys.ts'],
   ['lib/contract/b.ts', 'node:fs'],
   ['lib/contract/c.ts', '@aws-sdk/client-dynamodb'],
+  ['lib/client/a.ts', '../contract/events.ts'],
+  ['lib/client/b.ts', './verify-webhook.ts'],
+  ['lib/client/c.ts', 'undici'],
+  ['lib/client/d.ts', 'node:http'],
   ['lib/table/a.ts', '../tasks/tasks.ts'],
   ['lib/table/b.ts', '../http/serve.ts'],
   ['lib/table/c.ts', '../app.ts'],
@@ -36,6 +40,7 @@ const refused = [
 /** Imports along the arrows. */
 const allowed = [
   ['lib/contract/ok.ts', './shapes.ts'],
+  ['lib/client/ok.ts', 'node:crypto'],
   ['lib/table/ok.ts', '../contract/ids.ts'],
   ['lib/tasks/ok.ts', '../table/tasks.ts'],
   ['lib/webhooks/ok.ts', '../sqs/queue.ts'],
