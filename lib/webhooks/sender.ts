@@ -24,13 +24,13 @@ export type Outcome = {
 export type Sender = (post: Post) => Promise<Outcome>;
 
 /** What is kept of an answer's body, in bytes. */
-const responseLimit = 16 * 1024;
+export const responseLimit = 16 * 1024;
 
 /**
  * How long an attempt may take, in milliseconds: connect, headers and body together. One clock over all of it, for a
  * body's own time-out does not stop a drip.
  */
-const attemptMs = 10_000;
+export const attemptMs = 10_000;
 
 /**
  * Opens the guarded sender: the one place from which anything is sent to an address that a caller chose. It follows no

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { ulid } from 'ulid';
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { type EventName, eventNames } from '../../lib/contract/events.ts';
+import { timestamp } from '../../lib/contract/ids.ts';
+import { sampleOf } from '../../lib/webhooks/samples.ts';
+import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
+import { languages, type Program, programIn, type Started, whyMissing } from './receiver-program.ts';
+
+const secret = 'ein geheimes Wort: ü🚀';
+const minutes = (count: number) => count * 60_000;
+
+/** What is posted to a receiver. */
+type Posted = { deliveryId: string; body: string; headers: Record<string, string> };
+
+/** A delivery as the service makes it, with text beyond ASCII in it. */
+function delivery(given: { event?: EventName; sentAt?: number; key?: string } = {}): Posted {
+  const { event = 'task.created', sentAt = Date.now(), key = secret } = given;
+  const deliveryId = `dlv_${ulid()}`;
+  const { data } = sampleOf(event, ulid, sentAt);
+  const told = { event, deliveryId, timestamp: timestamp(sentAt), data: { ...data, note: 'Grüße 🚀' } };
+  const body = JSON.stringify(told);
+  return { deliveryId, body, headers: deliveryHeaders({ event, deliveryId, sentAt, body }, key) };
+}
+
+/** A delivery whose body was changed after it was signed. */
+function tampered(change: (body: string) => string): Posted {
+  const posted = delivery();
+  return { ...posted, body: change(posted.body) };
+}
+
+/** A delivery with other text in the place of its body, signed as it should be. */
+function signedAs(change: (body: string) => string): Posted {
+  const { deliveryId, body } = delivery();
+  const changed = change(body);
+  const headers = deliveryHeaders({ event: 'task.created', deliveryId, sentAt: Date.now(), body: changed }, secret);
+  return { deliveryId, body: changed, headers };
+}
+
+/** A delivery whose signature was changed, or left out. */
+function withSignature(change: (signature: string) => string | undefined): Posted {
+  const posted = delivery();
+  const { 'X-Service-Signature': signature = '', ...headers } = posted.headers;
+  const changed = change(signature);
+  return { ...posted, headers: { ...headers, ...(changed !== undefined && { 'X-Service-Signature': changed }) } };
+}
+
+const refused: [string, () => Posted][] = [
+  ['whose body was changed', () => tampered((body) => body.replace('A sample task', 'B sample task'))],
+  ['whose body has a byte more', () => tampered((body) => `${body}\n`)],
+  ['that is signed with another secret', () => delivery({ key: 'another secret' })],
+  ['that is not signed', () => withSignature(() => undefined)],
+  ['whose signature is empty', () => withSignature(() => '')],
+  ['whose signature is cut', () => withSignature((signature) => signature.slice(0, -1))],
+  ['whose signature has no name', () => withSignature((signature) => signature.slice('sha256='.length))],
+  ['whose signature is not ASCII', () => withSignature(() => `sha256=${'\u00fc'.repeat(64)}`)],
+  ['that is too old', () => delivery({ sentAt: Date.now() - minutes(6) })],
+  ['that is from the future', () => delivery({ sentAt: Date.now() + minutes(6) })],
+  [
+    'that is too old under a fresh header',
+    () => {
+      const old = delivery({ sentAt: Date.now() - minutes(6) });
+      const { 'X-Service-Timestamp': fresh = '' } = delivery().headers;
+      return { ...old, headers: { ...old.headers, 'X-Service-Timestamp': fresh, 'webhook-timestamp': fresh } };
+    },
+  ],
+  ['that is not JSON', () => signedAs(() => '{"event":')],
+  ['that is null', () => signedAs(() => 'null')],
+  ['that is empty', () => signedAs(() => '')],
+  ['that has no timestamp', () => signedAs((body) => JSON.stringify({ ...JSON.parse(body), timestamp: undefined }))],
+  ['whose timestamp is no time', () => signedAs((body) => JSON.stringify({ ...JSON.parse(body), timestamp: 'now' }))],
+];
+
+describe.each(languages)('the receiver in $name', (language) => {
+  const missing = whyMissing(language);
+  let program: Program | undefined;
+  let running: Started | undefined;
+
+  beforeAll(() => {
+    // The short report counts what is skipped and keeps the reason to itself.
+    if (missing) return console.warn(missing);
+    program = programIn(language);
+    running = program.start(secret);
+  }, 300_000);
+
+  afterAll(async () => {
+    await running?.stop();
+    program?.remove();
+  });
+
+  /** The running receiver, and how to post to it; where there is none the test says why it is skipped. */
+  async function receiver({ skip }: TestContext) {
+    const { line, lines } = running ?? skip(missing);
+    const url = (await line('listening on ')).replace('listening on ', '');
+    const post = async ({ body, headers }: Omit<Posted, 'deliveryId'>) =>
+      (await fetch(url, { method: 'POST', headers, body, redirect: 'error' })).status;
+    const worked = ({ deliveryId }: Posted) => lines.filter((text) => text.includes(deliveryId));
+    /** Once this one was worked on, so was all that came before it. */
+    const settle = async () => {
+      const last = delivery();
+      expect(await post(last)).toBe(204);
+      await line(last.deliveryId);
+    };
+    return { url, post, worked, line, settle };
+  }
+
+  it.for(eventNames)('takes a genuine delivery and works on it: %s', async (event, context) => {
+    const { post, line } = await receiver(context);
+    const genuine = delivery({ event });
+    expect(await post(genuine)).toBe(204);
+    expect(await line(genuine.deliveryId)).toContain(`worked on ${genuine.deliveryId}: ${event} of `);
+  });
+
+  it('works once on what comes twice, and takes it both times', async (context) => {
+    const { post, settle, worked } = await receiver(context);
+    const twice = delivery();
+    expect([await post(twice), await post(twice)]).toEqual([204, 204]);
+    await settle();
+    expect(worked(twice)).toHaveLength(1);
+  });
+
+  it('takes a retry, signed afresh, of what it has worked on, and does not work again', async (context) => {
+    const { post, settle, worked } = await receiver(context);
+    const first = delivery({ sentAt: Date.now() - minutes(4) });
+    const body = JSON.stringify({ ...JSON.parse(first.body), timestamp: timestamp(Date.now()) });
+    const { deliveryId } = first;
+    const headers = deliveryHeaders({ event: 'task.created', deliveryId, sentAt: Date.now(), body }, secret);
+    expect([await post(first), await post({ body, headers })]).toEqual([204, 204]);
+    await settle();
+    expect(worked(first)).toHaveLength(1);
+  });
+
+  it.for(refused)('refuses a delivery %s', async ([, make], context) => {
+    const { post, settle, worked } = await receiver(context);
+    const posted = make();
+    expect([400, 401]).toContain(await post(posted));
+    await settle();
+    expect(worked(posted)).toEqual([]);
+  });
+
+  it('refuses a body that is too long, be it signed', async (context) => {
+    const { post, settle, worked } = await receiver(context);
+    const long = signedAs((body) => body + ' '.repeat(2 * 1024 * 1024));
+    // A receiver that stops reading may close the connection before its answer is read.
+    expect([413, 'closed']).toContain(await post(long).catch(() => 'closed'));
+    await settle();
+    expect(worked(long)).toEqual([]);
+  });
+
+  it('goes on when a connection breaks in the middle of a body', async (context) => {
+    const { url, settle } = await receiver(context);
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.end('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"event":');
+    await once(socket.resume(), 'close');
+    await expect(settle()).resolves.toBeUndefined();
+  });
+
+  it('does not start without a secret', async (context) => {
+    await receiver(context);
+    const { code, complaint } = (await program?.start('').ended) ?? {};
+    expect(code).not.toBe(0);
+    expect(complaint).toContain('Set WEBHOOK_SECRET');
+  });
+});

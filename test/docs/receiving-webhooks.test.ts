@@ -1,0 +1,195 @@
+import { createHmac } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import { ulid } from 'ulid';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import type { Endpoint } from '../../lib/contract/endpoint.ts';
+import { EventName, ExecutionEventData, eventNames, TaskEventData } from '../../lib/contract/events.ts';
+import { Timestamp } from '../../lib/contract/shapes.ts';
+import {
+  DeliveryId,
+  deleteWebhook,
+  listDeliveries,
+  NewWebhook,
+  registerWebhook,
+  testWebhook,
+} from '../../lib/contract/webhooks.ts';
+import { readLadder } from '../../lib/webhooks/ladder.ts';
+import { faultOfUrl } from '../../lib/webhooks/receivers.ts';
+import { sampleOf } from '../../lib/webhooks/samples.ts';
+import { attemptMs, responseLimit } from '../../lib/webhooks/sender.ts';
+import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
+import { blocksOf, page } from './receivers-page.ts';
+
+/** A body on the page. */
+type Sample = { event: EventName; deliveryId: string; timestamp: string; data: Record<string, unknown> };
+
+const samples = blocksOf('json').map((block) => JSON.parse(block) as Sample);
+const commands = blocksOf('sh');
+
+/** The names of the fields of a value and of all in it, as `data.task.id`. */
+function fields(value: unknown, path = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return Object.entries(value).flatMap(([name, inner]) => fields(inner, path === '' ? name : `${path}.${name}`));
+}
+
+/** The one command of the page that has a text in it. */
+function commandWith(text: string): string {
+  const [found, ...others] = commands.filter((command) => command.includes(text));
+  expect(others, `one command with ${text}`).toEqual([]);
+  return found ?? expect.fail(`no command with ${text}`);
+}
+
+describe('the bodies on the page', () => {
+  it('are one of each event', () => {
+    expect(samples.map(({ event }) => event).toSorted()).toEqual(eventNames.toSorted());
+  });
+
+  it('are of different deliveries', () => {
+    expect(new Set(samples.map(({ deliveryId }) => deliveryId)).size).toBe(eventNames.length);
+  });
+
+  it.each(samples)('have the fields of a real one and no others: $event', (sample) => {
+    const { event, data } = sampleOf(sample.event, ulid, 0);
+    expect(fields(sample)).toEqual(fields({ event, deliveryId: '', timestamp: '', data }));
+  });
+
+  it.each(samples)('have the values that the contract allows: $event', ({ event, deliveryId, timestamp, data }) => {
+    expect(v.is(DeliveryId, deliveryId)).toBe(true);
+    expect(v.is(Timestamp, timestamp)).toBe(true);
+    expect(v.parse(event.startsWith('task.') ? TaskEventData : ExecutionEventData, data)).toEqual(data);
+  });
+
+  it.each(samples)('have the status and the times that go with the event: $event', ({ event, timestamp, data }) => {
+    const { data: real } = sampleOf(event, ulid, 0);
+    expect(data).toMatchObject(
+      'task' in real ? { task: { status: real.task.status } } : { execution: { status: real.execution.status } },
+    );
+    expect(Date.parse(timestamp)).toBeGreaterThanOrEqual(Date.parse(String(data.occurredAt)));
+  });
+});
+
+describe('the commands on the page', () => {
+  const rows: Endpoint[] = [registerWebhook, testWebhook, deleteWebhook, listDeliveries];
+
+  it.each(rows)('reach an endpoint that there is: $method $path', ({ method, path }) => {
+    const command = commandWith(`"$BASE_URL${path.replace(':id', '$WEBHOOK_ID')}${method === 'GET' ? '?' : '"'}`);
+    const sent = /-X (\w+)/.exec(command)?.[1] ?? (command.includes(' -d ') ? 'POST' : 'GET');
+    expect(sent).toBe(method);
+  });
+
+  it('register with a body that the contract takes, and a secret that libraries take', () => {
+    const command = commandWith('/api/webhooks/register');
+    expect(command).toContain('SECRET="whsec_$(openssl rand -base64 32)"');
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const body = /-d '(\{.*\})'$/m.exec(command)?.[1]?.replace(`'"$SECRET"'`, secret) ?? '';
+    expect(v.parse(NewWebhook, JSON.parse(body))).toEqual({
+      url: 'https://hooks.example.com/crewboard',
+      events: ['task.created', 'task.completed'],
+      secret,
+    });
+    expect(libraryTakes(secret, secret)).toBe(true);
+  });
+
+  it('test with an event that there is', () => {
+    const [, body = ''] = /-d '(\{.*\})'$/m.exec(commandWith('/test"')) ?? [];
+    expect(v.is(v.strictObject({ event: EventName }), JSON.parse(body))).toBe(true);
+  });
+
+  it('look back with the limit that is the default', () => {
+    const [, query = ''] = /deliveries\?([^"]+)"/.exec(commandWith('/deliveries?')) ?? [];
+    const asked = v.parse(listDeliveries.query, Object.fromEntries(new URLSearchParams(query)));
+    expect(asked).toEqual(v.parse(listDeliveries.query, {}));
+  });
+});
+
+/** Whether the public library, given one secret, takes what is signed with the registered one. */
+function libraryTakes(registered: string, given: string): boolean {
+  const sentAt = Date.now();
+  const body = '{}';
+  const headers = deliveryHeaders({ event: 'task.created', deliveryId: 'dlv_1', sentAt, body }, registered);
+  try {
+    new Webhook(given).verify(body, headers);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('what the page says', () => {
+  it('names every header of a delivery', () => {
+    const headers = deliveryHeaders({ event: 'task.created', deliveryId: '', sentAt: 0, body: '' }, 'a secret');
+    for (const name of Object.keys(headers)) expect(page).toMatch(new RegExp(`^\\|.*\`${name}\`.*\\|$`, 'm'));
+    expect(page).toContain(`| \`Content-Type\` | \`${headers['Content-Type']}\` |`);
+    expect(page).toContain(`| \`User-Agent\` | \`${headers['User-Agent']}\` |`);
+  });
+
+  it('gives a signature to check against that is right', () => {
+    const [, body = '', secret = '', given = ''] =
+      /the body `(.+?)` under the secret `(.+?)` has the signature\s+`sha256=(\w+)`/.exec(page) ?? [];
+    expect(createHmac('sha256', secret).update(body).digest('hex')).toBe(given);
+    expect(commandWith('openssl dgst')).toContain(`printf '%s' '${body}' | openssl dgst -sha256 -hmac ${secret}`);
+  });
+
+  it('names the ports that a URL may have', () => {
+    const fault = (port: number) => faultOfUrl(new URL(`https://hooks.example.com:${port}/`), () => false);
+    const [, ...named] = /must be https, on port (\d+) or (\d+)/.exec(page) ?? [];
+    expect(named).toEqual(['443', '8443']);
+    for (const port of named) expect(fault(Number(port))).toBeUndefined();
+    expect(fault(444)).toBeDefined();
+  });
+
+  it('names the time and the length that an answer may have', () => {
+    const prose = page.replaceAll(/\s+/g, ' ');
+    expect(prose).toContain(`An attempt has ${attemptMs / 1000} seconds in all`);
+    expect(prose).toContain(`At most ${responseLimit / 1024} KiB of your answer's body are read`);
+  });
+
+  it('names the retries of the ladder', () => {
+    const waits = [...page.matchAll(/^\| \w+ \| (\d+) (minutes|hours) after the \w+ failed \|$/gm)];
+    expect(waits.map(([, count, unit]) => Number(count) * (unit === 'hours' ? 60 : 1))).toEqual(
+      readLadder(undefined).map((wait) => wait / 60_000),
+    );
+  });
+
+  it('tells which secrets suit the libraries of Standard Webhooks', () => {
+    const bytes = Buffer.from('any other text: ü');
+    expect(libraryTakes(`whsec_${bytes.toString('base64')}`, `whsec_${bytes.toString('base64')}`)).toBe(true);
+    expect(libraryTakes(bytes.toString('utf8'), bytes.toString('base64'))).toBe(true);
+    const looksLikeBase64 = bytes.toString('base64');
+    expect(libraryTakes(looksLikeBase64, looksLikeBase64)).toBe(false);
+    expect(libraryTakes(looksLikeBase64, Buffer.from(looksLikeBase64).toString('base64'))).toBe(true);
+  });
+});
+
+/** The anchors that a page's headings make. */
+function anchorsOf(text: string): string[] {
+  const headings = [...text.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm)].map(
+    ([, heading]) => heading ?? '',
+  );
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('the links', () => {
+  const file = 'docs/receiving-webhooks.md';
+  const links = [...page.matchAll(/\]\((?!https:)([^)#]*)#?([^)]*)\)/g)].map(([, to, anchor]) => ({
+    to: to === '' ? file : join(dirname(file), to ?? ''),
+    anchor: anchor ?? '',
+  }));
+
+  it.each(links)('of the page lead somewhere: $to#$anchor', ({ to, anchor }) => {
+    expect(existsSync(to)).toBe(true);
+    if (anchor) expect(anchorsOf(readFileSync(to, 'utf8'))).toContain(anchor);
+  });
+
+  it('of the README lead to the page', () => {
+    expect(readFileSync('README.md', 'utf8')).toContain(`](${file})`);
+  });
+});
