@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { failing, openLines } from './line.ts';
+
+const newLine = await openLines();
+const late = { httpStatus: 0, timedOut: true, durationMs: 0, error: 'No answer within 10 s.' };
+
+describe('one message', () => {
+  it('that two consumers have at once, each time it comes, is posted once an attempt', async () => {
+    const line = newLine();
+    await line.register(failing(2));
+    await line.publish([line.change()]);
+    while (line.room.held.length > 0) {
+      line.clock.now = Math.max(line.clock(), line.room.nextAt());
+      await Promise.all(line.room.receive().flatMap((held) => [line.work(held), line.work(held)]));
+    }
+    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 0 });
+    expect(line.posts).toHaveLength(3);
+  });
+
+  it('that comes twice at every attempt and hop adds no attempt', async () => {
+    const line = newLine();
+    await line.register(failing(Number.POSITIVE_INFINITY));
+    await line.publish([line.change()]);
+    line.room.held.push(...line.room.held.map((held) => ({ ...held })));
+    expect(await line.rest()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs: 0 });
+    expect(line.posts).toHaveLength(4);
+  });
+});
+
+describe('a webhook that is deleted', () => {
+  it('while a retry waits gets nothing more, and the delivery is skipped when that is due', async () => {
+    const line = newLine();
+    const { id } = await line.register(failing(Number.POSITIVE_INFINITY));
+    await line.publish([line.change()]);
+    await line.deliver();
+    await line.webhooks.delete(line.organization, id);
+    expect(await line.rest()).toEqual({ wrong: [], ends: { skipped: 1 }, latestMs: 0 });
+    expect(line.posts).toHaveLength(1);
+    expect(line.clock() - (line.posts[0]?.at ?? 0)).toBe(300_000);
+  });
+
+  it.each(['before', 'after'] as const)('is skipped though its worker dies %s it writes that down', async (when) => {
+    const line = newLine();
+    const { id } = await line.register();
+    await line.publish([line.change()]);
+    await line.webhooks.delete(line.organization, id);
+    line.faults.plan({ at: 'skip', when, how: 'dies' });
+    expect(await line.rest()).toEqual({ wrong: [], ends: { skipped: 1 }, latestMs: 0 });
+    expect(line.posts).toEqual([]);
+  });
+
+  it('is skipped once writes are no more throttled', async () => {
+    const line = newLine();
+    const { id } = await line.register();
+    await line.publish([line.change()]);
+    await line.webhooks.delete(line.organization, id);
+    line.faults.plan({ at: 'skip', when: 'before', how: 'throttles', until: line.clock() + 600_000 });
+    expect(await line.rest()).toEqual({ wrong: [], ends: { skipped: 1 }, latestMs: 0 });
+    expect(line.posts).toEqual([]);
+  });
+
+  it('holds up no other', async () => {
+    const line = newLine();
+    const { id } = await line.register(failing(1));
+    await line.register(failing(1));
+    await line.publish([line.change()]);
+    await line.deliver();
+    await line.webhooks.delete(line.organization, id);
+    expect(await line.rest()).toEqual({ wrong: [], ends: { skipped: 1, delivered: 1 }, latestMs: 0 });
+    expect(line.posts).toHaveLength(3);
+  });
+});
+
+describe('a slow webhook', () => {
+  it('gets every event, though its receiver takes all the time for four', async () => {
+    const line = newLine();
+    await line.register((nth) => (nth <= 4 ? late : {}));
+    for (let more = 0; more < 6; more++) {
+      line.put(line.change());
+      line.clock.now += 1;
+      await line.settle();
+    }
+    expect(await line.rest()).toMatchObject({ wrong: [], ends: { exhausted: 1, delivered: 5 } });
+  });
+
+  it.each<['before' | 'after', 'dies' | 'fails', number]>([
+    ['before', 'dies', 119_999],
+    ['before', 'fails', 119_999],
+    ['after', 'dies', 0],
+    ['after', 'fails', 0],
+  ])('gets its event where the worker, %s the message is sent on, %s', async (when, how, latestMs) => {
+    const line = newLine();
+    await line.register((nth) => (nth === 1 ? late : {}));
+    await line.publish([line.change()]);
+    await line.deliver();
+    line.clock.now += 60_001;
+    line.faults.plan({ at: 'send on to the slow lane', when, how });
+    line.put(line.change());
+    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 2 }, latestMs });
+    expect(line.posts).toHaveLength(3);
+  });
+});

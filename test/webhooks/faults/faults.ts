@@ -1,0 +1,145 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { Table } from '../../../lib/table/client.ts';
+import type { Clock } from '../../service.ts';
+import { named } from '../../table/scripted-table.ts';
+
+/** Where a fault can strike: what a worker calls of its collaborators. */
+export type Point =
+  | 'write a task'
+  | 'hear'
+  | 'put'
+  | 'target'
+  | 'claim'
+  | 'post'
+  | 'tell the webhook'
+  | 'end'
+  | 'skip'
+  | 'list'
+  | 'postpone'
+  | 'send'
+  | 'send on to the slow lane'
+  | 'acknowledge';
+
+/** A fault that is to strike. */
+export type Fault = {
+  at: Point;
+  /** Before the call is carried out, once it is, or when half of its batch is. */
+  when: 'before' | 'half' | 'after';
+  /** The worker dies and says no more; or the call fails; or the table refuses it for its load. */
+  how: 'dies' | 'fails' | 'throttles';
+  /** How many calls it strikes: 1 unless it says so, and as many as come where it lasts until a moment. */
+  times?: number;
+  until?: number;
+  /** How many calls it lets pass first. */
+  after?: number;
+};
+
+/** What a worker did: it is done, it failed and its source tries again, or it was killed. */
+export type Ended = 'done' | 'failed' | 'dead';
+
+/** A call that never answers. */
+const never = new Promise<never>(() => {});
+
+/** One run of a function: a killed one goes no further, in none of its branches. */
+type Worker = { dead: boolean; die: () => void; trace: Trace };
+
+/** What became of a worker's calls: the points at which they were carried out, and at which a fault struck. */
+export type Trace = { carriedOut: Point[]; struck: Point[] };
+
+export type Faults = ReturnType<typeof openFaults>;
+
+/** An end is two calls: the update of the webhook, and then the transaction. */
+function pointOf(step: Point | undefined, command: object): Point | undefined {
+  return step === 'end' && command instanceof UpdateCommand ? 'tell the webhook' : step;
+}
+
+/** The faults of a line: they strike at named points, whichever worker comes there first. */
+export function openFaults(clock: Clock) {
+  const planned: Fault[] = [];
+  const workers = new AsyncLocalStorage<Worker>();
+  const points = new AsyncLocalStorage<Point>();
+  const idle = new Set<Fault>();
+
+  /** The fault that strikes a call, if one does. */
+  function faultAt(point: Point): Fault | undefined {
+    const fault = planned.find(({ at, until = Number.POSITIVE_INFINITY }) => at === point && clock() < until);
+    if (!fault) return undefined;
+    if (fault.after) {
+      fault.after -= 1;
+      return undefined;
+    }
+    idle.delete(fault);
+    const { until, times = until === undefined ? 1 : Number.POSITIVE_INFINITY } = fault;
+    fault.times = times - 1;
+    if (fault.times === 0) planned.splice(planned.indexOf(fault), 1);
+    return fault;
+  }
+
+  function strike({ how, at }: Fault, worker: Worker | undefined): Promise<never> {
+    worker?.trace.struck.push(at);
+    if (how === 'dies') {
+      worker?.die();
+      return never;
+    }
+    throw how === 'throttles' ? named('ThrottlingException') : new Error(`No answer: ${at}.`);
+  }
+
+  return {
+    /** Plans faults; several at one point strike one after the other. */
+    plan(...faults: Fault[]): void {
+      planned.push(...faults);
+      for (const fault of faults) idle.add(fault);
+    },
+
+    /** The faults that have struck nothing: their test has tested nothing. */
+    idle: (): Fault[] => [...idle],
+
+    /** Carries a call out, with the fault that strikes it. `really` is told to carry out half of a batch. */
+    async pass<Answer>(point: Point, really: (half: boolean) => Promise<Answer>): Promise<Answer> {
+      const worker = workers.getStore();
+      if (worker?.dead) return never;
+      const fault = faultAt(point);
+      if (fault?.when === 'before') return strike(fault, worker);
+      const answer = await really(fault?.when === 'half');
+      worker?.trace.carriedOut.push(point);
+      if (worker?.dead) return never;
+      return fault ? strike(fault, worker) : answer;
+    },
+
+    /** Says at which point the table is called by `work`. */
+    step: <Answer>(point: Point, work: () => Promise<Answer>): Promise<Answer> => points.run(point, work),
+
+    /** A table that is struck at the points that `step` names, and waits no time between its tries. */
+    table({ name, client }: Table): Table {
+      const send = (command: never) => {
+        const point = pointOf(points.getStore(), command);
+        const really = () => client.send(command) as Promise<unknown>;
+        return point ? this.pass(point, really) : really();
+      };
+      return { name, client: { send } as unknown as Table['client'], sleep: async () => {} };
+    },
+
+    /**
+     * Runs a worker until it is done, fails or is killed.
+     *
+     * @param trace is added what became of its calls
+     */
+    run(work: () => Promise<unknown>, trace: Trace = { carriedOut: [], struck: [] }): Promise<Ended> {
+      const { promise: death, resolve } = Promise.withResolvers<Ended>();
+      const worker = {
+        dead: false,
+        trace,
+        die: () => {
+          worker.dead = true;
+          resolve('dead');
+        },
+      };
+      const life = workers.run(worker, work).then(
+        (): Ended => 'done',
+        (): Ended => 'failed',
+      );
+      return Promise.race([life, death]);
+    },
+  };
+}

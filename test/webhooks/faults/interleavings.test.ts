@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { checkInterleavings } from './interleavings.ts';
+import { openLines } from './line.ts';
+
+const newLine = await openLines();
+
+it('no order of steps and faults loses a delivery, tells it twice without need, or leaves it waiting', async () => {
+  await expect(checkInterleavings(newLine, 20)).resolves.toBeUndefined();
+});

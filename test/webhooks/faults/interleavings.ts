@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import type { Change } from '../../../lib/webhooks/deliveries.ts';
+import { opening } from '../office.ts';
+import type { Fault, Point } from './faults.ts';
+import { failing, type Line } from './line.ts';
+
+const points: readonly Point[] = [
+  'hear',
+  'put',
+  'target',
+  'claim',
+  'post',
+  'end',
+  'skip',
+  'list',
+  'postpone',
+  'send',
+  'send on to the slow lane',
+  'acknowledge',
+];
+const events = ['task.created', 'task.status_changed', 'task.completed'] as const;
+const late = { httpStatus: 0, timedOut: true, durationMs: 0, error: 'No answer within 10 s.' };
+
+/** A step of a run: something that happens to the line. */
+type Step =
+  | { does: 'commit'; event: (typeof events)[number] }
+  | { does: 'publish again'; nth: number }
+  | { does: 'deliver' | 'deliver twice' | 'sweep' | 'duplicate' | 'lose' }
+  | { does: 'wait'; seconds: number }
+  | { does: 'break'; fault: Fault };
+
+/** A webhook: how often its receiver fails, and whether by taking all the time. */
+type Hearing = { failures: number; slow: boolean; events: (typeof events)[number][] };
+
+const fault = fc
+  .record({
+    at: fc.constantFrom(...points),
+    when: fc.constantFrom('before' as const, 'half' as const, 'after' as const),
+    how: fc.constantFrom('dies' as const, 'fails' as const, 'throttles' as const),
+    after: fc.nat(6),
+  })
+  // Only a queue takes half of a batch.
+  .map((one): Fault => (one.when === 'half' && !one.at.startsWith('send') ? { ...one, when: 'after' } : one));
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ does: fc.constant('commit' as const), event: fc.constantFrom(...events) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('publish again' as const), nth: fc.nat(9) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ does: fc.constantFrom('deliver', 'deliver twice', 'sweep', 'duplicate', 'lose') }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      does: fc.constant('wait' as const),
+      seconds: fc.oneof(fc.nat(70), fc.constantFrom(180, 300, 900, 1_800, 7_200)),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ does: fc.constant('break' as const), fault }) },
+);
+
+const webhook: fc.Arbitrary<Hearing> = fc.record({
+  failures: fc.constantFrom(0, 0, 1, 2, 3, 4),
+  slow: fc.boolean(),
+  events: fc.uniqueArray(fc.constantFrom(...events), { minLength: 1 }),
+});
+
+async function carryOut(line: Line, committed: Change[], step: Step): Promise<void> {
+  if (step.does === 'commit') {
+    const change = line.change(step.event);
+    committed.push(change);
+    line.put(change);
+    await line.publishStream();
+  } else if (step.does === 'publish again') {
+    const change = committed[step.nth % committed.length];
+    if (change) line.put(change);
+  } else if (step.does === 'break') line.faults.plan(step.fault);
+  else if (step.does === 'wait') line.clock.now += step.seconds * 1000 + 1;
+  else if (step.does === 'deliver') await line.deliver();
+  else if (step.does === 'deliver twice') await Promise.all([line.deliver(), line.sweep(), line.deliver()]);
+  else if (step.does === 'sweep') await line.sweep();
+  else if (step.does === 'duplicate') line.room.held.push(...line.room.held.slice(0, 2).map((held) => ({ ...held })));
+  else line.room.held.splice(0, 1);
+}
+
+/** How late an attempt may be after all that: seven minutes for each loss, beside the time in which nobody worked. */
+function latestOf(steps: readonly Step[]): number {
+  const losses = steps.filter(({ does }) => does === 'break' || does === 'lose').length;
+  const idle = steps.reduce((total, step) => total + (step.does === 'wait' ? step.seconds * 1000 + 1 : 0), 0);
+  return idle + (losses + 1) * 7 * 60_000;
+}
+
+/**
+ * Runs random steps in a random order on lines of their own, drives each to rest, and recounts: whatever happened, every
+ * delivery comes to its one end.
+ */
+export async function checkInterleavings(newLine: () => Line, numRuns: number): Promise<void> {
+  const webhooks = fc.array(webhook, { minLength: 1, maxLength: 3 });
+  const steps = fc.array(step, { minLength: 4, maxLength: 25 });
+  const property = fc.asyncProperty(webhooks, steps, async (webhooks, steps) => {
+    const line = newLine();
+    for (const { failures, slow, events } of webhooks)
+      await line.register(slow ? (nth) => (nth <= failures ? late : {}) : failing(failures), events);
+    const committed: Change[] = [];
+    line.clock.now = opening + 1;
+    for (const step of steps) await carryOut(line, committed, step);
+    await line.settle();
+    const { wrong, latestMs } = await line.recount();
+    expect(wrong).toEqual([]);
+    expect(latestMs).toBeLessThanOrEqual(latestOf(steps));
+  });
+  // The limit also ends the search for a smaller example, so that a failure is told before the test's own time is over.
+  await fc.assert(property, { numRuns, interruptAfterTimeLimit: 10_000 });
+}

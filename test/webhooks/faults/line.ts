@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { ulid as ulidAt } from 'ulid';
+import { expect } from 'vitest';
+import { tableSchema } from '../../../lib/contract/deployment.ts';
+import type { TaskEvent } from '../../../lib/contract/events.ts';
+import { timestamp } from '../../../lib/contract/ids.ts';
+import type { DeliveryMessage } from '../../../lib/contract/messages.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import type { Webhook } from '../../../lib/contract/webhooks.ts';
+import { type DeliveryStore, openDeliveryStore } from '../../../lib/table/deliveries.ts';
+import { organizationOf } from '../../../lib/table/keys.ts';
+import { openWebhookStore, type WebhookStore } from '../../../lib/table/webhooks.ts';
+import { type Change, openDeliveries } from '../../../lib/webhooks/deliveries.ts';
+import { readLadder } from '../../../lib/webhooks/ladder.ts';
+import { allowedReceivers } from '../../../lib/webhooks/receivers.ts';
+import { openKeyFile } from '../../../lib/webhooks/secrets.ts';
+import type { Outcome, Sender } from '../../../lib/webhooks/sender.ts';
+import { openWebhooks } from '../../../lib/webhooks/webhooks.ts';
+import { clockAt, openService, type Service } from '../../service.ts';
+import { opening } from '../office.ts';
+import { type Expected, type Posted, type Recount, recount } from '../recount.ts';
+import { type Ended, type Faults, openFaults, type Trace } from './faults.ts';
+import { type Held, openWaitingRoom } from './waiting-room.ts';
+
+const minuteMs = 60_000;
+
+/** How long it takes until a batch of the stream that failed so often comes again. */
+const streamAgainMs = (failures: number) => Math.min(minuteMs, 1_000 * 2 ** (failures - 1));
+
+/** How a receiver ends its nth post, counted from 1; what is not named is that of a quick success. */
+export type Answers = (nth: number) => Partial<Outcome>;
+
+/** Ends the first posts with 500. */
+export const failing =
+  (times: number): Answers =>
+  (nth) =>
+    nth <= times ? { httpStatus: 500, error: 'The receiver answered 500.' } : {};
+
+export type Line = ReturnType<typeof lineOf>;
+
+/**
+ * Opens a new table and returns what makes a line in it: the whole way of an organization from a committed change to
+ * the end of its deliveries, under a clock of its own. It is the very stores and decisions of the service, with queues
+ * that behave like SQS and faults wherever one calls the other.
+ */
+export async function openLines(): Promise<() => Line> {
+  const service = await openService();
+  return () => lineOf(service);
+}
+
+function lineOf(service: Service) {
+  const clock = clockAt(opening);
+  const { table } = service;
+  const organization = `org-${randomUUID()}` as Organization;
+  const faults = openFaults(clock);
+  const room = openWaitingRoom(clock, faults);
+  const ladder = readLadder(undefined);
+  const ulid = () => ulidAt(clock());
+  const secrets = openKeyFile(join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'));
+
+  const struckTable = faults.table(table);
+  const deliveries = openDeliveries({
+    store: namedDeliveries(openDeliveryStore(struckTable), faults),
+    webhooks: namedWebhooks(openWebhookStore(struckTable), faults),
+    queues: room.queues,
+    secrets,
+    ladder,
+    ulid,
+    clock,
+  });
+  const webhooks = openWebhooks({
+    store: openWebhookStore(table),
+    deliveries: openDeliveryStore(table),
+    secrets,
+    allowed: allowedReceivers(''),
+    ulid,
+    clock,
+  });
+
+  const receivers = new Map<string, { webhook: Webhook; answers: Answers; posts: number }>();
+  const posts: Posted[] = [];
+  const unrecorded: string[] = [];
+  const expected: Expected[] = [];
+  const stream: { changes: Change[]; from: number; failures: number }[] = [];
+  let sweptAt = opening;
+
+  const line = {
+    service,
+    table,
+    organization,
+    clock,
+    faults,
+    room,
+    webhooks,
+    posts,
+    expected,
+
+    /** Registers a webhook, and says how its receiver answers. */
+    async register(answers: Answers = () => ({}), events: Webhook['events'] = ['task.created']): Promise<Webhook> {
+      const url = `https://example.com/${receivers.size}`;
+      const webhook = await webhooks.register(organization, { url, events }, undefined);
+      receivers.set(url, { webhook, answers, posts: 0 });
+      return webhook;
+    },
+
+    /** A new task as a committed change, which each webhook that hears it ought to be told of. */
+    change(event: TaskEvent['event'] = 'task.created'): Change {
+      const item = `tk_${ulid()}`;
+      const occurredAt = timestamp(clock());
+      const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt };
+      line.expect({ event, data });
+      return { organization, item, version: 1, events: [{ event, data }] };
+    },
+
+    /** Expects an event to be told to each webhook that hears it. */
+    expect({ event, data }: TaskEvent): void {
+      for (const { webhook } of receivers.values())
+        if (webhook.events.includes(event)) expected.push({ webhookId: webhook.id, event, data: JSON.stringify(data) });
+    },
+
+    /** Puts changes in the stream, a batch: it is published until that succeeds. */
+    put: (...changes: Change[]): void => void stream.push({ changes, from: clock(), failures: 0 }),
+
+    /** Publishes a batch of the stream once; each change by itself, as the handler does, in one worker. */
+    publish: (changes: readonly Change[]): Promise<Ended> =>
+      faults.run(() => Promise.all(changes.map((change) => deliveries.publish(change)))),
+
+    publishStream,
+
+    /** Gives what can be received to workers side by side, one each; a worker that is done has its message deleted. */
+    deliver: async (): Promise<void> => void (await Promise.all(room.receive().map(work))),
+
+    /** One message to one worker. */
+    work,
+
+    /** One sweep. */
+    sweep: (): Promise<Ended> => faults.run(() => deliveries.sweep(clock())),
+
+    /**
+     * Lets time pass until nothing is left to do: the stream is published again and again until it is through, what is
+     * in a queue is delivered as it comes, and the sweeper runs at every whole minute.
+     */
+    async settle(): Promise<void> {
+      for (let turn = 0; turn < 2_000; turn++) {
+        await publishStream();
+        await line.deliver();
+        // A sweep that lists nothing changes nothing, so only those are made that list something.
+        const dueAt = await earliestDue();
+        if (clock() >= sweepAfter(dueAt)) {
+          sweptAt = clock();
+          await line.sweep();
+          continue;
+        }
+        const next = Math.min(room.nextAt(), sweepAfter(dueAt), ...stream.map(({ from }) => from));
+        if (next === Number.POSITIVE_INFINITY) return;
+        clock.now = Math.max(clock.now, next);
+      }
+      throw new Error('The line does not come to rest.');
+    },
+
+    /** Settles, makes sure that every fault that was planned has struck, and recounts. */
+    async rest(): Promise<Recount> {
+      await line.settle();
+      expect(faults.idle()).toEqual([]);
+      return line.recount();
+    },
+
+    /** What the line has come to. */
+    recount: (): Promise<Recount> => recount(table, organization, { expected, posts, unrecorded, ladder }),
+  };
+  return line;
+
+  /** Publishes what is in the stream and has to be published now. */
+  async function publishStream(): Promise<void> {
+    for (const batch of stream.filter(({ from }) => from <= clock())) {
+      if ((await line.publish(batch.changes)) === 'done') stream.splice(stream.indexOf(batch), 1);
+      else batch.from = clock() + streamAgainMs(++batch.failures);
+    }
+  }
+
+  async function work(held: Held): Promise<void> {
+    const posted: string[] = [];
+    const send: Sender = ({ url, headers }) =>
+      faults.pass('post', async () => {
+        const receiver = receivers.get(url);
+        if (!receiver) throw new Error(`Nobody is at ${url}.`);
+        const deliveryId = headers['X-Service-Delivery'] as string;
+        posts.push({ at: clock(), webhookId: receiver.webhook.id, deliveryId });
+        posted.push(deliveryId);
+        receiver.posts += 1;
+        return {
+          httpStatus: 204,
+          durationMs: 0,
+          timedOut: false,
+          responseBody: '',
+          ...receiver.answers(receiver.posts),
+        };
+      });
+    const trace: Trace = { carriedOut: [], struck: [] };
+    const ended = await faults.run(async () => {
+      await deliveries.attempt(JSON.parse(held.body) as DeliveryMessage, send);
+      await faults.pass('acknowledge', async () => room.acknowledge(held));
+    }, trace);
+    // Only a fault excuses a post that is not written down: who loses a race must have lost it before.
+    if (ended !== 'done' && trace.struck.length > 0 && !trace.carriedOut.includes('end')) unrecorded.push(...posted);
+  }
+
+  /** The first moment at which the sweeper has something to do. */
+  async function earliestDue(): Promise<number> {
+    const { name, sortKey } = tableSchema.dueIndex;
+    const { Items = [] } = await table.client.send(new ScanCommand({ TableName: table.name, IndexName: name }));
+    const own = Items.filter(({ pk }) => organizationOf(pk as string) === organization);
+    return Math.min(...own.map((item) => Date.parse(item[sortKey] as string)));
+  }
+
+  /** The first whole minute from a moment on that was not swept. */
+  function sweepAfter(moment: number): number {
+    return Math.max(Math.ceil(moment / minuteMs) * minuteMs, sweptAt + minuteMs);
+  }
+}
+
+/** Deliveries whose calls of the table have names. */
+function namedDeliveries(store: DeliveryStore, { step }: Faults): DeliveryStore {
+  return {
+    ...store,
+    put: (...given) => step('put', () => store.put(...given)),
+    claim: (...given) => step('claim', () => store.claim(...given)),
+    end: (...given) => step('end', () => store.end(...given)),
+    skip: (...given) => step('skip', () => store.skip(...given)),
+    postpone: (...given) => step('postpone', () => store.postpone(...given)),
+    async *due(until) {
+      yield* await step('list', () => Array.fromAsync(store.due(until)));
+    },
+  };
+}
+
+/** Webhooks whose calls of the table have names. */
+function namedWebhooks(store: WebhookStore, { step }: Faults): WebhookStore {
+  return {
+    ...store,
+    hearing: (...given) => step('hear', () => store.hearing(...given)),
+    target: (...given) => step('target', () => store.target(...given)),
+  };
+}

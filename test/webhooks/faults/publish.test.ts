@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { opening } from '../office.ts';
+import type { Fault } from './faults.ts';
+import { type Line, openLines } from './line.ts';
+
+const newLine = await openLines();
+
+/** A line with a webhook, or several, and faults; a change of it is in the stream. */
+async function lineWith(faults: Fault[], webhooks = 1): Promise<Line> {
+  const line = newLine();
+  for (let more = 0; more < webhooks; more++) await line.register();
+  line.faults.plan(...faults);
+  // Just after a sweep, so that whatever needs one waits for it as long as can be.
+  line.clock.now += 1;
+  line.put(line.change());
+  return line;
+}
+
+const until = opening + 600_000;
+
+describe('a change is told once, though its publication', () => {
+  it.each<[string, Fault, number]>([
+    ['is killed before it asks who hears it', { at: 'hear', when: 'before', how: 'dies' }, 1_000],
+    ['is killed before the delivery is put', { at: 'put', when: 'before', how: 'dies' }, 1_000],
+    ['is killed between the put and the send', { at: 'put', when: 'after', how: 'dies' }, 1_000],
+    ['is killed before the queue has the message', { at: 'send', when: 'before', how: 'dies' }, 1_000],
+    ['is killed once the queue has the message', { at: 'send', when: 'after', how: 'dies' }, 0],
+    ['gets no answer from the put, which was carried out', { at: 'put', when: 'after', how: 'fails' }, 1_000],
+    ['gets no answer from the put, which was not', { at: 'put', when: 'before', how: 'fails' }, 1_000],
+    ['gets no answer from the queue, which has the message', { at: 'send', when: 'after', how: 'fails' }, 0],
+    ['gets no answer from the queue, which has not', { at: 'send', when: 'before', how: 'fails' }, 1_000],
+    ['meets a table that throttles its reads once', { at: 'hear', when: 'before', how: 'throttles' }, 1_000],
+    [
+      'meets a table that throttles its writes for a while',
+      { at: 'put', when: 'before', how: 'throttles', times: 7 },
+      0,
+    ],
+    ['meets reads throttled for 10 minutes', { at: 'hear', when: 'before', how: 'throttles', until }, 603_000],
+    ['meets writes throttled for 10 minutes', { at: 'put', when: 'before', how: 'throttles', until }, 603_000],
+    ['meets a queue that refuses all for 10 minutes', { at: 'send', when: 'before', how: 'fails', until }, 603_000],
+  ])('%s', async (_, fault, latestMs) => {
+    const line = await lineWith([fault]);
+    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
+    expect(line.posts).toHaveLength(1);
+  });
+
+  it.each<[string, Fault]>([
+    ['is killed after half of a batch', { at: 'send', when: 'half', how: 'dies' }],
+    ['is refused half of a batch', { at: 'send', when: 'half', how: 'fails' }],
+    ['is killed between two batches', { at: 'send', when: 'before', how: 'dies', after: 1 }],
+    ['is killed after some of the puts', { at: 'put', when: 'before', how: 'dies', after: 7 }],
+    ['gets no answer from one of the puts', { at: 'put', when: 'after', how: 'fails', after: 7 }],
+  ])('to fifteen webhooks %s', async (_, fault) => {
+    const line = await lineWith([fault], 15);
+    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 15 }, latestMs: 1_000 });
+    expect(line.posts).toHaveLength(15);
+  });
+});
+
+describe('records of the stream', () => {
+  it('that come twice, in one batch and in another, are told once', async () => {
+    const line = await lineWith([]);
+    const change = line.change();
+    line.put(change, change);
+    await line.settle();
+    line.put(change);
+    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 2 }, latestMs: 0 });
+    expect(line.posts).toHaveLength(2);
+  });
+
+  it('that come again while their receiver fails add no attempt', async () => {
+    const line = newLine();
+    await line.register((nth) => (nth < 3 ? { httpStatus: 500, error: 'The receiver answered 500.' } : {}));
+    const change = line.change();
+    line.put(change);
+    await line.publish([change]);
+    await line.deliver();
+    line.clock.now += 60_000;
+    line.put(change);
+    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 0 });
+    expect(line.posts).toHaveLength(3);
+  });
+
+  it('that come in another order are told each once, with their own moments', async () => {
+    const line = newLine();
+    await line.register();
+    const changes = [];
+    for (let more = 0; more < 5; more++) {
+      changes.push(line.change());
+      line.clock.now += 1_000;
+    }
+    line.put(...changes.toReversed());
+    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 5 }, latestMs: 5_000 });
+    expect(line.posts).toHaveLength(5);
+  });
+});
+
+describe('deliveries that the stream never brings again', () => {
+  it.each<[string, Fault]>([
+    ['the queue lost', { at: 'send', when: 'before', how: 'dies' }],
+    ['were put just before the end', { at: 'put', when: 'after', how: 'dies' }],
+  ])('and %s are made within two minutes, by the sweeper', async (_, fault) => {
+    const line = newLine();
+    await line.register();
+    line.faults.plan(fault);
+    line.clock.now += 30_000;
+    expect(await line.publish([line.change()])).toBe('dead');
+    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 90_000 });
+  });
+});

@@ -1,0 +1,65 @@
+import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { maxReceiveCount, queues as rows } from '../../../lib/contract/deployment.ts';
+import type { DeliveryMessage } from '../../../lib/contract/messages.ts';
+import { openQueue } from '../../../lib/sqs/queue.ts';
+import type { DeliveryQueues } from '../../../lib/webhooks/wake-ups.ts';
+import type { Clock } from '../../service.ts';
+import type { Faults } from './faults.ts';
+
+/** A message in a queue: when it can be received next, and how often it was. */
+export type Held = { queue: keyof DeliveryQueues; body: string; visibleAt: number; receives: number };
+
+const names = ['deliveries', 'slowDeliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;
+
+/**
+ * SQS for the queues of deliveries under a clock, as the very `openQueue` sends to it: delays, hiding and dead letters
+ * by the rows of the contract.
+ */
+export function openWaitingRoom(clock: Clock, faults: Faults) {
+  const held: Held[] = [];
+  const deadLetters: Held[] = [];
+
+  /** The client that a queue sends with; a fault may strike it with half of a batch taken. */
+  function clientOf(queue: keyof DeliveryQueues): SQSClient {
+    const send = ({ input: { Entries = [] } }: SendMessageBatchCommand) =>
+      faults.pass(queue === 'slowDeliveries' ? 'send on to the slow lane' : 'send', async (half) => {
+        for (const { MessageBody: body = '', DelaySeconds = 0 } of half
+          ? Entries.slice(0, Math.floor(Entries.length / 2))
+          : Entries)
+          held.push({ queue, body, visibleAt: clock() + DelaySeconds * 1000, receives: 0 });
+        return {};
+      });
+    return { send } as unknown as SQSClient;
+  }
+
+  return {
+    queues: Object.fromEntries(
+      names.map((name) => [name, openQueue<DeliveryMessage>(clientOf(name), name)]),
+    ) as DeliveryQueues,
+
+    /** What is in the queues, and what has come too often. */
+    held,
+    deadLetters,
+
+    /** What can be received now; it is hidden for its queue's time. */
+    receive(): Held[] {
+      const received: Held[] = [];
+      for (const message of held.filter(({ visibleAt }) => visibleAt <= clock())) {
+        message.receives += 1;
+        message.visibleAt = clock() + rows[message.queue].visibilitySeconds * 1000;
+        if (message.receives <= maxReceiveCount) received.push(message);
+        else deadLetters.push(...held.splice(held.indexOf(message), 1));
+      }
+      return received;
+    },
+
+    /** Takes a message out for good; who had it too may say so again. */
+    acknowledge(message: Held): void {
+      const at = held.indexOf(message);
+      if (at >= 0) held.splice(at, 1);
+    },
+
+    /** When something can be received next. */
+    nextAt: (): number => Math.min(...held.map(({ visibleAt }) => visibleAt)),
+  };
+}

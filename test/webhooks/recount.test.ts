@@ -1,0 +1,121 @@
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Item } from '../../lib/table/transact.ts';
+import { readLadder } from '../../lib/webhooks/ladder.ts';
+import { dumpOf } from '../table-dump.ts';
+import { failing, type Line, openLines } from './faults/line.ts';
+import { type Known, recount } from './recount.ts';
+
+const newLine = await openLines();
+let line: Line;
+let known: Known;
+
+beforeEach(async () => {
+  line = newLine();
+  await line.register(failing(1));
+  line.put(line.change());
+  await line.settle();
+  known = { expected: line.expected, posts: line.posts, ladder: readLadder(undefined) };
+});
+
+/** An item of the line, by what its sort key starts with, and the item that it becomes; none deletes it. */
+async function spoil(start: string, change: (item: Item) => Item | undefined, nth = 0): Promise<void> {
+  const TableName = line.table.name;
+  const items = Object.values(await dumpOf(line.table, line.organization)) as (Item & { sk: string })[];
+  const item = items.filter(({ sk }) => sk.startsWith(start)).sort((a, b) => (a.sk < b.sk ? -1 : 1))[nth] as Item;
+  const Item = change({ ...item });
+  if (!Item || Item.sk !== item.sk)
+    await line.table.client.send(new DeleteCommand({ TableName, Key: { pk: item.pk, sk: item.sk } }));
+  if (Item) await line.table.client.send(new PutCommand({ TableName, Item }));
+}
+
+const wrong = async (more: Partial<Known> = {}) =>
+  (await recount(line.table, line.organization, { ...known, ...more })).wrong.join('; ');
+
+const [delivery, attempt] = ['D#', '*#'];
+
+describe('a recount', () => {
+  it('finds nothing wrong where nothing is, and how late the latest attempt was', async () => {
+    const whole = await recount(line.table, line.organization, known);
+    expect(whole).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 0 });
+  });
+
+  it.each<[string, string, (item: Item) => Item | undefined, RegExp, number?]>([
+    ['a delivery that is gone', delivery, () => undefined, /0 deliveries, not 1, of wh_/],
+    ['a delivery of something else', delivery, (item) => ({ ...item, event: 'task.completed' }), /1 deliveries, not 0/],
+    [
+      'a delivery that has not ended',
+      delivery,
+      (item) => ({ ...item, state: 'retrying' }),
+      /is retrying after attempt 2/,
+    ],
+    [
+      'a delivery that the sweeper still has',
+      delivery,
+      (item) => ({ ...item, due: '0', dueAt: 'x' }),
+      /has dueAt still/,
+    ],
+    ['a delivery in hand', delivery, (item) => ({ ...item, claim: 'x' }), /has claim still/],
+    [
+      'an end that the last attempt was not',
+      delivery,
+      (item) => ({ ...item, state: 'exhausted' }),
+      /is exhausted after/,
+    ],
+    ['a skipped delivery that was attempted', delivery, (item) => ({ ...item, state: 'skipped' }), /lost an attempt/],
+    ['an attempt that is gone', attempt, () => undefined, /with 1 in its history/],
+    ['an attempt of another number', attempt, (item) => ({ ...item, attempt: 3 }), /has attempt 3 as its number 2/],
+    ['a counter that is wrong', '2026-03-01#', (item) => ({ ...item, '*': 7 }), /attempts are counted/],
+    ['a redelivery that is none', attempt, (item) => ({ ...item, redelivery: true }), /with redelivery true/],
+    ['an attempt after a success', attempt, ({ error: _, ...item }) => item, /went on after the success of attempt 1/],
+    ['a first attempt by another id', attempt, (item) => ({ ...item, id: 'dlv_x' }), /attempt 1 under the id dlv_x/],
+    [
+      'a retry by the delivery’s id',
+      attempt,
+      (item) => ({ ...item, id: item.deliveryId }),
+      /has attempts of one id/,
+      1,
+    ],
+    ['an attempt of no delivery', attempt, (item) => ({ ...item, deliveryId: 'dlv_x' }), /dlv_x is no delivery/],
+    [
+      'an attempt before its time',
+      attempt,
+      (item) => ({ ...item, deliveredAt: '2026-03-01T12:00:30.000Z' }),
+      /30000 ms early/,
+    ],
+  ])('finds %s', async (_, start, change, fault, nth) => {
+    await spoil(start, change, nth);
+    expect(await wrong()).toMatch(fault);
+  });
+
+  it('finds a post too much, unless its worker is known to be lost', async () => {
+    const [first] = known.posts;
+    const posts = [...known.posts, ...(first ? [first] : [])];
+    expect(await wrong({ posts })).toMatch(/was posted 3 times, of which 0 could not be recorded, not 2/);
+    expect(await wrong({ posts, unrecorded: [first?.deliveryId ?? ''] })).toBe('');
+  });
+
+  it('finds a post that is missing', async () => {
+    expect(await wrong({ posts: known.posts.slice(1) })).toMatch(/was posted 1 times/);
+    expect(await wrong({ unrecorded: known.posts.slice(1).map(({ deliveryId }) => deliveryId) })).not.toBe('');
+  });
+
+  it('finds a post to another webhook, a moment early, or of no delivery', async () => {
+    const [first, second] = known.posts;
+    const change = (fields: object) => ({ posts: [first, { ...second, ...fields }] as Known['posts'] });
+    expect(await wrong(change({ webhookId: 'wh_x' }))).toMatch(/was posted to wh_x/);
+    expect(await wrong(change({ at: (second?.at ?? 0) - 1 }))).toMatch(/was posted 1 ms early/);
+    expect(await wrong(change({ deliveryId: 'dlv_x' }))).toMatch(/dlv_x is no delivery/);
+  });
+
+  it('finds an event that was told twice, and one that nobody was told of', async () => {
+    expect(await wrong({ expected: [] })).toMatch(/1 deliveries, not 0/);
+    expect(await wrong({ expected: [...known.expected, ...known.expected] })).toMatch(/1 deliveries, not 2/);
+  });
+
+  it('tells how late the latest attempt was', async () => {
+    const later = '2026-03-01T12:06:40.000Z';
+    await spoil(attempt, (item) => ({ ...item, deliveredAt: later }), 1);
+    expect(await recount(line.table, line.organization, known)).toMatchObject({ latestMs: 100_000 });
+  });
+});
