@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { processesOn } from '../processes.ts';
 
 /** What a test sends to the service. `body` is sent as JSON. */
 type Sent = { body?: unknown; headers?: Record<string, string>; token?: string };
@@ -136,20 +137,6 @@ async function request<Data>(url: string, method: string, path: string, sent: Se
   });
   const text = await answer.text();
   return { status: answer.status, headers: answer.headers, text, body: text ? JSON.parse(text) : {} };
-}
-
-/** The processes whose command line names a data folder: the folder's engine and what holds its leash. */
-export function processesOn(dataFolder: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(dataFolder);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
 }
 
 /** Waits until a condition holds, for at most half a minute. */

@@ -1,14 +1,7 @@
 import { expect, it } from 'vitest';
 import { taskStatuses } from '../../lib/contract/tasks.ts';
-import {
-  type Deployment,
-  launch,
-  newFolder,
-  processesOn,
-  startDeployment,
-  until,
-  untilNoneRunsOn,
-} from './deployment.ts';
+import { processesOn } from '../processes.ts';
+import { type Deployment, launch, newFolder, startDeployment, until, untilNoneRunsOn } from './deployment.ts';
 import { type Received, startReceiver } from './receiver.ts';
 import { attemptsOf, createTask, register } from './stories.ts';
 

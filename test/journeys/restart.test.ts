@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { processesOn, startDeployment, untilNoneRunsOn } from './deployment.ts';
+import { processesOn } from '../processes.ts';
+import { startDeployment, untilNoneRunsOn } from './deployment.ts';
 import { startReceiver } from './receiver.ts';
 import { attemptsOf, createTask, moveTask, register } from './stories.ts';
 

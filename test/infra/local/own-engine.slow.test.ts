@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startEngine } from '../../../infra/local/engine.ts';
-import { newFolder, processesOn, startDeployment } from '../../journeys/deployment.ts';
+import { newFolder, startDeployment } from '../../journeys/deployment.ts';
 import { startReceiver } from '../../journeys/receiver.ts';
 import { attemptsOf, createTask, newToken, register } from '../../journeys/stories.ts';
+import { processesOn } from '../../processes.ts';
 
 it.concurrent('runs the whole service on the engine that DYNAMODB_ENDPOINT names, and leaves it running', async () => {
   const folder = newFolder();

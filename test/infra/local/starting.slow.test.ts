@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { launch, newFolder, processesOn, startDeployment, until, untilNoneRunsOn } from '../../journeys/deployment.ts';
+import { launch, newFolder, startDeployment, until, untilNoneRunsOn } from '../../journeys/deployment.ts';
+import { processesOn } from '../../processes.ts';
 
 /** Starts the service where it cannot run, and answers what it says of it. */
 async function refusal(environment: Record<string, string>, nodeOptions: string[] = []): Promise<string> {

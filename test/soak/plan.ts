@@ -1,0 +1,63 @@
+import type { Fault, FaultKind, Planned } from './faults.ts';
+import { between, oneOf, type Random, randomFrom, shuffled } from './random.ts';
+
+/** How a soak is asked for. */
+export type Asked = { seed: number; events: number; faults: number };
+
+/** How many of a hundred faults are of a kind. At least one is, and kills at least two. */
+const shares: Record<FaultKind, number> = {
+  'kill -9 of the service': 5,
+  'kill -9 of service and engine': 3,
+  'kill -STOP': 4,
+  'request lost': 14,
+  'answer lost': 16,
+  throttled: 9,
+  'request delayed': 9,
+  'receiver down': 8,
+  'receiver resets': 9,
+  'receiver hangs up': 9,
+  'receiver hangs': 4,
+  'receiver slow': 10,
+};
+
+/** Plans the faults of a soak: the same seed, the same plan. */
+export function planOf({ seed, events, faults }: Asked, receivers: number): Planned[] {
+  const random = randomFrom(seed);
+  const kinds = Object.keys(shares) as FaultKind[];
+  const some = kinds.flatMap((kind) =>
+    Array<FaultKind>(Math.max(1, Math.floor((shares[kind] * faults) / 100))).fill(kind),
+  );
+  while (some.length < faults) some.push(oneOf(random, kinds.slice(3)));
+  const moments = some.map(() => between(random, 0, events - 1)).sort((a, b) => a - b);
+  return shuffled(random, some)
+    .slice(0, faults)
+    .map((kind, nth) => ({ after: moments[nth] as number, fault: faultOf(kind, random, receivers) }));
+}
+
+function faultOf(kind: FaultKind, random: Random, receivers: number): Fault {
+  const receiver = between(random, 0, receivers - 1);
+  switch (kind) {
+    case 'kill -9 of the service':
+    case 'kill -9 of service and engine':
+      return { kind };
+    case 'kill -STOP':
+      // One in six is longer than a lease of 20 s.
+      return { kind, forMs: random() < 1 / 6 ? 21_000 : between(random, 500, 4_000) };
+    case 'request lost':
+    case 'answer lost':
+      // The client sends each three times: only a long row of losses reaches the service itself.
+      return { kind, requests: between(random, 1, 40), of: oneOf(random, ['writes', 'any'] as const) };
+    case 'throttled':
+      return { kind, requests: between(random, 3, 60), of: oneOf(random, ['writes', 'any'] as const) };
+    case 'request delayed':
+      return { kind, requests: between(random, 1, 20), of: oneOf(random, ['writes', 'any'] as const) };
+    case 'receiver down':
+      return { kind, receiver, forMs: between(random, 1_000, 9_000) };
+    case 'receiver hangs':
+      return { kind, receiver, requests: between(random, 1, 2) };
+    case 'receiver resets':
+    case 'receiver hangs up':
+    case 'receiver slow':
+      return { kind, receiver, requests: between(random, 1, 8) };
+  }
+}

@@ -1,0 +1,98 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EventName } from '../../lib/contract/events.ts';
+import type { ReceiverFault } from './faults.ts';
+import { between, type Random } from './random.ts';
+
+/** A request that a receiver got, as it logs it. */
+export type Post = {
+  deliveryId: string;
+  event: EventName;
+  task: { id: string; status: string };
+  /** When the service sent it, by the body; milliseconds since 1970. */
+  sentAt: number;
+  /** When the receiver was done with it, one way or another. */
+  endedAt: number;
+  /** What it answered; 0 for nothing. */
+  status: number;
+};
+
+/** A receiver, and its log. */
+export type Receiver = {
+  url: string;
+  posts: Post[];
+  cause: (fault: ReceiverFault) => void;
+  /** Takes back what has not happened yet. */
+  relent: () => void;
+  close: () => Promise<void>;
+};
+
+/** Longer than any attempt waits, so that whoever hangs is let go by the service. */
+const hangingMs = 15_000;
+
+/** Starts a receiver on the loopback. */
+export async function startReceiver(random: Random): Promise<Receiver> {
+  const posts: Post[] = [];
+  let coming: ReceiverFault['kind'][] = [];
+  let downUntil = 0;
+
+  const server = createServer((request, response) => void take(request, response).catch(() => response.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const post: Post = {
+      deliveryId: request.headers['x-service-delivery'] as string,
+      event: body.event,
+      task: body.data.task,
+      sentAt: Date.parse(body.timestamp),
+      endedAt: Number.POSITIVE_INFINITY,
+      status: 0,
+    };
+    posts.push(post);
+    await answer(post, response);
+    post.endedAt = Date.now();
+  }
+
+  async function answer(post: Post, response: ServerResponse): Promise<void> {
+    const send = (status: number) => {
+      post.status = status;
+      response.writeHead(status).end();
+    };
+    if (Date.now() < downUntil) return send(500);
+    switch (coming.shift()) {
+      case 'receiver resets':
+        return void response.socket?.resetAndDestroy();
+      case 'receiver hangs up':
+        return void response.destroy();
+      case 'receiver hangs':
+        await Promise.race([pause(hangingMs), new Promise((resolve) => response.once('close', resolve))]);
+        return void response.destroy();
+      case 'receiver slow':
+        await pause(between(random, 300, 3_000));
+        return send(200);
+      default:
+        return send(204);
+    }
+  }
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    posts,
+    cause: (fault) => {
+      if (fault.kind === 'receiver down') downUntil = Date.now() + fault.forMs;
+      else coming.push(...Array<ReceiverFault['kind']>(fault.requests).fill(fault.kind));
+    },
+    relent: () => {
+      coming = [];
+      downUntil = 0;
+    },
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { ulidOf } from '../../lib/contract/ids.ts';
+import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import type { Delivery } from '../../lib/table/delivery-items.ts';
+import type { Evidence, WebhookEvidence } from './evidence.ts';
+import type { Post } from './receivers.ts';
+
+/** A worker has an attempt in hand for so long. */
+const leaseMs = 20_000;
+
+/** So soon after its receiver is done with it an attempt is written down, unless a fault is in the way. */
+const writtenWithinMs = 5_000;
+
+/** The record of an attempt tells its beginning no further from its post's than this. */
+const momentMs = 5_000;
+
+/**
+ * Compares a receiver's log with the history: what was delivered was received, always under one id, and whatever was
+ * posted beyond the recorded attempts was under way at a fault.
+ */
+export function recountPosts(webhook: WebhookEvidence, faults: Faults): { lost: string[]; duplicates: number } {
+  const received = Map.groupBy(webhook.posts, ({ deliveryId }) => deliveryId);
+  const recorded = Map.groupBy(webhook.attempts, ({ deliveryId }) => deliveryId);
+  const beyond: Post[] = [];
+  const lost: string[] = [];
+  for (const delivery of webhook.deliveries) {
+    const compared = compare(received.get(delivery.id) ?? [], recorded.get(delivery.id) ?? []);
+    beyond.push(...compared.beyond);
+    lost.push(...strangers(delivery, received.get(delivery.id) ?? []), ...untaken(delivery, compared.seen));
+    lost.push(
+      ...compared.unseen.map((one) => `${one.id} records an answer of ${one.httpStatus} that no receiver has given`),
+    );
+    received.delete(delivery.id);
+  }
+  lost.push(...[...received.keys()].map((id) => `${id} was received and is no delivery`));
+  lost.push(...beyond.filter((post) => !isExplained(post, webhook.id, faults)).map(wordsForUnexplained));
+  return { lost, duplicates: beyond.length };
+}
+
+/** The faults that can explain a second post. */
+type Faults = Pick<Evidence, 'interruptions' | 'disturbed'>;
+
+/** The posts that recorded attempts made, those beyond them, and the records of answers that no receiver gave. */
+type Compared = { seen: Post[]; beyond: Post[]; unseen: DeliveryRecord[] };
+
+/** Finds each recorded attempt's post: the last one with its answer that was sent before the attempt's end. */
+function compare(posts: readonly Post[], attempts: readonly DeliveryRecord[]): Compared {
+  const beyond = posts.toSorted((a, b) => b.sentAt - a.sentAt);
+  const seen: Post[] = [];
+  const unseen: DeliveryRecord[] = [];
+  const take = ({ deliveredAt }: DeliveryRecord, isIts: (post: Post) => boolean) => {
+    const at = beyond.findIndex((post) => post.sentAt <= Date.parse(deliveredAt) && isIts(post));
+    if (at >= 0) seen.push(...beyond.splice(at, 1));
+    return at >= 0;
+  };
+  const { answered = [], without = [] } = Object.groupBy(attempts, (one) => (one.httpStatus ? 'answered' : 'without'));
+  for (const record of answered.toSorted((a, b) => a.attempt - b.attempt))
+    if (!take(record, ({ status }) => status === record.httpStatus)) unseen.push(record);
+  // An attempt without an answer may not have come as far as its receiver: it takes none of an earlier attempt.
+  for (const record of without) {
+    const beganAt = Date.parse(record.deliveredAt) - record.durationMs;
+    take(record, ({ sentAt }) => sentAt > beganAt - momentMs);
+  }
+  return { seen, beyond, unseen };
+}
+
+/** Posts under a delivery's id that tell of something else. */
+function strangers({ id, event, data }: Delivery, posts: readonly Post[]): string[] {
+  const { task } = JSON.parse(data);
+  return posts
+    .filter((post) => post.event !== event || post.task.id !== task.id || post.task.status !== task.status)
+    .map((post) => `${id} of ${event} ${task.id} was received as ${post.event} ${post.task.id} ${post.task.status}`);
+}
+
+function untaken({ id, state }: Delivery, posts: readonly Post[]): string[] {
+  const taken = posts.some(({ status }) => status >= 200 && status < 300);
+  return state !== 'delivered' || taken ? [] : [`${id} is delivered and its receiver has not taken it`];
+}
+
+/**
+ * Whether a post was under way when the service was killed or stopped, or when a write of its delivery was disturbed, or
+ * the one that comes before its record: what its webhook tells of the newest attempt.
+ */
+function isExplained({ deliveryId, sentAt, endedAt }: Post, webhookId: string, faults: Faults): boolean {
+  const isItsWrite = (body: string) =>
+    body.includes(ulidOf(deliveryId)) || (body.includes('lastDeliveryAt') && body.includes(ulidOf(webhookId)));
+  return (
+    faults.interruptions.some(({ from, to }) => from <= endedAt + writtenWithinMs && to >= sentAt) ||
+    faults.disturbed.some(({ at, body }) => at >= sentAt && at <= sentAt + leaseMs && isItsWrite(body))
+  );
+}
+
+function wordsForUnexplained({ deliveryId, sentAt }: Post): string {
+  const at = new Date(sentAt).toISOString();
+  return `${deliveryId} was posted at ${at} without a record, and no fault explains it`;
+}

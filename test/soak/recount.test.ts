@@ -1,0 +1,128 @@
+import { expect, it } from 'vitest';
+import { timestamp } from '../../lib/contract/ids.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import type { Delivery } from '../../lib/table/delivery-items.ts';
+import type { StoredTask } from '../../lib/table/task-items.ts';
+import type { Evidence, WebhookEvidence } from './evidence.ts';
+import type { Post } from './receivers.ts';
+import { recount } from './recount.ts';
+
+const start = Date.UTC(2026, 0, 1);
+const at = (seconds: number) => start + seconds * 1000;
+
+const webhookId = 'wh_01KDVDMZ0000000000000000W1';
+const taskId = 'tk_01KDVDMZ0000000000000000T1';
+const deliveryId = 'dlv_01KDVDMZ0000000000000000D1';
+const told = { id: taskId, status: 'backlog' };
+
+const task = { id: taskId, status: 'backlog', version: 1 } as StoredTask;
+
+const delivery: Delivery = {
+  organization: 'local' as Organization,
+  webhookId,
+  id: deliveryId,
+  event: 'task.created',
+  data: JSON.stringify({ task: told }),
+  state: 'delivered',
+  attempt: 2,
+  nextAttemptAt: timestamp(at(1)),
+};
+
+const failed: DeliveryRecord = {
+  ...{ id: deliveryId, deliveryId, attempt: 1, event: 'task.created', httpStatus: 500, durationMs: 0 },
+  ...{ deliveredAt: timestamp(at(0)), redelivery: false, error: 'The receiver answered 500.' },
+};
+
+const succeeded: DeliveryRecord = {
+  ...{ id: 'dlv_01KDVDMZ0000000000000000D2', deliveryId, attempt: 2, event: 'task.created', httpStatus: 204 },
+  ...{ durationMs: 0, deliveredAt: timestamp(at(1)), redelivery: true },
+};
+
+const postAt = (seconds: number, status: number): Post => ({
+  ...{ deliveryId, event: 'task.created', task: told },
+  ...{ sentAt: at(seconds), endedAt: at(seconds), status },
+});
+
+const webhook: WebhookEvidence = {
+  id: webhookId,
+  events: ['task.created'],
+  deliveries: [delivery],
+  attempts: [failed, succeeded],
+  total: 2,
+  posts: [postAt(0, 500), postAt(1, 204)],
+};
+
+const whole: Evidence = {
+  ledger: { tasks: new Map([[taskId, { statuses: ['backlog'], version: 1 }]]), events: 1 },
+  tasks: [task],
+  counted: new Map([['backlog', 1]]),
+  webhooks: [webhook],
+  due: [],
+  interruptions: [],
+  disturbed: [],
+};
+
+/** A task that was created and delivered at the second attempt, but for what is said to be different. */
+const but = (different: Partial<WebhookEvidence>): Evidence => ({ ...whole, webhooks: [{ ...webhook, ...different }] });
+
+it('finds nothing lost where nothing is', () => {
+  expect(recount(whole)).toEqual({ lost: [], deliveries: { delivered: 1 }, attempts: 2, duplicates: 0 });
+});
+
+const twin = { ...delivery, id: 'dlv_01KDVDMZ0000000000000000D3' };
+const older = { ...delivery, data: JSON.stringify({ task: { ...told, status: 'done' } }) };
+
+it.each<[string, Evidence, RegExp]>([
+  ['a task that is gone', { ...whole, tasks: [] }, /was created and is not there/],
+  ['a change that is gone', { ...whole, tasks: [{ ...task, version: 2 }] }, /was backlog in version 1 and is/],
+  ['a task nobody asked for', { ...whole, tasks: [task, { ...task, id: 'tk_2' }] }, /nobody was told of it/],
+  ['a list that miscounts', { ...whole, counted: new Map([['backlog', 2]]) }, /counts 2 tasks, not 1/],
+  ['an entry left in the due index', { ...whole, due: ['left'] }, /left is still in the due index/],
+  ['an event without a delivery', but({ deliveries: [] }), /has no delivery to/],
+  ['an event with two deliveries', but({ deliveries: [delivery, twin] }), /has 2 deliveries/],
+  ['a delivery of what never happened', but({ deliveries: [delivery, older] }), /never happened/],
+  ['a delivery that waits', but({ deliveries: [{ ...delivery, state: 'retrying' }] }), /has not come to an end/],
+  ['a delivery that was skipped', but({ deliveries: [{ ...delivery, state: 'skipped' }] }), /has not come to an end/],
+  [
+    'an exhausted one with steps left',
+    but({ deliveries: [{ ...delivery, state: 'exhausted' }] }),
+    /have failed, not 4/,
+  ],
+  ['an attempt without a record', but({ attempts: [succeeded], total: 1 }), /has recorded the attempts 2$/],
+  ['an attempt recorded twice', but({ attempts: [failed, failed, succeeded], total: 3 }), /the attempts 1, 1, 2$/],
+  ['a record of no delivery', but({ attempts: [failed, succeeded, { ...failed, deliveryId: 'x' }] }), /is no delivery/],
+  ['a record that is mislabelled', but({ attempts: [failed, { ...succeeded, redelivery: false }] }), /wrong record/],
+  ['a history that miscounts', but({ total: 3 }), /counts 3 attempts and has 2/],
+  ['a delivered one never received', but({ posts: [postAt(0, 500)] }), /its receiver has not taken it/],
+  ['a recorded answer nobody gave', but({ posts: [postAt(1, 204)] }), /records an answer of 500 that no receiver/],
+  ['a post of no delivery', but({ posts: [...webhook.posts, { ...postAt(0, 500), deliveryId: 'x' }] }), /is no d/],
+  ['a post of another event', but({ posts: [{ ...postAt(0, 500), event: 'task.completed' }] }), /was received as/],
+  ['a post that nothing explains', but({ posts: [...webhook.posts, postAt(9, 204)] }), /no fault explains it/],
+])('finds %s', (_, evidence, words) => {
+  expect(recount(evidence).lost.join('\n')).toMatch(new RegExp(words.source, 'm'));
+});
+
+it.each<[string, Partial<Evidence>]>([
+  ['a kill while it was under way', { interruptions: [{ from: at(9.5), to: at(12) }] }],
+  ['its own lost write', { disturbed: [{ at: at(9.5), body: `{"sk":{"S":"D#${deliveryId.slice(4)}"}}` }] }],
+  [
+    'what its webhook was not told',
+    { disturbed: [{ at: at(9.5), body: `{"sk":{"S":"${webhook.id.slice(3)}"},"u":"SET lastDeliveryAt = :at"}` }] },
+  ],
+])('counts a post that is explained by %s as a duplicate', (_, fault) => {
+  const evidence = { ...but({ posts: [...webhook.posts, postAt(9, 204)] }), ...fault };
+  expect(recount(evidence)).toMatchObject({ lost: [], duplicates: 1 });
+});
+
+it('takes no post for that of an attempt which never came as far as its receiver', () => {
+  const unsent = { ...failed, httpStatus: 0, deliveredAt: timestamp(at(2)), attempt: 2, redelivery: true, id: 'dlv_2' };
+  const third = { ...succeeded, deliveredAt: timestamp(at(3)), attempt: 3 };
+  const evidence = but({
+    deliveries: [{ ...delivery, attempt: 3 }],
+    attempts: [third, unsent, failed],
+    total: 3,
+    posts: [postAt(0, 500), postAt(3, 204)],
+  });
+  expect(recount(evidence)).toMatchObject({ lost: [], duplicates: 0 });
+});

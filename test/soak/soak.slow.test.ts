@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { soak } from './soak.ts';
+import { summaryOf } from './summary.ts';
+
+it('loses nothing through faults of the table, receivers that fail, stops and kills of the whole service', async () => {
+  const said: string[] = [];
+  const outcome = await soak({
+    ...{ seed: 20, events: 150, faults: 20 },
+    perSecond: 15,
+    restWithinMs: 45_000,
+    killsAtEnd: true,
+    say: (line) => said.push(line),
+  });
+  expect(outcome.lost, `seed 20\n${said.join('\n')}\n${summaryOf(outcome)}`).toEqual([]);
+  expect(outcome.events).toBeGreaterThanOrEqual(150);
+  expect(outcome.deliveries.delivered).toBeGreaterThan(0);
+});

@@ -1,0 +1,33 @@
+import type { Outcome } from './soak.ts';
+
+/** So many of what was lost are told one by one. */
+const toldOfLost = 50;
+
+/** Tells what a soak has come to, a line for each thing. */
+export function summaryOf({
+  events,
+  faults,
+  starts,
+  deliveries,
+  attempts,
+  posts,
+  duplicates,
+  lost,
+  ms,
+  kept,
+}: Outcome) {
+  const total = (numbers: Iterable<number>) => [...numbers].reduce((sum, number) => sum + number, 0);
+  const listed = (entries: Iterable<[string, number]>) =>
+    [...entries].map(([name, number]) => `${name} ${number}`).join(', ');
+  return [
+    `events      ${events}`,
+    `faults      ${total(faults.values())}: ${listed(faults)}`,
+    `starts      ${starts.made}, of which ${starts.failed} ended at a fault before they served`,
+    `deliveries  ${total(Object.values(deliveries))}: ${listed(Object.entries(deliveries))}`,
+    `attempts    ${attempts} recorded, ${posts} received, ${duplicates} of these duplicates, each explained by a fault unless listed`,
+    `minutes     ${(ms / 60_000).toFixed(1)}`,
+    `lost        ${lost.length}`,
+    ...lost.slice(0, toldOfLost).map((one) => `            ${one}`),
+    ...(kept ? [`Data and logs are kept in ${kept}`] : []),
+  ].join('\n');
+}

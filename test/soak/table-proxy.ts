@@ -1,0 +1,107 @@
+import { Agent, createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TableFault } from './faults.ts';
+import { between, type Random } from './random.ts';
+
+/** A request to the table that did not go as it should: when, and what it asked. */
+export type Disturbed = { at: number; body: string };
+
+/** The way from the service to its table's engine, and what goes wrong on it. */
+export type TableProxy = {
+  endpoint: string;
+  disturbed: Disturbed[];
+  /** Leads to another engine from now on; `undefined` while there is none. */
+  leadTo: (endpoint: string | undefined) => void;
+  cause: (fault: TableFault) => void;
+  /** Takes back what has not happened yet. */
+  relent: () => void;
+  close: () => Promise<void>;
+};
+
+/** What one request of a fault comes to. */
+type Disturbance = Pick<TableFault, 'kind' | 'of'>;
+
+const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems'];
+
+/** What DynamoDB answers when it throttles. */
+const throttling = JSON.stringify({
+  __type: 'com.amazonaws.dynamodb.v20120810#ThrottlingException',
+  message: 'The rate of requests exceeds the allowed throughput.',
+});
+
+/** Opens a proxy for the table's engine: the seam that every deployment has is its endpoint. */
+export async function openTableProxy(random: Random): Promise<TableProxy> {
+  let engine: string | undefined;
+  let coming: Disturbance[] = [];
+  const disturbed: Disturbed[] = [];
+  const agent = new Agent({ keepAlive: true });
+
+  const server = createServer((request, response) => void pass(request, response).catch(() => response.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readAll(request);
+    const kind = nextFor(request)?.kind;
+    const note = () => disturbed.push({ at: Date.now(), body: body.toString('latin1') });
+    if (kind) note();
+    if (kind === 'request lost') return void response.destroy();
+    if (kind === 'throttled')
+      return void response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' }).end(throttling);
+    if (kind === 'request delayed') await pause(between(random, 100, 3_000));
+    try {
+      const answer = await ask(request, body);
+      if (kind === 'answer lost') return void response.destroy();
+      response.writeHead(answer.status, answer.headers).end(answer.body);
+    } catch {
+      // The engine is gone, perhaps with the write done.
+      note();
+      response.destroy();
+    }
+  }
+
+  /** What is to happen to a request, if anything is. */
+  function nextFor({ headers }: IncomingMessage): Disturbance | undefined {
+    const operation = String(headers['x-amz-target']).split('.')[1] as string;
+    const at = coming.findIndex(({ of }) => of === 'any' || writes.includes(operation));
+    return at < 0 ? undefined : coming.splice(at, 1)[0];
+  }
+
+  function ask({ method, url, headers }: IncomingMessage, body: Buffer) {
+    return new Promise<{ status: number; headers: IncomingMessage['headers']; body: Buffer }>((resolve, reject) => {
+      if (!engine) return reject(new Error('There is no engine now.'));
+      const asked = forward(new URL(url as string, engine), { method, headers, agent }, (answer) => {
+        readAll(answer).then((all) => {
+          resolve({ status: answer.statusCode as number, headers: answer.headers, body: all });
+        }, reject);
+      });
+      asked.once('error', reject);
+      asked.end(body);
+    });
+  }
+
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    disturbed,
+    leadTo: (endpoint) => {
+      engine = endpoint;
+    },
+    cause: ({ requests, kind, of }) => {
+      coming.push(...Array.from({ length: requests }, () => ({ kind, of })));
+    },
+    relent: () => {
+      coming = [];
+    },
+    close: () => {
+      agent.destroy();
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function readAll(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
