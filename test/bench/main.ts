@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Problem } from '../../infra/local/problem.ts';
+import type { Bench, Part } from './bench.ts';
+import { deliveries } from './deliveries.ts';
+import { latency } from './latency.ts';
+import { circumstances } from './machine.ts';
+import { pageOf, type Section, sectionOf } from './page.ts';
+
+const parts: readonly Part[] = [deliveries, latency];
+
+const page = 'docs/benchmarks.md';
+
+/** Nothing may hang for longer, whatever is wrong. */
+const boundSeconds = { whole: 360, quick: 60 };
+
+const usage = `Usage: npm run bench -- [--quick] [${parts.map(({ name }) => name).join('] [')}]
+Without arguments all parts are measured and ${page} is written.`;
+
+/** `npm run bench`: measures the parts that are named, or all of them, which writes the page of benchmarks. */
+async function main(args: string[]): Promise<void> {
+  const { quick, chosen } = readArguments(args);
+  const seen = circumstances();
+  const stops: (() => unknown)[] = [];
+  const stopAll = async () => {
+    for (const one of stops.reverse()) await one();
+  };
+  // Once only: what is measured fails while it is being stopped, and must not end the process before all is stopped.
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= stopAll();
+    return stopped;
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, async () => {
+      await stop();
+      process.exit(1);
+    });
+  const bench: Omit<Bench, 'say'> = { quick, atEnd: (one) => stops.push(one) };
+  try {
+    const sections = await withinBound(quick ? boundSeconds.quick : boundSeconds.whole, measure(chosen, bench));
+    console.log(`\n${sections.map(sectionOf).join('\n\n')}`);
+    if (quick || chosen.length < parts.length) return;
+    writeFileSync(page, pageOf(seen, sections));
+    console.log(`\n${page} is written.`);
+  } finally {
+    await stop();
+  }
+}
+
+function readArguments(args: string[]): { quick: boolean; chosen: readonly Part[] } {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: { quick: { type: 'boolean' } },
+      allowPositionals: true,
+    });
+    const unknown = positionals.find((name) => parts.every((part) => part.name !== name));
+    if (unknown) throw new Error(`There is no part ${JSON.stringify(unknown)}.`);
+    const chosen = parts.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+    return { quick: values.quick ?? false, chosen };
+  } catch (error) {
+    throw new Problem(`${(error as Error).message}\n${usage}`);
+  }
+}
+
+async function measure(chosen: readonly Part[], bench: Omit<Bench, 'say'>): Promise<Section[]> {
+  const sections: Section[] = [];
+  for (const { name, measure } of chosen)
+    sections.push(...(await measure({ ...bench, say: (line) => console.log(`${name}: ${line}`) })));
+  return sections;
+}
+
+async function withinBound<Value>(seconds: number, work: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`The benchmark took longer than ${seconds} s.`)), seconds * 1000);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+main(process.argv.slice(2)).then(
+  // Clients of the table keep their connections, and those this process.
+  () => process.exit(),
+  (error: unknown) => {
+    console.error(error instanceof Problem ? error.message : error);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { header, pageOf, sectionOf } from './page.ts';
+
+const section = {
+  title: 'Rates',
+  text: ['What it means.', 'How to repeat it.'],
+  table: { head: ['a', 'b'], rows: [['1', '2']] },
+};
+
+it('writes a section as its title, its paragraphs and its table', () => {
+  expect(sectionOf(section)).toBe(`## Rates
+
+What it means.
+
+How to repeat it.
+
+| a | b |
+| --- | --- |
+| 1 | 2 |`);
+});
+
+it('keeps a bar inside its cell', () => {
+  expect(sectionOf({ ...section, table: { head: ['a|b'], rows: [] } })).toContain('| a\\|b |');
+});
+
+it('begins the page with who writes it, then says where the figures were seen', () => {
+  const page = pageOf({ Machine: 'a small one' }, [section]);
+  expect(page.startsWith(`${header}\n\n# Benchmarks\n`)).toBe(true);
+  expect(page.indexOf('| Machine | a small one |')).toBeLessThan(page.indexOf('## Rates'));
+  expect(page.endsWith('| 1 | 2 |\n')).toBe(true);
+});
+
+it('is what has written the page in the repository', () => {
+  expect(readFileSync('docs/benchmarks.md', 'utf8').split('\n')[0]).toBe(header);
+});

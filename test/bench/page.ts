@@ -1,0 +1,35 @@
+/** A table of the page: its head, and rows of as many cells. */
+type Table = { head: readonly string[]; rows: readonly (readonly string[])[] };
+
+/** A part of the page: what was measured, what it means and how to repeat it, paragraph by paragraph, and the figures. */
+export type Section = { title: string; text: readonly string[]; table: Table };
+
+/** Where the figures were seen, as names and values. */
+export type Circumstances = Readonly<Record<string, string>>;
+
+/** Every page begins so: nothing in it is written by hand. */
+export const header = '<!-- Written by `npm run bench`; run it again instead of editing this page. -->';
+
+/** The page of all figures, as Markdown. */
+export function pageOf(circumstances: Circumstances, sections: readonly Section[]): string {
+  const seen = { head: ['Where and when', ''], rows: Object.entries(circumstances) };
+  const introduction = `${header}
+
+# Benchmarks
+
+What this service did on one machine, as seen by \`npm run bench\` (about four minutes, Linux). Everything ran on that
+machine: the service, its table engine, the receiver and what sends the load. Figures of another machine, or of this one
+when it has other work, are others: compare runs of one machine, one after the other.
+\`npm run bench -- --quick\` runs all of it for a few seconds, checks that everything arrives and writes no page.`;
+  return `${[introduction, tableOf(seen), ...sections.map(sectionOf)].join('\n\n')}\n`;
+}
+
+/** A section as Markdown. */
+export function sectionOf({ title, text, table }: Section): string {
+  return [`## ${title}`, ...text, tableOf(table)].join('\n\n');
+}
+
+function tableOf({ head, rows }: Table): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

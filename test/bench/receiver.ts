@@ -1,0 +1,45 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Arrival } from './arrivals.ts';
+import type { Bench } from './bench.ts';
+import type { Question, Said } from './receiver-process.ts';
+
+/** A receiver in a process of its own. */
+export type Receiver = {
+  url: string;
+  pid: number;
+  /** Waits until so many deliveries have come, half a minute at most, and a moment longer for what comes twice. */
+  settle: (count: number) => Promise<void>;
+  /** What has come since it was asked last. */
+  take: () => Promise<Arrival[]>;
+  /** Breaks off what hangs. */
+  letGo: () => Promise<void>;
+};
+
+/** Starts the receiver of a part of the benchmark. */
+export async function startReceiver({ atEnd }: Bench): Promise<Receiver> {
+  const child = fork(fileURLToPath(new URL('./receiver-process.ts', import.meta.url)));
+  atEnd(() => child.connected && child.disconnect());
+  const hear = async <Said>() => (await once(child, 'message', { signal: AbortSignal.timeout(10_000) }))[0] as Said;
+  const ask = <Answer extends Said>(question: Question): Promise<Answer> => {
+    const answer = hear<Answer>();
+    child.send(question);
+    return answer;
+  };
+  const { port } = await hear<{ port: number }>();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid as number,
+    async settle(count) {
+      const deadline = performance.now() + 30_000;
+      while ((await ask<{ count: number }>('count')).count < count && performance.now() < deadline) await pause(50);
+      await pause(500);
+    },
+    take: async () => (await ask<{ arrivals: Arrival[] }>('take')).arrivals,
+    async letGo() {
+      await ask('let go');
+    },
+  };
+}
