@@ -1,6 +1,7 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { ulid as ulidAt } from 'ulid';
+import { openPurges } from './agents/purges.ts';
 import { clientConfig, environment, type QueueName, queues } from './contract/deployment.ts';
 import type { DeliveryMessage } from './contract/messages.ts';
 import { openQueue } from './sqs/queue.ts';
@@ -8,6 +9,7 @@ import { openAgents } from './table/agents.ts';
 import { openTable } from './table/client.ts';
 import { openDeliveryStore } from './table/deliveries.ts';
 import { openIdempotency } from './table/idempotency.ts';
+import { openPurgeStore } from './table/purges.ts';
 import { openTaskStore } from './table/tasks.ts';
 import { openTokens } from './table/tokens.ts';
 import { openWebhookStore } from './table/webhooks.ts';
@@ -64,6 +66,7 @@ export function openApp({ environment: variables, clock }: Collaborators) {
       ulid,
       clock,
     }),
+    purges: openPurges({ store: openPurgeStore(table), queue: queue('purges'), clock }),
     testDelivery: openTestDelivery({ store: deliveries, webhooks, secrets, ulid, clock }),
     /** Where what can never be handled waits for an operator. */
     deadChanges: queue<unknown>('deadChanges'),

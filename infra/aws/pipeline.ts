@@ -14,9 +14,10 @@ const retries = ['firstRetry', 'secondRetry', 'thirdRetry'] as const;
 
 /** Which queues a consumer puts messages on; the right to take them comes with its source. */
 const sendsTo: Record<ConsumerName, readonly QueueName[]> = {
-  publishEvents: ['deliveries', 'deadChanges'],
+  publishEvents: ['deliveries', 'purges', 'deadChanges'],
   deliverWebhook: ['deliveries', 'slowDeliveries', ...retries],
-  sweepOverdue: ['deliveries', ...retries],
+  purgeAgent: [],
+  sweepOverdue: ['deliveries', 'purges', ...retries],
 };
 
 /** The stream keeps a record for 24 h; what is given up before that can still be read there. */

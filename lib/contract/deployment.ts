@@ -16,6 +16,7 @@ export const environment = {
   firstRetryQueueUrl: 'FIRST_RETRY_QUEUE_URL',
   secondRetryQueueUrl: 'SECOND_RETRY_QUEUE_URL',
   thirdRetryQueueUrl: 'THIRD_RETRY_QUEUE_URL',
+  purgesQueueUrl: 'PURGES_QUEUE_URL',
   deadChangesQueueUrl: 'DEAD_CHANGES_QUEUE_URL',
   /** How long after each failed attempt the next one is made: three whole numbers of seconds, parted by commas. */
   retryLadder: 'RETRY_LADDER',
@@ -55,6 +56,8 @@ export const queues = {
   firstRetry: { urlVariable: environment.firstRetryQueueUrl, ...delivering },
   secondRetry: { urlVariable: environment.secondRetryQueueUrl, ...delivering },
   thirdRetry: { urlVariable: environment.thirdRetryQueueUrl, ...delivering },
+  /** Agents that were deleted, and of which something is left. */
+  purges: { urlVariable: environment.purgesQueueUrl, visibilitySeconds: 360 },
   /** Changes of the table that can never be published, with keys and images. */
   deadChanges: { urlVariable: environment.deadChangesQueueUrl, visibilitySeconds: 30, deadLetters: true },
 } as const satisfies Record<string, QueueRow>;

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { AgentId } from './agents.ts';
 import { Organization } from './organization.ts';
 import { Timestamp } from './shapes.ts';
 import { DeliveryId, WebhookId } from './webhooks.ts';
@@ -17,3 +18,7 @@ export const DeliveryMessage = v.object({
   slow: v.optional(v.literal(true)),
 });
 export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
+
+/** What stands in the queue of purges: which deleted agent to purge what is left of. */
+export const PurgeMessage = v.object({ organization: Organization, agentId: AgentId });
+export type PurgeMessage = v.InferOutput<typeof PurgeMessage>;

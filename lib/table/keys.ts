@@ -41,6 +41,24 @@ export const keys = {
   graphLock: (organization: Organization): Key => ({ pk: partition(organization, 'G'), sk: only }),
 
   agent: (organization: Organization, name: string): Key => ({ pk: partition(organization, 'A'), sk: name }),
+  /** The prompts and souls that an agent has and had, each under its hash. */
+  agentTexts: (organization: Organization, agent: string) => partition(organization, 'AP', agent),
+  agentText: (organization: Organization, agent: string, hash: string): Key => ({
+    pk: partition(organization, 'AP', agent),
+    sk: hash,
+  }),
+  agentSkills: (organization: Organization, agent: string) => partition(organization, 'AS', agent),
+  agentSkill: (organization: Organization, agent: string, skill: string): Key => ({
+    pk: partition(organization, 'AS', agent),
+    sk: skill,
+  }),
+  /** The partitions that belong to an agent alone, and go with it. */
+  agentPartitions: (organization: Organization, agent: string): string[] => [
+    keys.agentTexts(organization, agent),
+    keys.agentSkills(organization, agent),
+  ],
+  /** What is left to be purged of an agent that was deleted. */
+  purge: (organization: Organization, agent: string): Key => ({ pk: partition(organization, 'PU'), sk: agent }),
 
   webhooks: (organization: Organization) => partition(organization, 'W'),
   webhook: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'W'), sk: ulid }),

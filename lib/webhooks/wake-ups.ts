@@ -4,7 +4,7 @@ import { longestDelaySeconds, type Queue } from '../sqs/queue.ts';
 import type { Delivery } from '../table/delivery-items.ts';
 
 /** The queues in which deliveries wait. */
-export type DeliveryQueues = Record<Exclude<QueueName, 'deadChanges'>, Queue<DeliveryMessage>>;
+export type DeliveryQueues = Record<Exclude<QueueName, 'purges' | 'deadChanges'>, Queue<DeliveryMessage>>;
 
 /** The queue of each attempt: the first one's, then a step of the ladder each. */
 const queueOfAttempt = ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;

@@ -1,0 +1,4 @@
+import { PurgeMessage } from '../../lib/contract/messages.ts';
+import { consumeQueue } from '../../lib/queue/consume.ts';
+
+export const handler = consumeQueue(PurgeMessage, async (message, { purges }) => purges.carryOut(message));

@@ -1,0 +1,87 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { openPurgeStore, purgeWrite } from '../../lib/table/purges.ts';
+import { transact, type Write } from '../../lib/table/transact.ts';
+import { dumpOf } from '../table-dump.ts';
+import { type Board, openBoard } from './board.ts';
+
+const [ulid, other] = ['01K00000000000000000000000', '01K00000000000000000000001'] as const;
+const purge = (organization: Organization) => ({ organization, agentId: `ag_${ulid}` });
+const dueAt = '2026-01-01T00:01:00.000Z';
+let board: Board;
+let organization: Organization;
+let before: Record<string, unknown>;
+
+/** What belongs to an agent: so many texts and skills. */
+async function putAll(agent: string, count: number): Promise<void> {
+  const names = Array.from({ length: count }, (_, nth) => `${nth}`.padStart(4, '0'));
+  const items = names.flatMap((name) => [
+    { ...keys.agentText(organization, agent, `sha256:${name}`), text: 'x' },
+    { ...keys.agentSkill(organization, agent, `sk_${name}`), assignedAt: dueAt },
+  ]);
+  for (let at = 0; at < items.length; at += 100)
+    await transact(
+      board.table,
+      items.slice(at, at + 100).map((Item): Write => ({ Put: { Item } })),
+    );
+}
+
+beforeEach(async () => {
+  board = await openBoard();
+  organization = board.organization;
+  await putAll(other, 3);
+  before = await dumpOf(board.table, organization);
+  await putAll(ulid, 120);
+  await transact(board.table, [purgeWrite(purge(organization), dueAt)]);
+});
+
+const left = () => dumpOf(board.table, organization);
+
+/** The table, whose requests fail from the nth on: a worker that is killed there. */
+function dyingTable(nth: number): Table {
+  let sent = 0;
+  const send = (command: never) => {
+    if (sent++ >= nth) throw new Error('killed');
+    return board.table.client.send(command);
+  };
+  return { ...board.table, client: { send } as unknown as Table['client'] };
+}
+
+describe('a purge', () => {
+  it('leaves nothing of its agent, and all of the others', async () => {
+    await openPurgeStore(board.table).carryOut(purge(organization));
+    expect(await left()).toEqual(before);
+  });
+
+  it('can be made again, and by two at once', async () => {
+    const store = openPurgeStore(board.table);
+    await Promise.all([store.carryOut(purge(organization)), store.carryOut(purge(organization))]);
+    await store.carryOut(purge(organization));
+    expect(await left()).toEqual(before);
+  });
+
+  it('that is killed at any step is still listed, and is carried out by the next', async () => {
+    const store = openPurgeStore(board.table);
+    for (let step = 0; step < 7; step++) {
+      await expect(openPurgeStore(dyingTable(step)).carryOut(purge(organization))).rejects.toThrow('killed');
+      const [overdue, ...more] = await Array.fromAsync(store.due(dueAt));
+      expect([overdue?.dueAt, more]).toEqual([dueAt, []]);
+      await putAll(ulid, 120);
+    }
+    await store.carryOut(purge(organization));
+    expect(await left()).toEqual(before);
+    expect(await Array.fromAsync(store.due('9999-12-31T23:59:59.999Z'))).toEqual([]);
+  });
+
+  it('is listed when it is overdue, and later once it has been woken', async () => {
+    const store = openPurgeStore(board.table);
+    expect(await Array.fromAsync(store.due('2026-01-01T00:00:59.999Z'))).toEqual([]);
+    const [overdue] = await Array.fromAsync(store.due(dueAt));
+    const moved = overdue && (await store.postpone(overdue, '2026-01-01T00:06:00.000Z'));
+    expect(moved).toEqual(purge(organization));
+    expect(await Array.fromAsync(store.due(dueAt))).toEqual([]);
+    expect(overdue && (await store.postpone(overdue, '2026-01-01T00:07:00.000Z'))).toBeUndefined();
+  });
+});
