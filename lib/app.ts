@@ -1,11 +1,12 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { ulid as ulidAt } from 'ulid';
+import { openAgents } from './agents/agents.ts';
 import { openPurges } from './agents/purges.ts';
-import { clientConfig, environment, type QueueName, queues } from './contract/deployment.ts';
+import { clientConfig, environment, type QueueName, queues, standardModel } from './contract/deployment.ts';
 import type { DeliveryMessage } from './contract/messages.ts';
 import { openQueue } from './sqs/queue.ts';
-import { openAgents } from './table/agents.ts';
+import { openAgentStore } from './table/agents.ts';
 import { openTable } from './table/client.ts';
 import { openDeliveryStore } from './table/deliveries.ts';
 import { openIdempotency } from './table/idempotency.ts';
@@ -35,6 +36,7 @@ export function openApp({ environment: variables, clock }: Collaborators) {
   const ulid = () => ulidAt(clock());
   const allowed = allowedReceivers(variables[environment.allowedReceivers] ?? '');
   const secrets = openKeyFile(variables[environment.secretsKeyFile]);
+  const defaultModel = variables[environment.defaultModel] || standardModel;
   const webhooks = openWebhookStore(table);
   const deliveries = openDeliveryStore(table);
   // Only the pipeline's functions are given queues, each those that it sends to; the others never send.
@@ -46,7 +48,7 @@ export function openApp({ environment: variables, clock }: Collaborators) {
     /** Which receivers the operator has opened. */
     allowed,
     log: new Logger({ serviceName: 'crewboard' }),
-    agents: openAgents(table),
+    agents: openAgents({ store: openAgentStore(table, defaultModel), defaultModel, ulid, clock }),
     tokens: openTokens(table),
     idempotency: openIdempotency(table, clock),
     tasks: openTasks(openTaskStore(table), ulid, clock),

@@ -22,9 +22,14 @@ export const environment = {
   retryLadder: 'RETRY_LADDER',
   /** The file of the key that encrypts webhook secrets, in the local deployment. */
   secretsKeyFile: 'SECRETS_KEY_FILE',
+  /** The model of agents that name none, as Bedrock knows it. */
+  defaultModel: 'DEFAULT_MODEL',
   /** Receivers beside public https ones, as `host:port` patterns parted by commas; `*` is any port. */
   allowedReceivers: 'ALLOWED_RECEIVERS',
 } as const;
+
+/** The default model where a deployment sets none: an inference profile, so that any region's capacity serves. */
+export const standardModel = 'global.anthropic.claude-sonnet-4-5-20250929-v1:0';
 
 /** The table: its keys, its expiry attribute and the one sparse, keys-only index, which serves the sweeper alone. */
 export const tableSchema = {

@@ -69,6 +69,9 @@ export type Page<Item> = { items: Item[]; total: number };
 /** A resource and the version that its `ETag` names. */
 export type Versioned<Data> = { data: Data; version: number };
 
+/** Checks an `If-Match` against a version, and throws the refusal if it differs; see `lib/http/preconditions.ts`. */
+export type Precondition = (version: number) => void;
+
 /** What a handler of the row answers: the row's `data`, as a page or with its version where the row says so. */
 export type ResultOf<Row extends Endpoint> = Row['data'] extends Schema
   ? Row['paged'] extends true

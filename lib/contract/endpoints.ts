@@ -1,3 +1,4 @@
+import { createAgent, deleteAgent, getAgent, listAgents, updateAgent, updateSoul } from './agents.ts';
 import { type Endpoint, pathParameters } from './endpoint.ts';
 import { health, openapi } from './open.ts';
 import { createTask, deleteTask, getTask, listTasks, updateTask } from './tasks.ts';
@@ -13,6 +14,12 @@ export const endpoints = {
   getTask,
   updateTask,
   deleteTask,
+  listAgents,
+  createAgent,
+  getAgent,
+  updateAgent,
+  deleteAgent,
+  updateSoul,
   registerWebhook,
   listWebhooks,
   getWebhook,

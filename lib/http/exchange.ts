@@ -1,8 +1,7 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import type { Endpoint, RequestOf, Scope } from '../contract/endpoint.ts';
+import type { Endpoint, Precondition, RequestOf, Scope } from '../contract/endpoint.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Once } from '../table/idempotency.ts';
-import type { Precondition } from '../tasks/tasks.ts';
 
 /** Who calls: what the bearer token says. */
 export type Caller = { organization: Organization; tokenId: string; scopes: readonly Scope[] };

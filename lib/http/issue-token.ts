@@ -1,4 +1,3 @@
-import { newSystemAgents } from '../agents/system-agents.ts';
 import type { App } from '../app.ts';
 import type { Scope } from '../contract/endpoint.ts';
 import { timestamp } from '../contract/ids.ts';
@@ -19,7 +18,7 @@ export type TokenRequest = {
  */
 export async function issueToken(app: App, { organization, scopes, expires }: TokenRequest): Promise<string> {
   const createdAt = timestamp(app.clock());
-  await app.agents.provision(organization, newSystemAgents(app.ulid, createdAt));
+  await app.agents.provision(organization);
   const token = mintToken();
   await app.tokens.create({
     id: token.id,

@@ -1,5 +1,5 @@
+import type { Precondition } from '../contract/endpoint.ts';
 import { Refusal } from '../contract/refusals.ts';
-import type { Precondition } from '../tasks/tasks.ts';
 
 /** The entity tag of a version (RFC 9110, 8.8.3): strong, for it changes with every change that a reader can see. */
 export function etagOf(version: number): string {

@@ -1,46 +1,152 @@
+import type { AgentListItem } from '../contract/agents.ts';
 import type { Organization } from '../contract/organization.ts';
 import { Refusal } from '../contract/refusals.ts';
+import {
+  type AgentHead,
+  agentFrom,
+  agentItem,
+  headOf,
+  type StoredAgent,
+  textItems,
+  textKeys,
+  wholeAgent,
+} from './agent-items.ts';
 import type { Table } from './client.ts';
+import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
-import { Stale, transact, type Write } from './transact.ts';
+import { purgeWrite } from './purges.ts';
+import { getItem, getItems, queryItems } from './reads.ts';
+import { ignoreStale, Stale, transact, untilFresh, type Write } from './transact.ts';
 
-/** An agent as it is stored. Its id's ULID keys what belongs to it, so that a namesake never sees its history. */
-export type StoredAgent = {
-  id: string;
-  name: string;
-  displayName: string;
-  description: string;
-  category: string;
-  status: string;
-  isSystem: boolean;
-  version: number;
-  updatedAt: string;
-};
+/**
+ * The agents of organizations. An agent's item is small; its prompt and soul stand beside it under their hashes, so
+ * that whoever has read the one finds the very texts that belong to it.
+ *
+ * @param defaultModel of agents that were put before agents had models
+ */
+export function openAgentStore(table: Table, defaultModel: string) {
+  const head = async (organization: Organization, name: string): Promise<AgentHead | undefined> => {
+    const item = await getItem(table, keys.agent(organization, name));
+    return item && agentFrom(item, defaultModel);
+  };
 
-/** The agents of organizations: what there is of them so far, to be named by tasks. */
-export function openAgents(table: Table) {
   return {
+    table,
+
+    /** The agent as it is now, without its prompt and soul. */
+    head,
+
+    /** The agent as it is now. */
+    get(organization: Organization, name: string): Promise<StoredAgent | undefined> {
+      return untilFresh(table, async () => {
+        const found = await head(organization, name);
+        if (!found) return undefined;
+        const wanted = textKeys(organization, found);
+        const texts = await getItems(table, wanted);
+        // An agent's texts are there for as long as it is: this one was deleted, and purged, in between.
+        if (texts.length < wanted.length && (await head(organization, name))?.id !== found.id) throw new Stale();
+        return wholeAgent(found, texts);
+      });
+    },
+
+    /** All agents of an organization, newest first. They are few: one partition (design §4). */
+    async list(organization: Organization): Promise<AgentListItem[]> {
+      const items = await Array.fromAsync(queryItems(table, { pk: keys.agents(organization) }));
+      return items.map((item) => agentFrom(item, defaultModel)).sort((a, b) => (a.id < b.id ? 1 : -1));
+    },
+
+    /**
+     * Puts a new agent, its texts and the answer, or nothing.
+     *
+     * @throws `Refusal` `name_taken`
+     */
+    async insert(organization: Organization, agent: StoredAgent, once: Once): Promise<void> {
+      await transact(table, [
+        ...putAgent(organization, agent, () => nameTaken(agent.name)),
+        ...(once ? [once(agent)] : []),
+      ]);
+    },
+
     /** Puts the agents that an organization starts with; those that it has already are left as they are. */
     async provision(organization: Organization, agents: readonly StoredAgent[]): Promise<void> {
-      for (const agent of agents) {
-        const write: Write = {
+      for (const agent of agents)
+        await transact(
+          table,
+          putAgent(organization, agent, () => new Stale()),
+        ).catch(ignoreStale);
+    },
+
+    /**
+     * Changes an agent from what was read to what was decided.
+     *
+     * @throws `Stale` when it is no longer what was read
+     */
+    async change(organization: Organization, before: StoredAgent, after: StoredAgent): Promise<void> {
+      const known = textItems(organization, before).map(({ sk }) => sk);
+      await transact(table, [
+        {
           Put: {
-            Item: { ...keys.agent(organization, agent.name), kind: 'agent', ...agent },
-            ConditionExpression: 'attribute_not_exists(pk)',
+            Item: agentItem(organization, headOf(after)),
+            ...asRead(before),
           },
           otherwise: () => new Stale(),
-        };
-        await transact(table, [write]).catch((error: unknown) => {
-          if (!(error instanceof Stale)) throw error;
-        });
-      }
+        },
+        ...textItems(organization, after)
+          .filter(({ sk }) => !known.includes(sk))
+          .map((Item) => ({ Put: { Item } })),
+      ]);
+    },
+
+    /**
+     * Deletes an agent, and leaves a purge behind for what belongs to it: nothing of that can be reached any more.
+     *
+     * @throws `Stale` when it is no longer what was read
+     */
+    async remove(organization: Organization, agent: AgentHead, purgeDueAt: string): Promise<void> {
+      await transact(table, [
+        {
+          Delete: {
+            Key: keys.agent(organization, agent.name),
+            ...asRead(agent),
+          },
+          otherwise: () => new Stale(),
+        },
+        purgeWrite({ organization, agentId: agent.id }, purgeDueAt),
+      ]);
     },
   };
 }
+
+export type AgentStore = ReturnType<typeof openAgentStore>;
 
 /** The refusal of an agent that does not exist, named in the field `path`. */
 export function unknownAgent(name: string, path: string): Refusal {
   return new Refusal('unknown_reference', 'The request names something that does not exist.', [
     { path, code: 'not_found', message: `There is no agent named ${name}.` },
   ]);
+}
+
+function nameTaken(name: string): Refusal {
+  return new Refusal('name_taken', `There is an agent named ${name} already; choose another name.`, [
+    { path: 'name', code: 'invalid_value', message: `name ${name} is taken` },
+  ]);
+}
+
+function putAgent(organization: Organization, agent: StoredAgent, otherwise: () => Error): Write[] {
+  return [
+    {
+      Put: { Item: agentItem(organization, headOf(agent)), ConditionExpression: 'attribute_not_exists(pk)' },
+      otherwise,
+    },
+    ...textItems(organization, agent).map((Item) => ({ Put: { Item } })),
+  ];
+}
+
+/** The condition that an agent is still the one that was read. */
+function asRead({ id, version }: Pick<AgentHead, 'id' | 'version'>) {
+  return {
+    ConditionExpression: 'id = :id AND #version = :version',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':id': id, ':version': version },
+  };
 }

@@ -40,6 +40,7 @@ export const keys = {
   listCounter: (list: ListScope, epoch: string, lane: number): Key => ({ pk: list.counters, sk: `${epoch}#${lane}` }),
   graphLock: (organization: Organization): Key => ({ pk: partition(organization, 'G'), sk: only }),
 
+  agents: (organization: Organization) => partition(organization, 'A'),
   agent: (organization: Organization, name: string): Key => ({ pk: partition(organization, 'A'), sk: name }),
   /** The prompts and souls that an agent has and had, each under its hash. */
   agentTexts: (organization: Organization, agent: string) => partition(organization, 'AP', agent),

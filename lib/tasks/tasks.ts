@@ -1,4 +1,4 @@
-import type { Page, Versioned } from '../contract/endpoint.ts';
+import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound } from '../contract/refusals.ts';
@@ -9,9 +9,6 @@ import type { TaskStore } from '../table/tasks.ts';
 import { untilFresh } from '../table/transact.ts';
 import { detailed, patched, refuseWhileAwaited } from './decisions.ts';
 import { refuseCycle } from './graph.ts';
-
-/** Checks an `If-Match` against a version; see `lib/http/preconditions.ts`. */
-export type Precondition = (version: number) => void;
 
 /** The board: what callers can do with tasks (specification, "Tasks"). */
 export function openTasks(store: TaskStore, ulid: () => string, clock: () => number) {

@@ -65,7 +65,8 @@ function tasksAmong(dump: Record<string, unknown>): StoredTask[] {
 /** What an organization has beside the lists of its tasks. */
 function isAside(organization: Organization, { pk, kind, fingerprint }: Item): boolean {
   const partitions: unknown[] = [keys.graphLock(organization).pk, keys.tokens(organization)];
-  return kind !== undefined || fingerprint !== undefined || partitions.includes(pk);
+  const ofAgents = (pk as string).startsWith(keys.agentTexts(organization, ''));
+  return kind !== undefined || fingerprint !== undefined || ofAgents || partitions.includes(pk);
 }
 
 function countersOf(organization: Organization): (item: Item) => boolean {

@@ -1,0 +1,6 @@
+import { updateAgent } from '../../lib/contract/agents.ts';
+import { serve } from '../../lib/http/serve.ts';
+
+export const handler = serve(updateAgent, async ({ params, body, caller, ifMatch }, { agents }) =>
+  agents.update(caller.organization, params.name, body, ifMatch),
+);

@@ -1,0 +1,131 @@
+import {
+  type Agent,
+  type AgentFilter,
+  type AgentListItem,
+  type AgentPatch,
+  type NewAgent,
+  reservedNames,
+} from '../contract/agents.ts';
+import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
+import { timeOf, timestamp } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import { notFound, Refusal } from '../contract/refusals.ts';
+import type { StoredAgent } from '../table/agent-items.ts';
+import type { AgentStore } from '../table/agents.ts';
+import { graceMs } from '../table/due.ts';
+import type { Once } from '../table/idempotency.ts';
+import { untilFresh } from '../table/transact.ts';
+import { matching, patched } from './decisions.ts';
+import { newSystemAgents } from './system-agents.ts';
+
+/** What agents are made of. */
+export type AgentParts = {
+  store: AgentStore;
+  /** The model of agents that name none. */
+  defaultModel: string;
+  ulid: () => string;
+  clock: () => number;
+};
+
+/** Agents: what callers can do with them (specification, "Agents"). */
+export function openAgents({ store, defaultModel, ulid, clock }: AgentParts) {
+  const found = async (organization: Organization, name: string) => {
+    const agent = await store.head(organization, name);
+    if (!agent) throw notFound();
+    return agent;
+  };
+  const foundWhole = async (organization: Organization, name: string): Promise<StoredAgent> => {
+    const agent = await store.get(organization, name);
+    if (!agent) throw notFound();
+    return agent;
+  };
+  const versioned = ({ version, ...data }: StoredAgent): Versioned<Agent> => ({ data, version });
+
+  return {
+    /** A page of the agents, newest first, and the exact number of all that the filter matches. */
+    async list(
+      organization: Organization,
+      filter: AgentFilter,
+      { limit, offset }: { limit: number; offset: number },
+    ): Promise<Page<AgentListItem>> {
+      const agents = (await store.list(organization)).filter(matching(filter));
+      return { items: agents.slice(offset, offset + limit), total: agents.length };
+    },
+
+    /**
+     * Creates an agent.
+     *
+     * @throws `Refusal` `reserved_name`, `name_taken`
+     */
+    async create(organization: Organization, { model, ...fields }: NewAgent, once: Once): Promise<Agent> {
+      if (reservedNames.includes(fields.name)) throw reservedName(fields.name);
+      const id = ulid();
+      const createdAt = timestamp(timeOf(id));
+      const agent = {
+        ...fields,
+        id: `ag_${id}`,
+        model: model ?? defaultModel,
+        isSystem: false,
+        version: 1,
+        createdAt,
+        updatedAt: createdAt,
+      };
+      await store.insert(organization, agent, once);
+      return agent;
+    },
+
+    /** Gives an organization the agents that every one starts with, as far as it does not have them. */
+    async provision(organization: Organization): Promise<void> {
+      await store.provision(organization, newSystemAgents(ulid, defaultModel));
+    },
+
+    /** @throws `Refusal` `not_found` */
+    async get(organization: Organization, name: string): Promise<Versioned<Agent>> {
+      return versioned(await foundWhole(organization, name));
+    },
+
+    /**
+     * Changes what a patch names; equal values write nothing.
+     *
+     * @throws `Refusal` `not_found`, `precondition_failed`
+     */
+    update(
+      organization: Organization,
+      name: string,
+      patch: AgentPatch,
+      ifMatch: Precondition,
+    ): Promise<Versioned<Agent>> {
+      return untilFresh(store.table, async () => {
+        const before = await foundWhole(organization, name);
+        ifMatch(before.version);
+        const after = patched(before, patch, defaultModel, timestamp(clock()));
+        if (after !== before) await store.change(organization, before, after);
+        return versioned(after);
+      });
+    },
+
+    /**
+     * Deletes an agent and its history for good: it is gone from every read with the answer, and purged behind it.
+     *
+     * @throws `Refusal` `not_found`, `precondition_failed`, `system_agent`
+     */
+    delete(organization: Organization, name: string, ifMatch: Precondition): Promise<void> {
+      return untilFresh(store.table, async () => {
+        const agent = await found(organization, name);
+        ifMatch(agent.version);
+        if (agent.isSystem)
+          throw new Refusal(
+            'system_agent',
+            `${name} is a system agent and cannot be deleted; set it inactive instead.`,
+          );
+        await store.remove(organization, agent, timestamp(clock() + graceMs));
+      });
+    },
+  };
+}
+
+function reservedName(name: string): Refusal {
+  return new Refusal('reserved_name', `The name ${name} is a path of the service; choose another name.`, [
+    { path: 'name', code: 'invalid_value', message: `name must not be ${reservedNames.join(' or ')}` },
+  ]);
+}

@@ -1,0 +1,204 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { errorOf } from '../kanban-tasks/board.ts';
+import { agentOf, atOnce, defaultModel, itemsOf, newAgent, openRegistries, type Registry } from './registry.ts';
+
+const { newRegistry } = await openRegistries();
+let registry: Registry;
+beforeEach(async () => {
+  registry = await newRegistry();
+});
+
+const invalid = async (body: unknown) =>
+  (await registry.refuses(() => registry.create(body), 400, 'validation_failed')).details;
+
+describe('a create', () => {
+  it('answers 201 with exactly id, name, displayName and createdAt', async () => {
+    const answer = await registry.create({
+      ...newAgent,
+      description: 'Writes',
+      model: 'm',
+      systemPrompt: 'Write.',
+      soul: 'Kind.',
+      capabilities: ['text'],
+      status: 'draft',
+    });
+    expect(answer.status).toBe(201);
+    expect(Object.keys(answer.body)).toEqual(['success', 'data']);
+    expect(Object.keys(agentOf(answer))).toEqual(['id', 'name', 'displayName', 'createdAt']);
+    expect(agentOf(answer)).toEqual({
+      id: expect.stringMatching(/^ag_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
+      name: 'writer',
+      displayName: 'Writer',
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    expect(answer.headers).not.toHaveProperty('ETag');
+  });
+
+  it('of what is required alone is active, has the default model, and is else empty', async () => {
+    const { id, createdAt } = agentOf(await registry.create());
+    expect(agentOf(await registry.get('writer'))).toEqual({
+      id,
+      ...newAgent,
+      model: defaultModel,
+      systemPrompt: '',
+      soul: '',
+      capabilities: [],
+      status: 'active',
+      isSystem: false,
+      createdAt,
+      updatedAt: createdAt,
+    });
+  });
+
+  it('stores every field as it was sent', async () => {
+    const sent = {
+      name: 'constructor',
+      displayName: ' Two  spaces, \u0000 and 👩‍🚀 ',
+      description: '',
+      category: 'specialized',
+      model: ' global.any/model:1 ',
+      systemPrompt: ' \n\u0000\u2028 ',
+      soul: ' ',
+      capabilities: ['__proto__', 'a b', 'A B', '\u0000'],
+      status: 'inactive',
+    };
+    expect((await registry.create(sent)).status).toBe(201);
+    expect(agentOf(await registry.get('constructor'))).toMatchObject(sent);
+  });
+
+  it('may have one text for its prompt and its soul', async () => {
+    await registry.put({ systemPrompt: 'Both.', soul: 'Both.' });
+    expect(agentOf(await registry.get('writer'))).toMatchObject({ systemPrompt: 'Both.', soul: 'Both.' });
+  });
+
+  it('stores every text at its longest, of characters of four bytes', async () => {
+    const longest = {
+      displayName: '😀'.repeat(200),
+      description: '😀'.repeat(10_000),
+      model: '😀'.repeat(256),
+      systemPrompt: '😀'.repeat(50_000),
+      capabilities: Array.from({ length: 50 }, (_, at) => '😀'.repeat(63) + String.fromCodePoint(0x1f600 + at)),
+    };
+    const name = await registry.put({ name: 'x'.repeat(64), ...longest, capabilities: [] });
+    const { systemPrompt, capabilities } = longest;
+    expect((await registry.update(name, { systemPrompt: '', soul: systemPrompt })).status).toBe(200);
+    expect((await registry.update(name, { systemPrompt, capabilities: [] })).status).toBe(200);
+    expect((await registry.update(name, { capabilities })).status).toBe(200);
+    expect(agentOf(await registry.get(name))).toMatchObject({ name, ...longest, soul: systemPrompt });
+  });
+});
+
+describe('a create is refused with 400 validation_failed and written nowhere', () => {
+  it('for what only the service sets', async () => {
+    const asked = { id: 'x', isSystem: true, createdAt: 'x', updatedAt: 'x' };
+    const details = await invalid({ ...newAgent, ...asked });
+    expect(details).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'read_only' })));
+  });
+
+  it('for what no answer has', async () => {
+    const asked = { version: 7, promptHash: 'x', soulHash: 'x', constructor: 'x' };
+    const details = await invalid({ ...newAgent, ...asked });
+    expect(details).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'unknown_field' })));
+  });
+
+  it('for fields in another spelling, and asks whether the known ones were meant', async () => {
+    const asked = { displayname: 'displayName', capabilites: 'capabilities', 'system-prompt': 'systemPrompt' };
+    const details = await invalid({ ...newAgent, ...asked });
+    expect(details).toMatchObject(
+      Object.entries(asked).map(([path, meant]) => ({
+        path,
+        code: 'unknown_field',
+        message: expect.stringContaining(`did you mean ${meant}?`),
+      })),
+    );
+  });
+
+  it('for all its faults at once', async () => {
+    const details = await invalid({ name: 'A', category: 'x', soul: null, skills: [] });
+    expect(details?.map(({ path }) => path).sort()).toEqual(['category', 'displayName', 'name', 'skills', 'soul']);
+  });
+});
+
+describe('a name', () => {
+  it.each(['executions', 'skills'])('%s is refused with 422 reserved_name', async (name) => {
+    const error = await registry.refuses(() => registry.create({ ...newAgent, name }), 422, 'reserved_name');
+    expect(error.details).toMatchObject([{ path: 'name' }]);
+  });
+
+  it.each(['writer', 'qa-reviewer'])('%s that an agent has is refused with 409 name_taken', async (name) => {
+    await registry.put();
+    const body = { ...newAgent, name, systemPrompt: 'Another.', soul: 'Another.' };
+    const error = await registry.refuses(() => registry.create(body), 409, 'name_taken');
+    expect(error.details).toMatchObject([{ path: 'name' }]);
+  });
+
+  it("that another organization's agent has is free", async () => {
+    const other = await newRegistry();
+    await other.put({ displayName: 'Theirs' });
+    await registry.put({ displayName: 'Ours' });
+    expect(agentOf(await other.get('writer')).displayName).toBe('Theirs');
+    expect(agentOf(await registry.get('writer')).displayName).toBe('Ours');
+  });
+
+  it('asked for by ten at once is given to one', async () => {
+    const answers = await atOnce(10, (nth) => registry.create({ ...newAgent, systemPrompt: `Prompt ${nth}` }));
+    const winners = answers.filter(({ status }) => status === 201).map(agentOf);
+    const losers = answers.filter(({ status }) => status === 409);
+    expect([winners.length, losers.length]).toEqual([1, 9]);
+    expect(new Set(losers.map((answer) => errorOf(answer).code))).toEqual(new Set(['name_taken']));
+    expect(agentOf(await registry.get('writer'))).toMatchObject(winners[0] ?? {});
+    const texts = Object.values(await registry.dump()).filter((item) => 'text' in (item as object));
+    const systemTexts = 2;
+    expect(texts).toHaveLength(systemTexts + 1);
+  });
+});
+
+describe('a create under an Idempotency-Key', () => {
+  const headers = { 'Idempotency-Key': 'key' };
+
+  it('sent by ten at once makes one agent and gets ten equal answers', async () => {
+    const answers = await atOnce(10, () => registry.create(newAgent, { headers }));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
+    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    expect(answers.filter((answer) => answer.headers['Idempotency-Replayed'] === 'true')).toHaveLength(9);
+    expect(itemsOf(await registry.list()).filter(({ name }) => name === 'writer')).toHaveLength(1);
+  });
+
+  it('is answered again though the agent is gone, and makes none', async () => {
+    const first = await registry.create(newAgent, { headers });
+    await registry.delete('writer');
+    const again = await registry.create(newAgent, { headers });
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    expect((await registry.get('writer')).status).toBe(404);
+  });
+
+  it('is refused with 422 idempotency_key_reused for another agent', async () => {
+    await registry.create(newAgent, { headers });
+    const send = () => registry.create({ ...newAgent, name: 'other' }, { headers });
+    await registry.refuses(send, 422, 'idempotency_key_reused');
+  });
+
+  it('that was refused leaves the key free', async () => {
+    await registry.refuses(() => registry.create({ ...newAgent, name: 'qa-reviewer' }, { headers }), 409, 'name_taken');
+    expect((await registry.create(newAgent, { headers })).status).toBe(201);
+  });
+});
+
+describe('the order of checks', () => {
+  it('is token, scope, size, media type, JSON, fields, key, reserved name', async () => {
+    const reader = await newRegistry(['agents:read', 'agents:execute', 'tasks:write', 'webhooks:write']);
+    const tooLarge = 'x'.repeat(257 * 1024);
+    const text = { 'Content-Type': 'text/plain' };
+    const reserved = { ...newAgent, name: 'skills' };
+    await reader.refuses(() => reader.create(tooLarge, { token: undefined }), 401, 'unauthorized');
+    await reader.refuses(() => reader.create(tooLarge), 403, 'insufficient_scope');
+    await registry.refuses(() => registry.create(tooLarge, { headers: text }), 413, 'payload_too_large');
+    await registry.refuses(() => registry.create('{', { headers: text }), 415, 'unsupported_media_type');
+    await registry.refuses(() => registry.create('{'), 400, 'invalid_json');
+    const headers = { 'Idempotency-Key': 'key' };
+    await registry.create(newAgent, { headers });
+    await registry.refuses(() => registry.create({ name: 'skills' }, { headers }), 400, 'validation_failed');
+    await registry.refuses(() => registry.create(reserved, { headers }), 422, 'idempotency_key_reused');
+    await registry.refuses(() => registry.create(reserved), 422, 'reserved_name');
+  });
+});

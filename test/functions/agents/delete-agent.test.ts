@@ -1,0 +1,132 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { handler as createTask } from '../../../functions/kanban-tasks/create-task.ts';
+import { handler as listTasks } from '../../../functions/kanban-tasks/list-tasks.ts';
+import type { Task } from '../../../lib/contract/tasks.ts';
+import { call } from '../../service.ts';
+import { dataOf, paginationOf } from '../kanban-tasks/board.ts';
+import { agentOf, atOnce, itemsOf, openRegistries, type Registry } from './registry.ts';
+
+const { newRegistry } = await openRegistries();
+let registry: Registry;
+beforeEach(async () => {
+  registry = await newRegistry();
+});
+
+const full = { description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.', capabilities: ['text'], status: 'draft' };
+
+describe('a delete', () => {
+  it('answers only that it succeeded', async () => {
+    await registry.put();
+    const answer = await registry.delete('writer');
+    expect([answer.status, answer.body]).toEqual([200, { success: true }]);
+    expect(answer.headers).not.toHaveProperty('ETag');
+  });
+
+  it('takes the agent out of every read with its answer', async () => {
+    await registry.put(full);
+    await registry.delete('writer');
+    for (const answer of [
+      await registry.get('writer'),
+      await registry.update('writer', {}),
+      await registry.updateSoul('writer', { soul: 'x' }),
+      await registry.delete('writer'),
+    ])
+      expect(answer.status).toBe(404);
+    for (const query of ['', 'search=writer', 'status=draft', 'category=business']) {
+      const list = await registry.list(query);
+      expect(itemsOf(list).map(({ name }) => name)).not.toContain('writer');
+      expect(paginationOf(list).total).toBe(query === '' ? 2 : 0);
+    }
+  });
+
+  it('frees the name for a new agent, which has nothing of the old one', async () => {
+    const { id } = agentOf(await registry.create({ name: 'writer', displayName: 'W', category: 'qa', ...full }));
+    await registry.delete('writer');
+    await registry.put();
+    const namesake = agentOf(await registry.get('writer'));
+    expect(namesake.id).not.toBe(id);
+    expect(namesake).toMatchObject({ systemPrompt: '', soul: '', capabilities: [], status: 'active' });
+    expect(namesake).not.toHaveProperty('description');
+  });
+
+  it('leaves the tasks of the agent its name, by which they are found', async () => {
+    await registry.put();
+    const { token } = registry;
+    const body = { title: 'Write', assignedAgent: 'writer' };
+    const created = await call(createTask, { method: 'POST', path: '/api/kanban-tasks', body, token });
+    await registry.delete('writer');
+    const found = await call(listTasks, { path: '/api/kanban-tasks', query: 'assigned_agent=writer', token });
+    expect(dataOf<Task[]>(found)).toMatchObject([{ id: dataOf(created).id, assignedAgent: 'writer' }]);
+    const refused = await call(createTask, { method: 'POST', path: '/api/kanban-tasks', body, token });
+    expect(refused.status).toBe(422);
+  });
+
+  it('is carried out once, of as many as come at once', async () => {
+    await registry.put(full);
+    const answers = await atOnce(10, () => registry.delete('writer'));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)]);
+  });
+
+  it('and changes at once end in no agent, whichever came first', async () => {
+    await registry.put();
+    const sends = [() => registry.delete('writer'), () => registry.updateSoul('writer', { soul: 'New.' })];
+    const [deleted, ...others] = await Promise.all(sends.map((send) => send()));
+    expect(deleted?.status).toBe(200);
+    for (const { status } of others) expect([200, 404]).toContain(status);
+    expect((await registry.get('writer')).status).toBe(404);
+    await registry.put();
+    expect(agentOf(await registry.get('writer'))).toMatchObject({ soul: '' });
+  });
+
+  it("leaves another organization's agent of that name alone", async () => {
+    const other = await newRegistry();
+    await Promise.all([registry.put(), other.put(full)]);
+    const before = await other.dump();
+    await registry.delete('writer');
+    expect(await other.dump()).toEqual(before);
+    expect((await other.get('writer')).status).toBe(200);
+  });
+});
+
+describe('If-Match on a delete', () => {
+  const sent = (tag: string) => ({ headers: { 'If-Match': tag } });
+
+  it.each(['"1"', '*', '"7", "1"'])('%s lets the delete of version 1 happen', async (tag) => {
+    await registry.put();
+    expect((await registry.delete('writer', sent(tag))).status).toBe(200);
+    expect((await registry.get('writer')).status).toBe(404);
+  });
+
+  it.each(['"2"', 'W/"1"', '1', ''])('%j refuses it with 412 precondition_failed', async (tag) => {
+    await registry.put();
+    await registry.refuses(() => registry.delete('writer', sent(tag)), 412, 'precondition_failed');
+  });
+});
+
+describe('a delete is refused', () => {
+  it.each(['qa-reviewer', 'prompt-improver'])('with 403 system_agent for %s, even inactive', async (name) => {
+    await registry.refuses(() => registry.delete(name), 403, 'system_agent');
+    await registry.update(name, { status: 'inactive' });
+    await registry.refuses(() => registry.delete(name), 403, 'system_agent');
+  });
+
+  it('with 412 for a system agent that is not as it is said to be', async () => {
+    const headers = { 'If-Match': '"7"' };
+    await registry.refuses(() => registry.delete('qa-reviewer', { headers }), 412, 'precondition_failed');
+  });
+
+  it('with 404 not_found for nobody, for an impossible name, and for an agent of others', async () => {
+    const other = await newRegistry();
+    await other.put();
+    for (const name of ['nobody', 'QA-REVIEWER', 'writer'])
+      await registry.refuses(() => registry.delete(name, { headers: { 'If-Match': '"7"' } }), 404, 'not_found');
+    expect((await other.get('writer')).status).toBe(200);
+  });
+
+  it('with 401, 403 and 400 before anybody looks for the agent', async () => {
+    const reader = await newRegistry(['agents:read', 'agents:execute', 'tasks:write']);
+    await reader.refuses(() => reader.delete('qa-reviewer', { token: '' }), 401, 'unauthorized');
+    await reader.refuses(() => reader.delete('qa-reviewer'), 403, 'insufficient_scope');
+    await registry.refuses(() => registry.delete('qa-reviewer', { query: 'force=true' }), 400, 'validation_failed');
+  });
+});

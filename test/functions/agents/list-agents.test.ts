@@ -1,0 +1,217 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type AgentListItem, NewAgent } from '../../../lib/contract/agents.ts';
+import { seedAgents, storedAgent } from '../../table/agent-seed.ts';
+import { errorOf, paginationOf } from '../kanban-tasks/board.ts';
+import { itemsOf, openRegistries, type Registry } from './registry.ts';
+
+const { newRegistry, service } = await openRegistries();
+let registry: Registry;
+beforeEach(async () => {
+  registry = await newRegistry();
+});
+
+const { category, status } = NewAgent.entries;
+const { options: categories } = category;
+const { options: statuses } = status.wrapped;
+
+describe('a list', () => {
+  it('shows exactly the nine fields, in their order, without description where it is unset', async () => {
+    await registry.put({ name: 'bare' });
+    await registry.put({ name: 'full', description: 'd', systemPrompt: 'p', soul: 's', capabilities: ['c'] });
+    const items = itemsOf(await registry.list());
+    const [bare, full] = ['bare', 'full'].map((name) => items.find((item) => item.name === name) as AgentListItem);
+    const nine = [
+      'id',
+      'name',
+      'displayName',
+      'description',
+      'category',
+      'model',
+      'status',
+      'capabilities',
+      'createdAt',
+    ];
+    expect(Object.keys(full as object)).toEqual(nine);
+    expect(Object.keys(bare as object)).toEqual(nine.filter((field) => field !== 'description'));
+    expect(bare?.capabilities).toEqual([]);
+  });
+
+  it('of a new organization shows its two system agents', async () => {
+    const answer = await registry.list();
+    expect(Object.keys(answer.body)).toEqual(['success', 'data', 'pagination']);
+    expect(answer.headers).not.toHaveProperty('ETag');
+    expect(paginationOf(answer)).toEqual({ limit: 20, offset: 0, total: 2 });
+    const names = itemsOf(answer).map(({ name }) => name);
+    expect(names.sort()).toEqual(['prompt-improver', 'qa-reviewer']);
+  });
+
+  it('shows an agent at once after its create, and as it is after a change', async () => {
+    await registry.put();
+    await registry.update('writer', { displayName: 'New', status: 'draft', description: null });
+    const [item] = itemsOf(await registry.list('search=writer&status=draft'));
+    expect(item).toMatchObject({ name: 'writer', displayName: 'New', status: 'draft' });
+  });
+
+  it('shows nothing of another organization', async () => {
+    const other = await newRegistry();
+    await other.put();
+    expect(itemsOf(await registry.list('search=writer'))).toEqual([]);
+    expect(paginationOf(await registry.list()).total).toBe(2);
+  });
+
+  it('is newest first, ties by descending id, and 20 unless told otherwise', async () => {
+    const times = Array.from({ length: 30 }, (_, nth) => Date.UTC(2026, 0, 1, 0, 0, Math.floor(nth / 6)));
+    const agents = times.map((time, nth) => storedAgent({ name: `agent-${nth}`, category: 'research' }, time));
+    await seedAgents(service.table, registry.organization, agents);
+    const ids = agents
+      .map(({ id }) => id)
+      .sort()
+      .reverse();
+    const pages = [];
+    for (const offset of [0, 20, 40]) pages.push(await registry.list(`category=research&offset=${offset}`));
+    expect(pages.map((page) => itemsOf(page).map(({ id }) => id))).toEqual([ids.slice(0, 20), ids.slice(20), []]);
+    expect(pages.map(paginationOf)).toEqual([0, 20, 40].map((offset) => ({ limit: 20, offset, total: 30 })));
+    const some = await registry.list('category=research&limit=7&offset=3');
+    expect(itemsOf(some).map(({ id }) => id)).toEqual(ids.slice(3, 10));
+  });
+
+  it('shows 100 at most, and says so', async () => {
+    const agents = Array.from({ length: 105 }, (_, nth) => storedAgent({ name: `agent-${nth}` }));
+    await seedAgents(service.table, registry.organization, agents);
+    for (const limit of ['100', '99999999999999999999']) {
+      const answer = await registry.list(`limit=${limit}`);
+      expect(itemsOf(answer)).toHaveLength(100);
+      expect(paginationOf(answer)).toEqual({ limit: 100, offset: 0, total: 107 });
+    }
+    const far = await registry.list('offset=999999999999999');
+    expect([itemsOf(far), paginationOf(far).total]).toEqual([[], 107]);
+  });
+});
+
+/** A word in the ways that texts spell it, and as a plain reader knows it. */
+const words = [
+  { plain: 'éclair', spelled: ['éclair', 'Éclair', 'ÉCLAIR', 'E\u0301clair'] },
+  { plain: 'write', spelled: ['write', 'Write', 'WRITE', 'Ｗｒｉｔｅ'] },
+  { plain: 'writer', spelled: ['writer', 'Writer'] },
+  { plain: 'größe', spelled: ['größe', 'Größe'] },
+  { plain: '東京', spelled: ['東京'] },
+  { plain: 'яблоко', spelled: ['яблоко', 'ЯБЛОКО'] },
+  { plain: '42', spelled: ['42', '４２'] },
+] as const;
+
+/** Words of a text, and the text: the words with anything between them that is no letter or digit. */
+const text = fc
+  .array(fc.tuple(fc.constantFrom(...words), fc.nat(3), fc.constantFrom(' ', ', ', '-', '/', '_', '\n', ' 😀 ', '.')), {
+    minLength: 1,
+    maxLength: 5,
+  })
+  .map((parts) => ({
+    plain: parts.map(([{ plain }]) => plain),
+    text: parts.map(([{ spelled }, nth, gap]) => `${spelled[nth % spelled.length]}${gap}`).join(''),
+  }));
+
+const agents = fc.array(
+  fc.record(
+    {
+      category: fc.constantFrom(...categories),
+      status: fc.constantFrom(...statuses),
+      displayName: text,
+      description: text,
+    },
+    { requiredKeys: ['category', 'status', 'displayName'] },
+  ),
+  { minLength: 90, maxLength: 110 },
+);
+
+/** An agent, and the words that a plain reader finds in it. */
+type Known = { item: AgentListItem; plain: readonly string[] };
+
+/** A search of up to three beginnings of words, each in one of its spellings. */
+const search = fc
+  .array(fc.tuple(fc.constantFrom(...words), fc.nat(3), fc.integer({ min: 1, max: 7 })), { minLength: 1, maxLength: 3 })
+  .map((parts) => {
+    const prefixes = parts.map(([{ spelled }, nth, length]) =>
+      (spelled[nth % spelled.length] ?? '').normalize('NFC').slice(0, length),
+    );
+    return { sent: prefixes.join(' '), plain: prefixes.map((prefix) => prefix.normalize('NFKC').toLowerCase()) };
+  });
+
+const query = fc.record(
+  { category: fc.constantFrom(...categories), status: fc.constantFrom(...statuses), search },
+  { requiredKeys: [] },
+);
+const queries = fc.array(query, { minLength: 30, maxLength: 30 });
+type Query = typeof query extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** The ids of all agents that a query finds, newest first: the plain way of doing what a list does. */
+function listed(agents: readonly Known[], { search: sought, ...rest }: Query): string[] {
+  return agents
+    .filter(({ item }) => !rest.category || item.category === rest.category)
+    .filter(({ item }) => !rest.status || item.status === rest.status)
+    .filter(({ plain }) => !sought || sought.plain.every((prefix) => plain.some((word) => word.startsWith(prefix))))
+    .map(({ item }) => item.id)
+    .sort()
+    .reverse();
+}
+
+it('a filter of any kind, and any together, finds what a plain reading finds', async () => {
+  const property = fc.asyncProperty(agents, queries, async (made, asked) => {
+    const { organization, ...caller } = await newRegistry();
+    const system = itemsOf(await caller.list()).map((item) => ({
+      item,
+      plain: `${item.name} ${item.displayName} ${item.description}`.toLowerCase().split(/[^a-z]+/),
+    }));
+    const others = made.map(({ displayName, description, ...rest }, nth) => ({
+      item: storedAgent({
+        ...rest,
+        name: `write-${nth}`,
+        displayName: displayName.text,
+        ...(description && { description: description.text }),
+      }),
+      plain: ['write', `${nth}`, ...displayName.plain, ...(description?.plain ?? [])],
+    }));
+    await seedAgents(
+      service.table,
+      organization,
+      others.map(({ item }) => item),
+    );
+    const check = async (query: Query) => {
+      const { search: sought, ...rest } = query;
+      const sent = new URLSearchParams({ ...rest, ...(sought && { search: sought.sent }), limit: '100' }).toString();
+      const answer = await caller.list(sent);
+      const ids = listed([...system, ...others], query);
+      expect({ sent, ids: itemsOf(answer).map(({ id }) => id) }).toEqual({ sent, ids: ids.slice(0, 100) });
+      expect(paginationOf(answer)).toEqual({ limit: 100, offset: 0, total: ids.length });
+    };
+    await Promise.all(asked.map(check));
+  });
+  await fc.assert(property, { numRuns: 1, endOnFailure: true });
+});
+
+describe('a list is refused', () => {
+  it('with 400 validation_failed for a value that cannot be one, for one given twice, and for what is unknown', async () => {
+    for (const [sent, path] of [
+      ['category=Business', 'category'],
+      ['status=deleted', 'status'],
+      ['status=active&status=draft', 'status'],
+      ['search=', 'search'],
+      ['search=%20%09', 'search'],
+      [`search=${'x'.repeat(201)}`, 'search'],
+      ['limit=0', 'limit'],
+      ['limit=1.5', 'limit'],
+      ['offset=-1', 'offset'],
+      ['isSystem=true', 'isSystem'],
+    ]) {
+      const answer = await registry.list(sent);
+      expect([sent, answer.status]).toEqual([sent, 400]);
+      expect(errorOf(answer)).toMatchObject({ code: 'validation_failed', details: [{ path }] });
+    }
+  });
+
+  it('with 401 and 403 where the token is none, or may not read agents', async () => {
+    const writer = await newRegistry(['agents:write', 'agents:execute', 'tasks:read']);
+    await writer.refuses(() => writer.list('limit=0', { token: '' }), 401, 'unauthorized');
+    await writer.refuses(() => writer.list('limit=0'), 403, 'insufficient_scope');
+  });
+});

@@ -1,0 +1,272 @@
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { app } from '../../../lib/app.ts';
+import { type Answer, newCaller } from '../../service.ts';
+import { errorOf } from '../kanban-tasks/board.ts';
+import { agentOf, atOnce, defaultModel, openRegistries, type Registry } from './registry.ts';
+
+vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });
+afterAll(() => vi.useRealTimers());
+
+const { newRegistry } = await openRegistries();
+let registry: Registry;
+beforeEach(async () => {
+  registry = await newRegistry();
+});
+
+/** Lets a minute pass. */
+const wait = () => vi.setSystemTime(Date.now() + 60_000);
+
+/** An agent with everything set, as the caller sends it. */
+const full = {
+  description: 'Writes',
+  model: 'some.model',
+  systemPrompt: 'Write.',
+  soul: 'Kind.',
+  capabilities: ['text', 'tables'],
+  status: 'draft',
+};
+
+const refused = async (patch: unknown) => {
+  await registry.put();
+  return (await registry.refuses(() => registry.update('writer', patch), 400, 'validation_failed')).details;
+};
+
+describe('a patch', () => {
+  it('answers what a read answers afterwards', async () => {
+    await registry.put();
+    const changed = await registry.update('writer', { displayName: 'New', category: 'qa', ...full });
+    const read = await registry.get('writer');
+    expect(changed.status).toBe(200);
+    expect(agentOf(changed)).toMatchObject({ displayName: 'New', category: 'qa', ...full });
+    expect(JSON.stringify(changed.body)).toBe(JSON.stringify(read.body));
+    expect(changed.headers.ETag).toBe(read.headers.ETag);
+  });
+
+  it.each([
+    ['displayName', 'Other'],
+    ['description', 'Other'],
+    ['description', ''],
+    ['category', 'research'],
+    ['model', 'other.model'],
+    ['systemPrompt', 'Other.'],
+    ['systemPrompt', ''],
+    ['systemPrompt', full.soul],
+    ['soul', 'Other.'],
+    ['soul', ''],
+    ['soul', full.systemPrompt],
+    ['capabilities', []],
+    ['capabilities', ['tables', 'text']],
+    ['status', 'inactive'],
+  ])('of %s to %j changes that field, updatedAt and the ETag alone', async (field, value) => {
+    await registry.put(full);
+    const before = agentOf(await registry.get('writer'));
+    wait();
+    const answer = await registry.update('writer', { [field]: value });
+    expect(agentOf(answer)).toEqual({ ...before, [field]: value, updatedAt: new Date().toISOString() });
+    expect(answer.headers.ETag).toBe('"2"');
+    expect(agentOf(await registry.get('writer'))).toEqual(agentOf(answer));
+  });
+
+  it('with null clears the description', async () => {
+    await registry.put(full);
+    const answer = await registry.update('writer', { description: null });
+    expect(answer.status).toBe(200);
+    expect(agentOf(answer)).not.toHaveProperty('description');
+    expect(agentOf(await registry.get('writer'))).not.toHaveProperty('description');
+  });
+
+  it('with null empties the prompt and the soul and writes the default model', async () => {
+    await registry.put(full);
+    await registry.update('writer', { systemPrompt: null, soul: null, model: null });
+    const empty = { systemPrompt: '', soul: '', model: defaultModel, description: 'Writes' };
+    expect(agentOf(await registry.get('writer'))).toMatchObject(empty);
+  });
+
+  it('back to a text of long ago shows that text', async () => {
+    await registry.put(full);
+    for (const systemPrompt of ['Second.', '', full.systemPrompt])
+      expect(agentOf(await registry.update('writer', { systemPrompt }))).toMatchObject({ systemPrompt });
+    expect(agentOf(await registry.get('writer'))).toMatchObject(full);
+  });
+
+  it.each([
+    ['an empty object', {}],
+    ['no body at all', undefined],
+    ['the values that the agent has', { displayName: 'Writer', category: 'business', ...full }],
+    ['one value that the agent has', { soul: full.soul }],
+  ])('of %s writes nothing and keeps ETag and updatedAt', async (_, patch) => {
+    await registry.put(full);
+    const [before, read] = [await registry.dump(), await registry.get('writer')];
+    wait();
+    const answer = await registry.update('writer', patch);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual(read.body);
+    expect(answer.headers.ETag).toBe(read.headers.ETag);
+    expect(await registry.dump()).toEqual(before);
+  });
+
+  it('of null writes nothing where that is what the agent has', async () => {
+    await registry.put();
+    const before = await registry.dump();
+    const answer = await registry.update('writer', { description: null, model: null, systemPrompt: null, soul: null });
+    expect([answer.status, answer.headers.ETag]).toEqual([200, '"1"']);
+    expect(await registry.dump()).toEqual(before);
+  });
+
+  it('of any status to any other is allowed, of a system agent too', async () => {
+    for (const status of ['inactive', 'draft', 'active', 'draft', 'inactive', 'active'])
+      expect(agentOf(await registry.update('qa-reviewer', { status })).status).toBe(status);
+  });
+
+  it('of a system agent changes all that others may have changed, and leaves it a system agent', async () => {
+    const answer = await registry.update('qa-reviewer', { displayName: 'Mine', ...full });
+    expect(agentOf(answer)).toMatchObject({ displayName: 'Mine', ...full, name: 'qa-reviewer', isSystem: true });
+    await newCaller(app());
+    await app().agents.provision(registry.organization);
+    expect(agentOf(await registry.get('qa-reviewer'))).toEqual(agentOf(answer));
+  });
+
+  it("leaves another organization's agent of that name alone", async () => {
+    const other = await newRegistry();
+    await Promise.all([registry.put(), other.put()]);
+    const before = await other.dump();
+    await registry.update('writer', full);
+    expect(await other.dump()).toEqual(before);
+  });
+});
+
+describe('If-Match on a patch', () => {
+  const sent = (tag: string) => ({ headers: { 'If-Match': tag } });
+
+  it('lets the change happen where a tag is the very ETag, or where it is *', async () => {
+    await registry.put();
+    for (const [nth, tag] of ['"1"', '*', '"7", "3"', '"4","5"', ' "5" '].entries()) {
+      const answer = await registry.update('writer', { displayName: `Name ${nth}` }, sent(tag));
+      expect([tag, answer.status, answer.headers.ETag]).toEqual([tag, 200, `"${nth + 2}"`]);
+    }
+  });
+
+  it('refuses it with 412 precondition_failed where no tag is, weak ones and what is no tag included', async () => {
+    await registry.put();
+    const tags = ['"2"', '"0"', '1', 'W/"1"', '"1', '"7", "8"', '', 'garbage'];
+    const change = { displayName: 'New' };
+    const answers = await atOnce(tags.length, (nth) => registry.update('writer', change, sent(tags[nth] ?? '')));
+    expect(answers.map(({ status }) => status)).toEqual(tags.map(() => 412));
+    expect(errorOf(answers[0] as Answer).code).toBe('precondition_failed');
+    expect((await registry.get('writer')).headers.ETag).toBe('"1"');
+  });
+
+  it('refuses with 412 what would change nothing, too', async () => {
+    await registry.put();
+    await registry.refuses(() => registry.update('writer', {}, sent('"2"')), 412, 'precondition_failed');
+  });
+
+  it('finds nobody by * with 404', async () => {
+    await registry.refuses(() => registry.update('nobody', {}, sent('*')), 404, 'not_found');
+  });
+
+  it('of one tag lets one of two changes at once happen', async () => {
+    await registry.put();
+    const answers = await atOnce(2, (nth) => registry.update('writer', { soul: `Soul ${nth}` }, sent('"1"')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+    const [won] = answers.filter(({ status }) => status === 200).map(agentOf);
+    const read = await registry.get('writer');
+    expect([agentOf(read), read.headers.ETag]).toEqual([won, '"2"']);
+  });
+});
+
+describe('patches at once', () => {
+  it('of different fields both survive', async () => {
+    await registry.put();
+    const patches = [{ soul: 'Kind.' }, { systemPrompt: 'Write.' }];
+    const answers = await atOnce(2, (nth) => registry.update('writer', patches[nth]));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const read = await registry.get('writer');
+    expect(agentOf(read)).toMatchObject({ soul: 'Kind.', systemPrompt: 'Write.' });
+    expect(read.headers.ETag).toBe('"3"');
+  });
+
+  it('all survive, ten of them, and the version counts each', async () => {
+    await registry.put();
+    const patches = [
+      { displayName: 'New' },
+      { description: 'New' },
+      { category: 'qa' },
+      { model: 'new.model' },
+      { systemPrompt: 'New.' },
+      { soul: 'New.' },
+      { capabilities: ['new'] },
+      { status: 'draft' },
+      { systemPrompt: 'Newer.' },
+      { soul: 'Newer.' },
+    ];
+    const answers = await atOnce(patches.length, (nth) => registry.update('writer', patches[nth]));
+    expect(answers.map(({ status }) => status)).toEqual(patches.map(() => 200));
+    expect(new Set(answers.map(({ headers }) => headers.ETag)).size).toBe(patches.length);
+    for (const [nth, patch] of patches.entries()) expect(answers[nth]?.body.data).toMatchObject(patch);
+    const read = await registry.get('writer');
+    expect(agentOf(read)).toMatchObject(Object.assign({}, ...patches.slice(0, 4), ...patches.slice(6, 8)));
+    expect(read.headers.ETag).toBe('"11"');
+  });
+});
+
+describe('a patch is refused with 400 validation_failed', () => {
+  it('for null where nothing can be cleared', async () => {
+    const asked = { displayName: null, category: null, capabilities: null, status: null };
+    expect(await refused(asked)).toMatchObject(Object.keys(asked).map((path) => ({ path })));
+  });
+
+  it('for what cannot be changed, even to what it is', async () => {
+    const asked = { id: 'x', name: 'writer', isSystem: false, createdAt: 'x', updatedAt: 'x' };
+    const details = await refused(asked);
+    expect(details).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'read_only' })));
+  });
+
+  it('for what no answer has', async () => {
+    const asked = { version: 1, promptHash: 'x', skills: [] };
+    expect(await refused(asked)).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'unknown_field' })));
+  });
+
+  it('for a field in another spelling, and names the known one', async () => {
+    expect(await refused({ system_prompt: 'x' })).toMatchObject([
+      { path: 'system_prompt', message: expect.stringContaining('did you mean systemPrompt?') },
+    ]);
+  });
+
+  it('for all faults at once, though some fields are good', async () => {
+    const details = await refused({ displayName: ' ', soul: 'x'.repeat(50_001), model: 'good', status: 'x', tags: [] });
+    expect(details?.map(({ path }) => path).sort()).toEqual(['displayName', 'soul', 'status', 'tags']);
+  });
+});
+
+describe('the checks of a patch', () => {
+  it('come in the order token, scope, size, media type, JSON, name, fields, agent, If-Match', async () => {
+    const { token } = await newCaller(app(), ['agents:read', 'agents:execute', 'tasks:write']);
+    const tooLarge = 'x'.repeat(257 * 1024);
+    const headers = { 'Content-Type': 'text/plain' };
+    const bad = { status: 'x' };
+    const stale = { headers: { 'If-Match': '"7"' } };
+    const update =
+      (name: string, ...rest: [unknown, object?]) =>
+      () =>
+        registry.update(name, ...rest);
+    await registry.refuses(update('NOBODY', tooLarge, { token: '' }), 401, 'unauthorized');
+    await registry.refuses(update('NOBODY', tooLarge, { token }), 403, 'insufficient_scope');
+    await registry.refuses(update('NOBODY', tooLarge, { headers }), 413, 'payload_too_large');
+    await registry.refuses(update('NOBODY', '{', { headers }), 415, 'unsupported_media_type');
+    await registry.refuses(update('NOBODY', '{'), 400, 'invalid_json');
+    await registry.refuses(update('NOBODY', bad), 404, 'not_found');
+    await registry.refuses(update('nobody', bad), 400, 'validation_failed');
+    await registry.refuses(update('nobody', {}, stale), 404, 'not_found');
+    await registry.refuses(update('qa-reviewer', bad, stale), 400, 'validation_failed');
+    await registry.refuses(update('qa-reviewer', {}, stale), 412, 'precondition_failed');
+  });
+
+  it("find nothing of another organization's agent", async () => {
+    const other = await newRegistry();
+    await other.put();
+    const before = await other.dump();
+    await registry.refuses(() => registry.update('writer', full), 404, 'not_found');
+    expect(await other.dump()).toEqual(before);
+  });
+});

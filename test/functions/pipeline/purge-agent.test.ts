@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { handler as publish } from '../../../functions/pipeline/publish-events.ts';
+import { handler as purge } from '../../../functions/pipeline/purge-agent.ts';
+import { handler as sweep } from '../../../functions/pipeline/sweep-overdue.ts';
+import { contextOf } from '../../../infra/local/functions.ts';
+import { app } from '../../../lib/app.ts';
+import type { NewAgent } from '../../../lib/contract/agents.ts';
+import { queueEvent } from '../../queue-event.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { streamed } from '../../table-stream.ts';
+import { openPipeline } from './pipeline.ts';
+
+const { service, organization, receive } = await openPipeline();
+const anyVersion = () => {};
+const newAgent: Omit<NewAgent, 'name'> = {
+  displayName: 'A writer',
+  category: 'business',
+  systemPrompt: 'Write.',
+  soul: 'Calm.',
+  capabilities: [],
+  status: 'active',
+};
+
+/** Creates an agent with texts, and deletes it: what the organization has without it. */
+async function deleteOne(name: string): Promise<Record<string, unknown>> {
+  const before = await dumpOf(service.table, organization);
+  await app().agents.create(organization, { name, ...newAgent }, undefined);
+  await app().agents.delete(organization, name, anyVersion);
+  return before;
+}
+
+async function carryOut(bodies: string[]): Promise<void> {
+  const { batchItemFailures } = await purge(queueEvent(bodies), contextOf('purgeAgent', 60));
+  expect(batchItemFailures).toEqual([]);
+}
+
+it('what is left of a deleted agent goes when the stream has told of it', async () => {
+  const before = await deleteOne('by-the-stream');
+  expect(await dumpOf(service.table, organization)).not.toEqual(before);
+  const { batchItemFailures } = await publish({ Records: await streamed(service, 'purge') }, contextOf('publish', 60));
+  expect(batchItemFailures).toEqual([]);
+  const messages = await receive('purges');
+  expect(messages).toHaveLength(1);
+  await carryOut(messages);
+  expect(await dumpOf(service.table, organization)).toEqual(before);
+});
+
+it('what is left of a deleted agent goes by the sweep where that was lost', async () => {
+  const before = await deleteOne('by-the-sweep');
+  await sweep({ detail: { until: '9999-12-31T23:59:59.999Z' } });
+  const messages = await receive('purges');
+  expect(messages).toHaveLength(1);
+  await carryOut([...messages, ...messages]);
+  expect(await dumpOf(service.table, organization)).toEqual(before);
+});

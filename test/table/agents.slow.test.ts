@@ -1,0 +1,69 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openAgents } from '../../lib/agents/agents.ts';
+import { type AgentFilter, NewAgent } from '../../lib/contract/agents.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { openAgentStore } from '../../lib/table/agents.ts';
+import { seedAgents, storedAgent } from './agent-seed.ts';
+import { openBoard } from './board.ts';
+import { meter } from './capacity.ts';
+
+const { options: categories } = NewAgent.entries.category;
+const { options: statuses } = NewAgent.entries.status.wrapped;
+const turn = <Value>(values: readonly [Value, ...Value[]], nth: number) => values[nth % values.length] ?? values[0];
+
+/** 2,000 agents whose items have 1 KB each; their prompts and souls, as large again, must not count. */
+const agents = Array.from({ length: 2000 }, (_, nth) =>
+  storedAgent(
+    {
+      name: `agent-${nth}`,
+      displayName: `Number ${nth}`,
+      description: `${nth % 7 === 0 ? 'Seventh' : 'Other'} ${'x'.repeat(550)}`,
+      category: turn(categories, nth),
+      status: turn(statuses, Math.floor(nth / categories.length)),
+      systemPrompt: `Prompt ${nth} ${'p'.repeat(500)}`,
+      soul: `Soul ${nth} ${'s'.repeat(500)}`,
+    },
+    Date.UTC(2026, 0, 1) + nth * 60_000,
+  ),
+);
+const newestFirst = agents.toReversed();
+
+const { table, app, clock } = await openBoard();
+const { costOf } = meter(table);
+const store = openAgentStore(table, 'some.model');
+const registry = openAgents({ store, defaultModel: 'some.model', ulid: app.ulid, clock });
+const organization = 'many' as Organization;
+const list = (filter: AgentFilter, offset: number) => registry.list(organization, filter, { limit: 20, offset });
+
+beforeAll(() => seedAgents(table, organization, agents));
+
+describe('of 2,000 agents', () => {
+  it.each<[string, AgentFilter, (nth: number) => boolean]>([
+    ['all', {}, () => true],
+    ['those of a category', { category: turn(categories, 2) }, (nth) => nth % 6 === 2],
+    ['those of a category and status', { category: turn(categories, 0), status: 'draft' }, (nth) => nth % 18 === 12],
+    ['those that a search finds', { search: 'sevent' }, (nth) => nth % 7 === 0],
+    ['the one of a name', { search: 'agent-1999' }, (nth) => nth === 1999],
+    ['none', { search: 'nobody' }, () => false],
+  ])('a list shows %s, from anywhere, and counts them', async (_, filter, isWanted) => {
+    const wanted = newestFirst.filter((__, at) => isWanted(1999 - at)).map(({ id }) => id);
+    for (const offset of [0, 20, Math.floor(wanted.length / 2), Math.max(0, wanted.length - 1), wanted.length]) {
+      const { items, total } = await list(filter, offset);
+      expect({ offset, ids: items.map(({ id }) => id) }).toEqual({ offset, ids: wanted.slice(offset, offset + 20) });
+      expect(total).toBe(wanted.length);
+    }
+  });
+
+  it.each<[AgentFilter, number]>([
+    [{}, 0],
+    [{}, 1980],
+    [{ category: 'qa', status: 'draft', search: 'number' }, 0],
+  ])(
+    'a list by %j from %i costs two requests and at most 500 read units, what their items weigh',
+    async (filter, offset) => {
+      const { requests, rcu, wcu } = await costOf(() => list(filter, offset));
+      expect({ requests, wcu }).toEqual({ requests: 2, wcu: 0 });
+      expect(rcu).toBeLessThanOrEqual(500);
+    },
+  );
+});

@@ -1,0 +1,302 @@
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openAgents } from '../../lib/agents/agents.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { headOf, type StoredAgent, textItems } from '../../lib/table/agent-items.ts';
+import { openAgentStore } from '../../lib/table/agents.ts';
+import type { Once } from '../../lib/table/idempotency.ts';
+import { AlreadyDone, Stale } from '../../lib/table/transact.ts';
+import { dumpOf } from '../table-dump.ts';
+import { seedAgents, storedAgent } from './agent-seed.ts';
+import { always, openBoard, refusalOf } from './board.ts';
+import { type Cost, meter } from './capacity.ts';
+import { letTransactionsMeet } from './meeting.ts';
+
+const board = await openBoard();
+const { table } = board;
+const { costOf, transactionsOf } = meter(table);
+const store = openAgentStore(table, 'default.model');
+const agents = openAgents({ store, defaultModel: 'default.model', ulid: board.app.ulid, clock: board.clock });
+let organization: Organization;
+let organizations = 0;
+
+beforeEach(() => {
+  organization = `${board.organization}-${++organizations}` as Organization;
+});
+
+const dump = () => dumpOf(table, organization);
+const record: NonNullable<Once> = (answer) => {
+  const request = { key: 'k', operation: 'o', path: '/', body: {} };
+  return board.app.idempotency.record(organization, request, answer);
+};
+const purgeDueAt = '2026-01-01T00:01:00.000Z';
+const both = { systemPrompt: 'Write.', soul: 'Kind.' };
+
+async function insert(fields: Partial<StoredAgent> = {}): Promise<StoredAgent> {
+  const agent = storedAgent(fields);
+  await store.insert(organization, agent, undefined);
+  return agent;
+}
+
+/** The agent after the next change of it. */
+const next = (agent: StoredAgent, fields: Partial<StoredAgent> = {}): StoredAgent => ({
+  ...agent,
+  version: agent.version + 1,
+  ...fields,
+});
+
+describe('an agent in the table', () => {
+  it('is read as it was put, whole, without its texts, and in the list', async () => {
+    const agent = await insert(both);
+    expect(await store.get(organization, 'writer')).toEqual(agent);
+    expect(await store.head(organization, 'writer')).toEqual(headOf(agent));
+    expect(await store.list(organization)).toEqual([headOf(agent)]);
+  });
+
+  it('is not read by another organization', async () => {
+    await insert(both);
+    const other = `${organization}x` as Organization;
+    expect(await store.get(other, 'writer')).toBeUndefined();
+    expect(await store.list(other)).toEqual([]);
+  });
+
+  it('is put once: a second of its name is refused and leaves no text behind', async () => {
+    await insert();
+    const before = await dump();
+    const second = storedAgent({ systemPrompt: 'Another.' });
+    expect((await refusalOf(store.insert(organization, second, record)))?.code).toBe('name_taken');
+    expect(await dump()).toEqual(before);
+  });
+
+  it('is put once by twins of one request, and the second is told that it is done', async () => {
+    await store.insert(organization, storedAgent(), record);
+    const twin = store.insert(organization, storedAgent(), record);
+    await expect(twin).rejects.toBeInstanceOf(AlreadyDone);
+  });
+
+  it('that was provisioned is left as it is', async () => {
+    const agent = await insert({ name: 'qa-reviewer', displayName: 'Mine' });
+    await store.provision(organization, [
+      storedAgent({ name: 'qa-reviewer', systemPrompt: 'Another.' }),
+      storedAgent({ name: 'new', soul: 'New.' }),
+    ]);
+    expect(await store.get(organization, 'qa-reviewer')).toEqual(agent);
+    expect(await store.get(organization, 'new')).toMatchObject({ soul: 'New.' });
+  });
+});
+
+describe('a change', () => {
+  it('puts the new texts and keeps the old ones', async () => {
+    const agent = await insert(both);
+    const after = next(agent, { systemPrompt: 'Write better.', soul: 'Kind.' });
+    await store.change(organization, agent, after);
+    expect(await store.get(organization, 'writer')).toEqual(after);
+    const texts = Object.values(await dump()).flatMap((item) => (item as { text?: string }).text ?? []);
+    expect(texts.sort()).toEqual(['Kind.', 'Write better.', 'Write.']);
+  });
+
+  it('of what is no longer as it was read is stale and writes nothing', async () => {
+    const agent = await insert();
+    await store.change(organization, agent, next(agent));
+    const before = await dump();
+    const late = store.change(organization, agent, next(agent, { soul: 'Late.' }));
+    await expect(late).rejects.toBeInstanceOf(Stale);
+    expect(await dump()).toEqual(before);
+  });
+
+  it.each([
+    ['is gone', false],
+    ['is another of the same name and version', true],
+  ])('of what %s is stale and writes nothing', async (_, again) => {
+    const agent = await insert();
+    await store.remove(organization, headOf(agent), purgeDueAt);
+    if (again) await insert();
+    const before = await dump();
+    const late = store.change(organization, agent, next(agent, { soul: 'Late.' }));
+    await expect(late).rejects.toBeInstanceOf(Stale);
+    expect(await dump()).toEqual(before);
+  });
+
+  it('decided without knowing of nine others is made after them all', async () => {
+    const agent = await insert();
+    letTransactionsMeet(table, 10);
+    const souls = Array.from({ length: 10 }, (_, nth) => `Soul ${nth}`);
+    await Promise.all(souls.map((soul) => agents.update(organization, 'writer', { soul }, always)));
+    const after = await store.get(organization, 'writer');
+    expect(after?.version).toBe(agent.version + 10);
+    expect(souls).toContain(after?.soul);
+  });
+});
+
+describe('a read of an agent', () => {
+  /** Does something between the read of the agent and the read of its texts. */
+  function meanwhile(action: () => Promise<unknown>): void {
+    let armed = true;
+    table.client.middlewareStack.add(
+      (proceed, context) => async (args) => {
+        if (armed && context.commandName === 'BatchGetItemCommand') {
+          armed = false;
+          await action();
+        }
+        return proceed(args);
+      },
+      { step: 'initialize', name: 'meanwhile', override: true },
+    );
+  }
+
+  /** Deletes an agent, and what its purge would take. */
+  async function erase(agent: StoredAgent): Promise<void> {
+    await store.remove(organization, headOf(agent), purgeDueAt);
+    for (const { pk, sk } of textItems(organization, agent))
+      await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+  }
+
+  it('that is changed meanwhile is of one version', async () => {
+    const agent = await insert(both);
+    const after = next(agent, { systemPrompt: 'Other.', soul: 'Other soul.' });
+    meanwhile(() => store.change(organization, agent, after));
+    expect(await store.get(organization, 'writer')).toEqual(agent);
+    expect(await store.get(organization, 'writer')).toEqual(after);
+  });
+
+  it('that is deleted and purged meanwhile finds none', async () => {
+    const agent = await insert(both);
+    meanwhile(() => erase(agent));
+    expect(await store.get(organization, 'writer')).toBeUndefined();
+  });
+
+  it('that is deleted, purged and created again meanwhile finds the new one', async () => {
+    const agent = await insert(both);
+    const again = storedAgent({ soul: 'New.' });
+    meanwhile(() => erase(agent).then(() => store.insert(organization, again, undefined)));
+    expect(await store.get(organization, 'writer')).toEqual(again);
+  });
+
+  it('whose text is missing though nothing has changed is an error', async () => {
+    const agent = await insert(both);
+    for (const { pk, sk } of textItems(organization, agent))
+      await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+    await expect(store.get(organization, 'writer')).rejects.toThrow('is missing');
+  });
+});
+
+describe('a deletion', () => {
+  it('takes the name, leaves a purge that is due, and nothing more is changed', async () => {
+    const agent = await insert(both);
+    const before = await dump();
+    await store.remove(organization, headOf(agent), purgeDueAt);
+    const after = await dump();
+    const added = Object.keys(after).filter((key) => !(key in before));
+    const gone = Object.keys(before).filter((key) => !(key in after));
+    expect(gone).toEqual([`O#${organization}#A writer`]);
+    expect(added).toEqual([`O#${organization}#PU ${agent.id.slice(3)}`]);
+    expect(after[added[0] ?? '']).toMatchObject({ kind: 'purge', dueAt: purgeDueAt });
+  });
+
+  it.each([
+    ['changed', (agent: StoredAgent) => store.change(organization, agent, next(agent))],
+    ['gone', (agent: StoredAgent) => store.remove(organization, headOf(agent), purgeDueAt)],
+    [
+      'another of its name',
+      (agent: StoredAgent) => store.remove(organization, headOf(agent), purgeDueAt).then(() => insert()),
+    ],
+  ])('of what is %s by now is stale and leaves no purge', async (_, change) => {
+    const agent = await insert();
+    await change(agent);
+    const before = await dump();
+    await expect(store.remove(organization, headOf(agent), purgeDueAt)).rejects.toBeInstanceOf(Stale);
+    expect(await dump()).toEqual(before);
+  });
+});
+
+describe('one transaction is', () => {
+  it('a create with two texts under an Idempotency-Key: the agent, its texts, the answer', async () => {
+    const put = () => store.insert(organization, storedAgent(both), record);
+    expect(await transactionsOf(put)).toEqual([4]);
+  });
+
+  it('a change of two texts: the agent and its texts', async () => {
+    const agent = await insert(both);
+    const after = next(agent, { systemPrompt: 'a', soul: 'b' });
+    expect(await transactionsOf(() => store.change(organization, agent, after))).toEqual([3]);
+  });
+
+  it('a deletion: the agent and its purge', async () => {
+    const agent = headOf(await insert(both));
+    expect(await transactionsOf(() => store.remove(organization, agent, purgeDueAt))).toEqual([2]);
+  });
+});
+
+describe('the cost', () => {
+  const newAgent = { name: 'writer', displayName: 'Writer', category: 'business', capabilities: [], status: 'active' };
+  const create = (fields: object = {}, once?: Once) =>
+    agents.create(organization, { ...newAgent, systemPrompt: '', soul: '', ...fields } as never, once);
+  const update = (patch: object) => agents.update(organization, 'writer', patch, always);
+  const cost = (requests: number, rcu: number, wcu: number): Omit<Cost, 'rounds'> => ({ requests, rcu, wcu });
+
+  it('of a create is one request: a write unit, or two for each item of a transaction', async () => {
+    expect(await costOf(() => create())).toMatchObject(cost(1, 0, 1));
+    organization = `${organization}x` as Organization;
+    expect(await costOf(() => create(both))).toMatchObject(cost(1, 0, 6));
+    organization = `${organization}x` as Organization;
+    expect(await costOf(() => create(both, record))).toMatchObject(cost(1, 0, 8));
+  });
+
+  it('of a read is one request without texts, else two', async () => {
+    const get = () => agents.get(organization, 'writer');
+    await create();
+    expect(await costOf(get)).toMatchObject(cost(1, 1, 0));
+    await update({ soul: 'Kind.' });
+    expect(await costOf(get)).toMatchObject(cost(2, 2, 0));
+    await update({ systemPrompt: 'Write.' });
+    expect(await costOf(get)).toMatchObject(cost(2, 3, 0));
+  });
+
+  it('of a read of the longest texts is that of their bytes', async () => {
+    await create({ systemPrompt: '😀'.repeat(50_000) });
+    await update({ soul: '🚀'.repeat(50_000) });
+    expect(await costOf(() => agents.get(organization, 'writer'))).toMatchObject(cost(2, 1 + 2 * 49, 0));
+  });
+
+  it('of a change is a read and a write; of a text, a transaction; of nothing, the read', async () => {
+    await create(both);
+    expect(await costOf(() => update({}))).toMatchObject(cost(2, 3, 0));
+    expect(await costOf(() => update({ status: 'draft' }))).toMatchObject(cost(3, 3, 1));
+    expect(await costOf(() => update({ soul: 'Other.' }))).toMatchObject(cost(3, 3, 4));
+  });
+
+  it('of a list is one request for a megabyte: a read unit for 4 KB of the agents, whatever their texts', async () => {
+    const texts = { systemPrompt: 'x'.repeat(5000), soul: 'y'.repeat(5000) };
+    const many = Array.from({ length: 20 }, (_, nth) => storedAgent({ name: `agent-${nth}`, ...texts }));
+    await seedAgents(table, organization, many);
+    const list = () => agents.list(organization, {}, { limit: 20, offset: 0 });
+    expect(await costOf(list)).toMatchObject(cost(1, 2, 0));
+  });
+
+  it('of a deletion is a read and a transaction', async () => {
+    await create(both);
+    expect(await costOf(() => agents.delete(organization, 'writer', always))).toMatchObject(cost(2, 1, 4));
+  });
+});
+
+it('an agent from before agents had models is read with the default one, and changed as any', async () => {
+  const old = {
+    id: storedAgent().id,
+    name: 'old',
+    displayName: 'Old',
+    description: '',
+    category: 'qa',
+    status: 'active',
+    isSystem: true,
+    version: 1,
+    updatedAt: '2026-01-01T00:00:00.000Z',
+  };
+  const Item = { pk: `O#${organization}#A`, sk: 'old', kind: 'agent', ...old };
+  await table.client.send(new PutCommand({ TableName: table.name, Item }));
+  const { data } = await agents.get(organization, 'old');
+  expect(data).toMatchObject({ model: 'default.model', systemPrompt: '', soul: '', capabilities: [] });
+  expect((await agents.update(organization, 'old', { model: null, soul: '' }, always)).version).toBe(1);
+  const changed = await agents.update(organization, 'old', { soul: 'New.' }, always);
+  expect(changed).toMatchObject({ version: 2, data: { model: 'default.model', soul: 'New.' } });
+  expect(await agents.get(organization, 'old')).toEqual(changed);
+});
