@@ -1,9 +1,12 @@
-import { globSync, rmSync } from 'node:fs';
+import { cpSync, globSync, rmSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..', '..');
+
+/** What reads files beside itself, and the folder of these: they go into each bundle that it goes into. */
+const catalogue = { reader: 'lib/agents/skill-catalogue.ts', folder: 'lib/agents/skills' };
 
 /** The bundled functions: the folder of each, by its source below the repository's root. */
 export type Bundles = ReadonlyMap<string, string>;
@@ -26,7 +29,7 @@ export async function bundleFunctions(folder: string): Promise<Bundles> {
   const outdir = resolve(root, folder);
   rmSync(outdir, { recursive: true, force: true });
   const sources = functionSources();
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: sources.map((source) => ({ in: source, out: `${basename(source, '.ts')}/index` })),
     outdir,
@@ -51,6 +54,12 @@ export async function bundleFunctions(folder: string): Promise<Bundles> {
       '@aws-sdk/credential-provider-node': fileURLToPath(import.meta.resolve('./environment-credentials.ts')),
     },
     logLevel: 'silent',
+    metafile: true,
   });
+  for (const { entryPoint, inputs } of Object.values(metafile.outputs))
+    if (entryPoint && catalogue.reader in inputs)
+      cpSync(join(root, catalogue.folder), join(outdir, basename(entryPoint, '.ts'), basename(catalogue.folder)), {
+        recursive: true,
+      });
   return new Map(sources.map((source) => [source, join(outdir, basename(source, '.ts'))]));
 }

@@ -3,6 +3,7 @@ import {
   type AgentFilter,
   type AgentListItem,
   type AgentPatch,
+  type AssignedSkill,
   type NewAgent,
   reservedNames,
 } from '../contract/agents.ts';
@@ -10,6 +11,7 @@ import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound, Refusal } from '../contract/refusals.ts';
+import type { Skill } from '../contract/skills.ts';
 import type { StoredAgent } from '../table/agent-items.ts';
 import type { AgentStore } from '../table/agents.ts';
 import { graceMs } from '../table/due.ts';
@@ -120,6 +122,46 @@ export function openAgents({ store, defaultModel, ulid, clock }: AgentParts) {
           );
         await store.remove(organization, agent, timestamp(clock() + graceMs));
       });
+    },
+
+    /**
+     * The skills of an agent that the catalogue still has.
+     *
+     * @throws `Refusal` `not_found`
+     */
+    async skills(organization: Organization, name: string, catalogue: readonly Skill[]): Promise<AssignedSkill[]> {
+      const { id } = await found(organization, name);
+      const assigned = await store.skills(organization, id);
+      return assigned.flatMap(({ id: skillId, assignedAt }) => {
+        const skill = catalogue.find((one) => one.id === skillId);
+        return skill ? [{ ...skill, assignedAt }] : [];
+      });
+    },
+
+    /**
+     * Gives an agent a skill of the catalogue; one that it has stays as it is.
+     *
+     * @throws `Refusal` `not_found` for an agent or a skill that there is not
+     */
+    async assign(
+      organization: Organization,
+      name: string,
+      skillId: string,
+      catalogue: readonly Skill[],
+      once: Once,
+    ): Promise<void> {
+      const agent = await found(organization, name);
+      if (!catalogue.some(({ id }) => id === skillId)) throw notFound();
+      await store.assign(organization, agent, { id: skillId, assignedAt: timestamp(clock()) }, once);
+    },
+
+    /**
+     * Takes a skill from an agent.
+     *
+     * @throws `Refusal` `not_found` for an agent that there is not, or that has no such skill
+     */
+    async unassign(organization: Organization, name: string, skillId: string): Promise<void> {
+      await store.unassign(organization, await found(organization, name), skillId);
     },
   };
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { endpoint } from './endpoint.ts';
 import { AgentName, id, listOf, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
+import { SkillId } from './skills.ts';
 
 export const AgentId = id('ag');
 
@@ -97,6 +98,10 @@ const AgentQuery = v.object({
 });
 export type AgentFilter = Omit<v.InferOutput<typeof AgentQuery>, 'limit' | 'offset'>;
 
+/** A skill as an agent has it. */
+const AssignedSkill = v.object({ id: SkillId, name: v.string(), description: v.string(), assignedAt: Timestamp });
+export type AssignedSkill = v.InferOutput<typeof AssignedSkill>;
+
 export const listAgents = endpoint({
   method: 'GET',
   path: '/api/agents',
@@ -152,6 +157,35 @@ export const deleteAgent = endpoint({
   status: 200,
   versioned: true,
   refuses: ['system_agent'],
+});
+
+export const listSkills = endpoint({
+  method: 'GET',
+  path: '/api/agents/:name/skills',
+  scope: 'agents:read',
+  summary: 'List the skills of an agent, in the order in which they were assigned',
+  params: { name: AgentName },
+  status: 200,
+  data: v.array(AssignedSkill),
+});
+
+export const assignSkill = endpoint({
+  method: 'POST',
+  path: '/api/agents/:name/skills',
+  scope: 'agents:write',
+  summary: 'Assign a skill of the catalogue to an agent',
+  params: { name: AgentName },
+  body: v.object({ skillId: SkillId }),
+  status: 201,
+});
+
+export const unassignSkill = endpoint({
+  method: 'DELETE',
+  path: '/api/agents/:name/skills/:skillId',
+  scope: 'agents:write',
+  summary: 'Take a skill from an agent',
+  params: { name: AgentName, skillId: SkillId },
+  status: 200,
 });
 
 export const updateSoul = endpoint({

@@ -1,6 +1,17 @@
-import { createAgent, deleteAgent, getAgent, listAgents, updateAgent, updateSoul } from './agents.ts';
+import {
+  assignSkill,
+  createAgent,
+  deleteAgent,
+  getAgent,
+  listAgents,
+  listSkills,
+  unassignSkill,
+  updateAgent,
+  updateSoul,
+} from './agents.ts';
 import { type Endpoint, pathParameters } from './endpoint.ts';
 import { health, openapi } from './open.ts';
+import { listSkillCatalogue } from './skills.ts';
 import { createTask, deleteTask, getTask, listTasks, updateTask } from './tasks.ts';
 import { deleteWebhook, getWebhook, listDeliveries, listWebhooks, registerWebhook, testWebhook } from './webhooks.ts';
 
@@ -19,7 +30,11 @@ export const endpoints = {
   getAgent,
   updateAgent,
   deleteAgent,
+  listSkills,
+  assignSkill,
+  unassignSkill,
   updateSoul,
+  listSkillCatalogue,
   registerWebhook,
   listWebhooks,
   getWebhook,

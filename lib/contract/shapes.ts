@@ -37,7 +37,7 @@ export function text(min: number, max: number) {
 }
 
 /** A string that matches `pattern` whole; `what` says in words what it must be. */
-function matching(pattern: string, what: string) {
+export function matching(pattern: string, what: string) {
   return v.pipe(v.string('must be a string'), v.regex(new RegExp(`^${pattern}$`), `must be ${what}`));
 }
 

@@ -1,6 +1,7 @@
 import type { AgentListItem } from '../contract/agents.ts';
+import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { Refusal } from '../contract/refusals.ts';
+import { notFound, Refusal } from '../contract/refusals.ts';
 import {
   type AgentHead,
   agentFrom,
@@ -17,6 +18,9 @@ import { keys } from './keys.ts';
 import { purgeWrite } from './purges.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
 import { ignoreStale, Stale, transact, untilFresh, type Write } from './transact.ts';
+
+/** A skill as an agent has it; what it says is in the catalogue. */
+export type Assignment = { id: string; assignedAt: string };
 
 /**
  * The agents of organizations. An agent's item is small; its prompt and soul stand beside it under their hashes, so
@@ -114,6 +118,53 @@ export function openAgentStore(table: Table, defaultModel: string) {
         purgeWrite({ organization, agentId: agent.id }, purgeDueAt),
       ]);
     },
+
+    /** The skills that an agent has, in the order in which they were assigned. */
+    async skills(organization: Organization, agentId: string): Promise<Assignment[]> {
+      const pk = keys.agentSkills(organization, ulidOf(agentId));
+      const items = await Array.fromAsync(queryItems(table, { pk }));
+      const order = ({ id, assignedAt }: Assignment) => `${assignedAt} ${id}`;
+      return items
+        .map(({ sk, assignedAt }) => ({ id: sk as string, assignedAt: assignedAt as string }))
+        .sort((a, b) => (order(a) < order(b) ? -1 : 1));
+    },
+
+    /**
+     * Gives an agent a skill. One that it has already stays as it is.
+     *
+     * @throws `Refusal` `not_found` when the agent is gone
+     */
+    async assign(organization: Organization, agent: AgentHead, skill: Assignment, once: Once): Promise<void> {
+      const Key = keys.agentSkill(organization, ulidOf(agent.id), skill.id);
+      const assigned: Write = {
+        Put: { Item: { ...Key, assignedAt: skill.assignedAt }, ConditionExpression: 'attribute_not_exists(pk)' },
+        otherwise: () => new Stale(),
+      };
+      const answered = once ? [once({})] : [];
+      await untilFresh(table, async () => {
+        const had = (await getItem(table, Key)) !== undefined;
+        if (had && answered.length === 0) return;
+        await transact(table, had ? answered : [touch(organization, agent), assigned, ...answered]);
+      });
+    },
+
+    /**
+     * Takes a skill from an agent.
+     *
+     * @throws `Refusal` `not_found` when it does not have it, or is gone
+     */
+    async unassign(organization: Organization, agent: AgentHead, skillId: string): Promise<void> {
+      await transact(table, [
+        touch(organization, agent),
+        {
+          Delete: {
+            Key: keys.agentSkill(organization, ulidOf(agent.id), skillId),
+            ConditionExpression: 'attribute_exists(pk)',
+          },
+          otherwise: () => notFound(),
+        },
+      ]);
+    },
   };
 }
 
@@ -148,5 +199,19 @@ function asRead({ id, version }: Pick<AgentHead, 'id' | 'version'>) {
     ConditionExpression: 'id = :id AND #version = :version',
     ExpressionAttributeNames: { '#version': 'version' },
     ExpressionAttributeValues: { ':id': id, ':version': version },
+  };
+}
+
+/** Its skills are part of what an agent says to a model, so they make another version of it (design §5). */
+function touch(organization: Organization, { name, id }: AgentHead): Write {
+  return {
+    Update: {
+      Key: keys.agent(organization, name),
+      UpdateExpression: 'ADD #version :one',
+      ConditionExpression: 'id = :id',
+      ExpressionAttributeNames: { '#version': 'version' },
+      ExpressionAttributeValues: { ':id': id, ':one': 1 },
+    },
+    otherwise: () => notFound(),
   };
 }

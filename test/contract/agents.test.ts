@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAgent, listAgents, updateAgent, updateSoul } from '../../lib/contract/agents.ts';
+import { assignSkill, createAgent, listAgents, updateAgent, updateSoul } from '../../lib/contract/agents.ts';
 import { check } from '../../lib/http/faults.ts';
 
 const required = { name: 'writer', displayName: 'Writer', category: 'business' };
@@ -199,4 +199,35 @@ describe('a list of agents', () => {
     [{ limit: '1e2' }, 'limit invalid_value'],
     [{ offset: '-1' }, 'offset invalid_value'],
   ])('may not be asked for by %j', (query, fault) => expect(faults(query)).toEqual([fault]));
+});
+
+describe('the id of a skill to be assigned', () => {
+  const faults = (body: unknown) => check(assignSkill.body, body).faults.map(({ path, code }) => `${path} ${code}`);
+
+  it.each(['sk_a', 'sk_code-review', 'sk_0', `sk_${'a'.repeat(64)}`])('may be %s', (skillId) => {
+    expect(faults({ skillId })).toEqual([]);
+  });
+
+  it.each([
+    'code-review',
+    'sk_',
+    'sk_Code',
+    'sk_-a',
+    'sk_a-',
+    'sk_a--b',
+    'sk_a_b',
+    'sk_a\n',
+    'sk_../a',
+    'SK_a',
+    '',
+    // No folder of the format has a longer name, and the table takes no key of more than 1,024 bytes.
+    `sk_${'a'.repeat(65)}`,
+  ])('may not be %j', (skillId) => {
+    expect(faults({ skillId })).toEqual(['skillId invalid_value']);
+  });
+
+  it('must be there', () => {
+    expect(faults({})).toEqual(['skillId required']);
+    expect(faults({ skillId: null })).toEqual(['skillId invalid_type']);
+  });
 });

@@ -1,22 +1,27 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleFunctions, functionSources } from '../../infra/aws/bundle.ts';
-import { mintToken, writeToken } from '../../lib/http/token.ts';
+import { readSkills } from '../../lib/agents/skill-catalogue.ts';
+import { hashSecret, mintToken, writeToken } from '../../lib/http/token.ts';
 import { eventOf, type Sent } from '../service.ts';
 
 const run = promisify(execFile);
 
 /**
  * What a bundle may weigh, in bytes: a quarter more than the heaviest weighed. Lambda reads all of it in a cold
- * start. Only what posts to receivers carries undici.
+ * start. Only what posts to receivers carries undici, only what reads skills a YAML parser.
  */
 const budgets: Record<string, number> = {
+  'functions/agents/assign-skill.ts': 490_000,
+  'functions/agents/list-skill-catalogue.ts': 490_000,
+  'functions/agents/list-skills.ts': 490_000,
   'functions/pipeline/deliver-webhook.ts': 1_280_000,
   'functions/webhooks/test-webhook.ts': 1_280_000,
 };
@@ -84,6 +89,51 @@ describe('the bundles', () => {
     expect(success).toBe(false);
     expect(error.code).toBe('unauthorized');
     expect(answer.headers['X-Request-Id']).toBe(error.requestId);
+  });
+
+  it('have the skills beside them, where they read any, and nowhere else', async () => {
+    const shipped = await readdir('lib/agents/skills', { recursive: true });
+    expect(shipped).toContain(join('code-review', 'SKILL.md'));
+    const reading: string[] = [];
+    for (const source of functionSources()) {
+      const besides = await readdir(dirname(bundleOf(source)), { recursive: true });
+      if (besides.includes('skills')) {
+        reading.push(source);
+        expect(besides).toEqual(expect.arrayContaining(shipped.map((path) => join('skills', path))));
+      }
+      const reads = (await readFile(bundleOf(source), 'utf8')).includes('These skills cannot be used');
+      expect([source, reads]).toEqual([source, besides.includes('skills')]);
+    }
+    expect(reading).toEqual(
+      expect.arrayContaining([
+        'functions/agents/assign-skill.ts',
+        'functions/agents/list-skill-catalogue.ts',
+        'functions/agents/list-skills.ts',
+      ]),
+    );
+  });
+
+  it('answer with the skills that they have beside them', async () => {
+    const { id, secret } = mintToken();
+    const token = writeToken({ id, secret });
+    const record = { hash: hashSecret(secret), organization: 'org', scopes: ['agents:read'], createdAt: '2026-01-01' };
+    const table = createServer((_, response) => {
+      const Item = marshall({ ...record, id });
+      response.setHeader('Content-Type', 'application/x-amz-json-1.0').end(JSON.stringify({ Item }));
+    });
+    await new Promise<void>((resolve) => table.listen(0, '127.0.0.1', resolve));
+    const answer = (await inLambda(
+      'functions/agents/list-skill-catalogue.ts',
+      { path: '/api/agents/skills', token },
+      {
+        AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+        AWS_SECRET_ACCESS_KEY: 'example',
+        AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(table.address() as AddressInfo).port}`,
+      },
+    ).finally(() => table.close())) as Answer;
+    expect(answer.statusCode).toBe(200);
+    const skills = readSkills().map(({ id, name, description }) => ({ id, name, description }));
+    expect(JSON.parse(answer.body)).toEqual({ success: true, data: skills });
   });
 
   it('ask the table with the credentials that Lambda puts into the environment', async () => {

@@ -29,6 +29,15 @@ it('lets a newcomer hire an agent, teach it, and let it go', async () => {
   const souled = await api<Agent>('PATCH', `${path}/soul`, { body: { soul: 'Plain words.' } });
   expect([souled.status, souled.body.data]).toMatchObject([200, { ...body, soul: 'Plain words.' }]);
 
+  const catalogue = await api<{ id: string }[]>('GET', `${agents}/skills`);
+  const skillId = catalogue.body.data.find(({ id }) => id === 'sk_release-notes')?.id;
+  const assigned = await api('POST', `${path}/skills`, { body: { skillId } });
+  expect([assigned.status, assigned.text]).toEqual([201, '{"success":true}']);
+  const skills = await api<{ id: string }[]>('GET', `${path}/skills`);
+  expect(skills.body.data.map(({ id }) => id)).toEqual([skillId]);
+  expect((await api('DELETE', `${path}/skills/${skillId}`)).text).toBe('{"success":true}');
+  expect((await api('GET', `${path}/skills`)).body.data).toEqual([]);
+
   const found = await api<Agent[]>('GET', `${agents}?search=${encodeURIComponent('WRITER rel')}&status=draft`);
   expect(found.body.data.map(({ name }) => name)).toEqual(['release-writer']);
   expect(found.body.data[0]).not.toHaveProperty('systemPrompt');

@@ -29,6 +29,7 @@ const record: NonNullable<Once> = (answer) => {
   const request = { key: 'k', operation: 'o', path: '/', body: {} };
   return board.app.idempotency.record(organization, request, answer);
 };
+const skill = { id: 'sk_a', assignedAt: '2026-01-01T00:00:00.000Z' };
 const purgeDueAt = '2026-01-01T00:01:00.000Z';
 const both = { systemPrompt: 'Write.', soul: 'Kind.' };
 
@@ -117,6 +118,12 @@ describe('a change', () => {
     expect(await dump()).toEqual(before);
   });
 
+  it('of what has got a skill meanwhile is stale', async () => {
+    const agent = await insert();
+    await store.assign(organization, headOf(agent), skill, undefined);
+    await expect(store.change(organization, agent, next(agent))).rejects.toBeInstanceOf(Stale);
+  });
+
   it('decided without knowing of nine others is made after them all', async () => {
     const agent = await insert();
     letTransactionsMeet(table, 10);
@@ -183,8 +190,9 @@ describe('a read of an agent', () => {
 describe('a deletion', () => {
   it('takes the name, leaves a purge that is due, and nothing more is changed', async () => {
     const agent = await insert(both);
+    await store.assign(organization, headOf(agent), skill, undefined);
     const before = await dump();
-    await store.remove(organization, headOf(agent), purgeDueAt);
+    await store.remove(organization, { ...headOf(agent), version: 2 }, purgeDueAt);
     const after = await dump();
     const added = Object.keys(after).filter((key) => !(key in before));
     const gone = Object.keys(before).filter((key) => !(key in after));
@@ -209,6 +217,46 @@ describe('a deletion', () => {
   });
 });
 
+describe('the assignment of a skill', () => {
+  it('to an agent that is deleted meanwhile is refused and leaves nothing behind', async () => {
+    const agent = await insert();
+    await store.remove(organization, headOf(agent), purgeDueAt);
+    const namesake = await insert();
+    const before = await dump();
+    const refused = await refusalOf(store.assign(organization, headOf(agent), skill, record));
+    expect(refused?.code).toBe('not_found');
+    expect(await dump()).toEqual(before);
+    expect(await store.skills(organization, namesake.id)).toEqual([]);
+  });
+
+  it('by two who do not know of each other is one: the first one’s time stays, and one version is made', async () => {
+    const agent = await insert();
+    letTransactionsMeet(table, 2);
+    const times = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
+    await Promise.all(
+      times.map((assignedAt) => store.assign(organization, headOf(agent), { ...skill, assignedAt }, undefined)),
+    );
+    expect(await store.skills(organization, agent.id)).toMatchObject([{ id: skill.id }]);
+    expect((await store.head(organization, 'writer'))?.version).toBe(2);
+  });
+
+  it('takes it away only from who has it, and leaves others’ alone', async () => {
+    const [one, other] = [await insert(), await insert({ name: 'other' })];
+    await store.assign(organization, headOf(other), skill, undefined);
+    const before = await dump();
+    for (const agent of [one, storedAgent({ name: 'nobody' })])
+      expect((await refusalOf(store.unassign(organization, headOf(agent), skill.id)))?.code).toBe('not_found');
+    expect(await dump()).toEqual(before);
+  });
+
+  it('is of an agent of the organization only', async () => {
+    const agent = await insert();
+    await store.assign(organization, headOf(agent), skill, undefined);
+    expect(await store.skills(`${organization}x` as Organization, agent.id)).toEqual([]);
+    expect(await store.skills(organization, agent.id)).toEqual([skill]);
+  });
+});
+
 describe('one transaction is', () => {
   it('a create with two texts under an Idempotency-Key: the agent, its texts, the answer', async () => {
     const put = () => store.insert(organization, storedAgent(both), record);
@@ -219,6 +267,11 @@ describe('one transaction is', () => {
     const agent = await insert(both);
     const after = next(agent, { systemPrompt: 'a', soul: 'b' });
     expect(await transactionsOf(() => store.change(organization, agent, after))).toEqual([3]);
+  });
+
+  it('an assignment under an Idempotency-Key: the agent, the skill, the answer', async () => {
+    const agent = headOf(await insert());
+    expect(await transactionsOf(() => store.assign(organization, agent, skill, record))).toEqual([3]);
   });
 
   it('a deletion: the agent and its purge', async () => {
@@ -233,6 +286,7 @@ describe('the cost', () => {
     agents.create(organization, { ...newAgent, systemPrompt: '', soul: '', ...fields } as never, once);
   const update = (patch: object) => agents.update(organization, 'writer', patch, always);
   const cost = (requests: number, rcu: number, wcu: number): Omit<Cost, 'rounds'> => ({ requests, rcu, wcu });
+  const catalogue = [{ id: skill.id, name: 'a', description: 'd' }];
 
   it('of a create is one request: a write unit, or two for each item of a transaction', async () => {
     expect(await costOf(() => create())).toMatchObject(cost(1, 0, 1));
@@ -271,6 +325,15 @@ describe('the cost', () => {
     await seedAgents(table, organization, many);
     const list = () => agents.list(organization, {}, { limit: 20, offset: 0 });
     expect(await costOf(list)).toMatchObject(cost(1, 2, 0));
+  });
+
+  it('of an assignment is two reads and a transaction, and again the two reads', async () => {
+    await create();
+    const assign = () => agents.assign(organization, 'writer', skill.id, catalogue, undefined);
+    expect(await costOf(assign)).toMatchObject(cost(3, 2, 4));
+    expect(await costOf(assign)).toMatchObject(cost(2, 2, 0));
+    expect(await costOf(() => agents.skills(organization, 'writer', catalogue))).toMatchObject(cost(2, 2, 0));
+    expect(await costOf(() => agents.unassign(organization, 'writer', skill.id))).toMatchObject(cost(2, 1, 4));
   });
 
   it('of a deletion is a read and a transaction', async () => {

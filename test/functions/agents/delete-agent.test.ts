@@ -25,10 +25,14 @@ describe('a delete', () => {
   it('takes the agent out of every read with its answer', async () => {
     await registry.put(full);
     await registry.delete('writer');
+    const body = { skillId: 'sk_code-review' };
     for (const answer of [
       await registry.get('writer'),
       await registry.update('writer', {}),
       await registry.updateSoul('writer', { soul: 'x' }),
+      await registry.skills('writer'),
+      await registry.assign('writer', body),
+      await registry.unassign('writer', 'sk_code-review'),
       await registry.delete('writer'),
     ])
       expect(answer.status).toBe(404);
@@ -41,12 +45,14 @@ describe('a delete', () => {
 
   it('frees the name for a new agent, which has nothing of the old one', async () => {
     const { id } = agentOf(await registry.create({ name: 'writer', displayName: 'W', category: 'qa', ...full }));
+    await registry.give('writer', 'sk_code-review', 'sk_release-notes');
     await registry.delete('writer');
     await registry.put();
     const namesake = agentOf(await registry.get('writer'));
     expect(namesake.id).not.toBe(id);
     expect(namesake).toMatchObject({ systemPrompt: '', soul: '', capabilities: [], status: 'active' });
     expect(namesake).not.toHaveProperty('description');
+    expect(await registry.skillsOf('writer')).toEqual([]);
   });
 
   it('leaves the tasks of the agent its name, by which they are found', async () => {
@@ -69,13 +75,18 @@ describe('a delete', () => {
 
   it('and changes at once end in no agent, whichever came first', async () => {
     await registry.put();
-    const sends = [() => registry.delete('writer'), () => registry.updateSoul('writer', { soul: 'New.' })];
+    const sends = [
+      () => registry.delete('writer'),
+      () => registry.updateSoul('writer', { soul: 'New.' }),
+      () => registry.assign('writer', { skillId: 'sk_code-review' }),
+    ];
     const [deleted, ...others] = await Promise.all(sends.map((send) => send()));
     expect(deleted?.status).toBe(200);
-    for (const { status } of others) expect([200, 404]).toContain(status);
+    for (const { status } of others) expect([200, 201, 404]).toContain(status);
     expect((await registry.get('writer')).status).toBe(404);
     await registry.put();
     expect(agentOf(await registry.get('writer'))).toMatchObject({ soul: '' });
+    expect(await registry.skillsOf('writer')).toEqual([]);
   });
 
   it("leaves another organization's agent of that name alone", async () => {

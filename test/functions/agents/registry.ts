@@ -1,13 +1,16 @@
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect } from 'vitest';
+import { handler as assignSkill } from '../../../functions/agents/assign-skill.ts';
 import { handler as createAgent } from '../../../functions/agents/create-agent.ts';
 import { handler as deleteAgent } from '../../../functions/agents/delete-agent.ts';
 import { handler as getAgent } from '../../../functions/agents/get-agent.ts';
 import { handler as listAgents } from '../../../functions/agents/list-agents.ts';
+import { handler as listSkills } from '../../../functions/agents/list-skills.ts';
+import { handler as unassignSkill } from '../../../functions/agents/unassign-skill.ts';
 import { handler as updateAgent } from '../../../functions/agents/update-agent.ts';
 import { handler as updateSoul } from '../../../functions/agents/update-soul.ts';
 import { app } from '../../../lib/app.ts';
-import type { Agent, AgentListItem } from '../../../lib/contract/agents.ts';
+import type { Agent, AgentListItem, AssignedSkill } from '../../../lib/contract/agents.ts';
 import { environment } from '../../../lib/contract/deployment.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
@@ -74,6 +77,18 @@ function registryOf(service: Service, organization: Organization, token: string)
     updateSoul: (name: string, body?: unknown, more: Sent = {}) =>
       call(updateSoul, { method: 'PATCH', ...at(name, '/soul'), body, token, ...more }),
     delete: (name: string, more: Sent = {}) => call(deleteAgent, { method: 'DELETE', ...at(name), token, ...more }),
+    skills: (name: string, query = '', more: Sent = {}) =>
+      call(listSkills, { ...at(name, '/skills'), query, token, ...more }),
+    assign: (name: string, body?: unknown, more: Sent = {}) =>
+      call(assignSkill, { method: 'POST', ...at(name, '/skills'), body, token, ...more }),
+    unassign: (name: string, skillId: string, more: Sent = {}) =>
+      call(unassignSkill, {
+        method: 'DELETE',
+        path: `${path}/${name}/skills/${skillId}`,
+        params: { name, skillId },
+        token,
+        ...more,
+      }),
     /** The same organization, by another token. */
     by: (other: string) => registryOf(service, organization, other),
 
@@ -83,6 +98,14 @@ function registryOf(service: Service, organization: Organization, token: string)
       expect(answer.status).toBe(201);
       return agentOf(answer).name;
     },
+
+    /** Gives an agent skills, one after the other. */
+    give: async (name: string, ...skillIds: string[]): Promise<void> => {
+      for (const skillId of skillIds) expect((await registry.assign(name, { skillId })).status).toBe(201);
+    },
+
+    /** The skills that an agent is shown to have. */
+    skillsOf: async (name: string): Promise<AssignedSkill[]> => dataOf<AssignedSkill[]>(await registry.skills(name)),
 
     /** Everything that the organization has in the table. */
     dump: () => dumpOf(service.table, organization),

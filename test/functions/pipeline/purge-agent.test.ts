@@ -21,10 +21,12 @@ const newAgent: Omit<NewAgent, 'name'> = {
   status: 'active',
 };
 
-/** Creates an agent with texts, and deletes it: what the organization has without it. */
+/** Creates an agent with texts and a skill, and deletes it: what the organization has without it. */
 async function deleteOne(name: string): Promise<Record<string, unknown>> {
   const before = await dumpOf(service.table, organization);
   await app().agents.create(organization, { name, ...newAgent }, undefined);
+  const skill = { id: 'sk_one', name: 'one', description: 'One.' };
+  await app().agents.assign(organization, name, skill.id, [skill], undefined);
   await app().agents.delete(organization, name, anyVersion);
   return before;
 }

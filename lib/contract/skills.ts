@@ -1,0 +1,25 @@
+import * as v from 'valibot';
+import { endpoint } from './endpoint.ts';
+import { matching } from './shapes.ts';
+
+const name = '[a-z0-9]+(-[a-z0-9]+)*';
+
+/** A skill's id: `sk_` and the name of its folder. */
+export const SkillId = v.pipe(
+  matching(`sk_${name}`, 'sk_ and the name of a skill, as GET /api/agents/skills lists them'),
+  v.maxLength(67, 'must have at most 67 characters'),
+);
+
+/** A skill of the catalogue. */
+export const Skill = v.object({ id: SkillId, name: v.string(), description: v.string() });
+export type Skill = v.InferOutput<typeof Skill>;
+
+/** An extension of the specification: what can be assigned. */
+export const listSkillCatalogue = endpoint({
+  method: 'GET',
+  path: '/api/agents/skills',
+  scope: 'agents:read',
+  summary: 'List the skills that can be assigned (an extension of the specification)',
+  status: 200,
+  data: v.array(Skill),
+});

@@ -1,0 +1,202 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readSkills } from '../../lib/agents/skill-catalogue.ts';
+import { Skill } from '../../lib/contract/skills.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'crewboard-skills-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Puts a skill's file into the folder. */
+function put(name: string, text: string): void {
+  mkdirSync(join(folder, name));
+  writeFileSync(join(folder, name, 'SKILL.md'), text);
+}
+
+/** A file of the format; `yaml` is added to its front matter. */
+const fileOf = (name: string, yaml = 'description: Does it.', body = '# Do it\n') =>
+  `---\nname: ${name}\n${yaml}\n---\n\n${body}`;
+
+/** What is said of the skills that cannot be used, a line each. */
+function faults(): string[] {
+  try {
+    readSkills(folder);
+    return [];
+  } catch (error) {
+    const [title, ...lines] = (error as Error).message.split('\n');
+    expect(title).toBe('These skills cannot be used:');
+    return lines;
+  }
+}
+
+describe('the skills that are shipped', () => {
+  it('are these five, in the order of their names', () => {
+    expect(readSkills().map(({ id }) => id)).toEqual([
+      'sk_code-review',
+      'sk_incident-summary',
+      'sk_release-notes',
+      'sk_research-brief',
+      'sk_test-planning',
+    ]);
+  });
+
+  it.each(readSkills())('$name is as the contract shows it, and says when to use it', (skill) => {
+    expect(v.is(Skill, skill)).toBe(true);
+    expect(skill.description).toMatch(/\. Use \w+/);
+    expect(skill.body).toMatch(/^# /);
+  });
+});
+
+describe('a skill', () => {
+  it('is its folder’s name, its description, and all behind its front matter', () => {
+    put(
+      'review',
+      fileOf('review', 'description: " Reviews it. "', '\n# Review\n\n---\n\nRead: all\n---\nThen judge.\n\n'),
+    );
+    expect(readSkills(folder)).toEqual([
+      {
+        id: 'sk_review',
+        name: 'review',
+        description: 'Reviews it.',
+        body: '# Review\n\n---\n\nRead: all\n---\nThen judge.',
+      },
+    ]);
+  });
+
+  it('may have lines that end with CRLF', () => {
+    put('review', fileOf('review', 'description: |\r\n  Reviews\r\n  it.').replaceAll(/\r?\n/g, '\r\n'));
+    expect(readSkills(folder)).toMatchObject([{ name: 'review', description: 'Reviews\nit.', body: '# Do it' }]);
+  });
+
+  it('may have further fields in its front matter', () => {
+    const more =
+      'description: Does it.\nlicense: MIT\nallowed-tools: Read\nmetadata:\n  version: "1.0"\n  __proto__: x';
+    put('review', fileOf('review', more));
+    expect(Object.keys(readSkills(folder)[0] ?? {})).toEqual(['id', 'name', 'description', 'body']);
+  });
+
+  it.each(['a', '0', 'x'.repeat(64), 'a-b-2'])('may be named %s', (name) => {
+    put(name, fileOf(`"${name}"`));
+    expect(faults()).toEqual([]);
+  });
+
+  it('may have a description of 1,024 characters, counted in code points', () => {
+    put('long', fileOf('long', `description: ${'x'.repeat(1024)}`));
+    expect(faults()).toEqual([]);
+    put('wide', fileOf('wide', `description: ${'😀'.repeat(1024)}`));
+    expect(faults()).toEqual([]);
+  });
+});
+
+describe('a folder of skills', () => {
+  it('may be empty', () => {
+    expect(readSkills(folder)).toEqual([]);
+  });
+
+  it('is read in the order of the names, and files in it are no skills', () => {
+    for (const name of ['b', 'a-b', 'a', 'c']) put(name, fileOf(name));
+    writeFileSync(join(folder, 'README.md'), 'No skill.');
+    writeFileSync(join(folder, 'SKILL.md'), 'No skill.');
+    writeFileSync(join(folder, 'a', 'notes.md'), 'Beside the skill.');
+    expect(readSkills(folder).map(({ name }) => name)).toEqual(['a', 'a-b', 'b', 'c']);
+  });
+
+  it('that is not there is an error', () => {
+    expect(() => readSkills(join(folder, 'none'))).toThrow('ENOENT');
+  });
+});
+
+describe('a broken skill is named with what is wrong', () => {
+  it('where it has no file', () => {
+    mkdirSync(join(folder, 'empty'));
+    expect(faults()).toEqual(['empty/SKILL.md: the file is missing']);
+  });
+
+  it.each([
+    ['is empty', '', 'it does not begin with front matter'],
+    ['has no front matter', '# Review\n', 'it does not begin with front matter'],
+    [
+      'has front matter that does not end',
+      '---\nname: review\ndescription: d\n',
+      'it does not begin with front matter',
+    ],
+    ['has something before its front matter', `\n${fileOf('review')}`, 'it does not begin with front matter'],
+    ['has nothing behind its front matter', fileOf('review', 'description: d', ''), 'there is nothing behind'],
+    [
+      'has white space behind its front matter',
+      fileOf('review', 'description: d', ' \n\t\n'),
+      'there is nothing behind',
+    ],
+    ['has another name than its folder', fileOf('reviews'), "its name is reviews, its folder's is review"],
+    ['has no name', '---\ndescription: d\n---\nx', 'name: '],
+    ['has a number for a name', fileOf('7'), 'name: '],
+    ['has a name in capitals', fileOf('Review'), 'name: must be kebab-case'],
+    ['has a name of 65 characters', fileOf('x'.repeat(65)), 'name: '],
+    ['has no description', fileOf('review', ''), 'description: '],
+    ['has an empty description', fileOf('review', 'description: "  "'), 'description: must not be empty'],
+    ['has null for a description', fileOf('review', 'description:'), 'description: '],
+    ['has a list for a description', fileOf('review', 'description: [a]'), 'description: '],
+    ['has a description of 1,025 characters', fileOf('review', `description: ${'x'.repeat(1025)}`), 'description: '],
+    ['has front matter that is no YAML', fileOf('review', 'description: "open'), 'unexpected end'],
+    ['has front matter with a field twice', fileOf('review', 'description: d\nname: review'), 'duplicated mapping key'],
+    ['has front matter that is a list', '---\n- name\n- description\n---\nx', 'name: '],
+    ['has front matter that is a word', '---\nreview\n---\nx', 'Expected Object but received "review"'],
+    ['has front matter that is a comment', '---\n# name: review\n---\nx', 'the input is empty'],
+    ['has front matter of two documents', '---\nname: review\n...\nname: x\n---\nx', 'expected a single document'],
+  ])('where its file %s', (_, text, wrong) => {
+    put('review', text);
+    const [fault] = faults();
+    expect(fault).toMatch(/^review\/SKILL\.md: /);
+    expect(fault).toContain(wrong);
+  });
+
+  it('with each fault of its front matter', () => {
+    put('review', '---\nname: Review\ndescription: ""\n---\nx');
+    expect(faults()).toEqual([expect.stringMatching(/name: must be kebab-case; description: must not be empty/)]);
+  });
+
+  it('beside all the others that are broken, and none is read', () => {
+    put('good', fileOf('good'));
+    put('bad', 'x');
+    put('Worse', fileOf('Worse'));
+    mkdirSync(join(folder, 'gone'));
+    expect(faults().map((line) => line.split('/')[0])).toEqual(['Worse', 'bad', 'gone']);
+  });
+});
+
+describe('YAML that is more than data does no harm', () => {
+  it.each(['!!js/function "function () { throw 1 }"', '!!js/regexp /x/', '!!js/undefined ""', '!unknown x'])(
+    'as %s, which is refused',
+    (value) => {
+      put('review', fileOf('review', `description: d\nextra: ${value}`));
+      expect(faults()[0]).toMatch(/^review\/SKILL\.md: .*tag/);
+    },
+  );
+
+  it('as aliases of aliases, which are never spelled out', () => {
+    const levels = Array.from(
+      { length: 40 },
+      (_, nth) => `l${nth + 1}: &l${nth + 1} [${`*l${nth}, `.repeat(9)}*l${nth}]`,
+    );
+    put('review', fileOf('review', `description: d\nl0: &l0 x\n${levels.join('\n')}`));
+    expect(readSkills(folder)).toMatchObject([{ name: 'review', description: 'd' }]);
+    put('other', fileOf('other', `l0: &l0 x\n${levels.join('\n')}\ndescription: *l40`));
+    expect(faults()).toEqual([expect.stringMatching(/^other\/SKILL\.md: description: .{1,200}$/)]);
+  });
+
+  it('as an alias of itself', () => {
+    put('review', fileOf('review', 'description: d\nextra: &self [*self]'));
+    expect(readSkills(folder)).toMatchObject([{ name: 'review' }]);
+  });
+
+  it('as keys that objects inherit', () => {
+    put('review', fileOf('review', 'description: d\n__proto__:\n  polluted: yes\nconstructor:\n  name: x'));
+    expect(readSkills(folder)).toMatchObject([{ name: 'review', description: 'd' }]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+});

@@ -1,0 +1,42 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { handler as listSkillCatalogue } from '../../../functions/agents/list-skill-catalogue.ts';
+import { readSkills } from '../../../lib/agents/skill-catalogue.ts';
+import { app } from '../../../lib/app.ts';
+import type { Scope } from '../../../lib/contract/endpoint.ts';
+import type { Skill } from '../../../lib/contract/skills.ts';
+import { call, newCaller, type Sent } from '../../service.ts';
+import { dataOf, errorOf } from '../kanban-tasks/board.ts';
+import { openRegistries } from './registry.ts';
+
+await openRegistries();
+
+const tokenFor = async (...scopes: Scope[]) => (await newCaller(app(), scopes)).token;
+const list = (sent: Sent) => call(listSkillCatalogue, { path: '/api/agents/skills', ...sent });
+let token: string;
+beforeAll(async () => {
+  token = await tokenFor('agents:read');
+});
+
+describe('the catalogue', () => {
+  it('is shown whole, not paged, with exactly id, name and description of each skill', async () => {
+    const answer = await list({ token });
+    expect(answer.status).toBe(200);
+    expect(Object.keys(answer.body)).toEqual(['success', 'data']);
+    const skills = dataOf<Skill[]>(answer);
+    for (const skill of skills) expect(Object.keys(skill)).toEqual(['id', 'name', 'description']);
+    expect(skills).toEqual(readSkills().map(({ id, name, description }) => ({ id, name, description })));
+  });
+
+  it.each(['limit=1', 'offset=0', 'search=code'])('takes no query: %s is refused with 400', async (query) => {
+    const answer = await list({ token, query });
+    expect([answer.status, errorOf(answer).code]).toEqual([400, 'validation_failed']);
+    expect(errorOf(answer).details).toMatchObject([{ code: 'unknown_field' }]);
+  });
+
+  it('is shown to whoever may read agents, and to nobody else', async () => {
+    expect((await list({ token: '' })).status).toBe(401);
+    const other = await tokenFor('agents:write', 'agents:execute', 'tasks:read', 'webhooks:read');
+    const refused = await list({ token: other });
+    expect([refused.status, errorOf(refused).code]).toEqual([403, 'insufficient_scope']);
+  });
+});
