@@ -24,6 +24,8 @@ export const environment = {
   secretsKeyFile: 'SECRETS_KEY_FILE',
   /** The model of agents that name none, as Bedrock knows it. */
   defaultModel: 'DEFAULT_MODEL',
+  /** Where models answer locally, as Bedrock's Converse. Unset in AWS. */
+  modelEndpoint: 'MODEL_ENDPOINT',
   /** Receivers beside public https ones, as `host:port` patterns parted by commas; `*` is any port. */
   allowedReceivers: 'ALLOWED_RECEIVERS',
 } as const;

@@ -1,0 +1,50 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { afterAll } from 'vitest';
+
+/** A request as it came: its body is the bytes themselves. */
+type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
+
+/** A server that stands where Bedrock does, and what has reached it so far. */
+export type BedrockServer = { endpoint: string; received: Received[]; answer: (response: ServerResponse) => void };
+
+/** Starts a server that answers each request as it is told to at that moment. */
+export async function startBedrock(): Promise<BedrockServer> {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks = await Array.fromAsync(request as AsyncIterable<Buffer>);
+    const { method = '', url: path = '', headers } = request;
+    received.push({ method, path, headers, body: Buffer.concat(chunks).toString('utf8') });
+    bedrock.answer(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const bedrock: BedrockServer = { endpoint: `http://127.0.0.1:${port}`, received, answer: (to) => to.end() };
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return bedrock;
+}
+
+/** An endpoint at which nobody listens. */
+export async function closedEndpoint(): Promise<string> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+
+/** Answers with JSON. */
+export function json(body: unknown, status = 200, headers: Record<string, string> = {}) {
+  return (response: ServerResponse) => {
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+  };
+}
+
+/** Answers as Bedrock refuses: the name in a header, what it says in the body. */
+export function refusal(status: number, name: string, message = 'No.') {
+  const type = `${name}:http://internal.amazon.com/coral/com.amazon.bedrock/`;
+  return json({ message }, status, { 'x-amzn-ErrorType': type });
+}

@@ -1,0 +1,40 @@
+import type { ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import { openBedrock } from '../../lib/model/bedrock.ts';
+import { json, startBedrock } from './bedrock-server.ts';
+
+const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal: new AbortController().signal };
+const hello = json({ output: { message: { content: [{ text: 'Hello.' }] } }, stopReason: 'end_turn' });
+
+it('reads where models answer when it is first asked, not when it is opened', async () => {
+  const bedrock = await startBedrock();
+  bedrock.answer = hello;
+  const variables: Record<string, string> = {};
+  const model = openBedrock(variables);
+  variables.MODEL_ENDPOINT = bedrock.endpoint;
+  expect(await model(question)).toMatchObject({ kind: 'text', text: 'Hello.' });
+});
+
+it('keeps one connection for one question after another', async () => {
+  const bedrock = await startBedrock();
+  const sockets = new Set<unknown>();
+  bedrock.answer = (response) => {
+    sockets.add(response.socket);
+    hello(response);
+  };
+  const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint });
+  for (let nth = 0; nth < 3; nth++) expect(await model(question)).toMatchObject({ kind: 'text' });
+  expect(sockets.size).toBe(1);
+});
+
+it('lets no question wait for another, however many there are', async () => {
+  const bedrock = await startBedrock();
+  const waiting: ServerResponse[] = [];
+  bedrock.answer = (response) => {
+    waiting.push(response);
+    if (waiting.length === 60) waiting.forEach(hello);
+  };
+  const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint });
+  const answers = await Promise.all(Array.from({ length: 60 }, () => model(question)));
+  expect(answers.filter(({ kind }) => kind === 'text')).toHaveLength(60);
+});
