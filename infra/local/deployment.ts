@@ -7,6 +7,7 @@ import { readToken } from '../../lib/http/token.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { startGateway } from './gateway.ts';
+import { startModel } from './model.ts';
 import { startPollers } from './pollers.ts';
 import { startQueues } from './queues.ts';
 import { addressFile, tableName } from './running.ts';
@@ -18,6 +19,8 @@ export type Deployment = {
   url: string;
   token: string;
   tokenFile: string;
+  /** Which model answers agents, as a line for whoever starts the service. */
+  modelIntroduction: string;
   /** Resolves when the table's engine has ended without being asked to: nothing works any more. */
   broken: Promise<void>;
   stop: () => Promise<void>;
@@ -40,6 +43,8 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
   try {
     const data = openDataFolder(settings.dataFolder);
     stops.push(data.close);
+    const model = await startModel(settings.model);
+    stops.push(model.stop);
     const { endpoint, ended, stop: stopTable } = await openTableEngine(settings, data);
     stops.push(stopTable);
     await createTable(endpoint, tableName);
@@ -50,6 +55,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.dynamodbEndpoint]: endpoint,
       [environment.sqsEndpoint]: queues.endpoint,
       ...queues.variables,
+      [environment.modelEndpoint]: model.endpoint ?? '',
       ...(settings.retryLadder !== undefined && { [environment.retryLadder]: settings.retryLadder }),
       [environment.secretsKeyFile]: data.path('secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
@@ -59,7 +65,14 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
     stops.push(gateway.stop);
     const token = await firstToken(data);
     data.write(addressFile, JSON.stringify({ url: gateway.url, dynamodbEndpoint: endpoint }));
-    return { url: gateway.url, token, tokenFile: data.path('token'), broken: ended, stop };
+    return {
+      url: gateway.url,
+      token,
+      tokenFile: data.path('token'),
+      modelIntroduction: model.introduction,
+      broken: ended,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { environment } from '../../lib/contract/deployment.ts';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
+import { type ModelSettings, readModelSettings } from './model-settings.ts';
 import { Problem } from './problem.ts';
 
 /** What the environment can set of a local deployment (design §6). */
@@ -16,6 +17,8 @@ export type Settings = {
   allowedReceivers: string;
   /** How long after each failed attempt the next one is made, in seconds; the specification's ladder if unset. */
   retryLadder: string | undefined;
+  /** What answers agents. */
+  model: ModelSettings;
 };
 
 /**
@@ -46,5 +49,6 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     dynamodbEndpoint,
     allowedReceivers: receivers,
     retryLadder,
+    model: readModelSettings(variables),
   };
 }

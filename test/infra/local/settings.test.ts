@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { Problem } from '../../../infra/local/problem.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
+import { standardModel } from '../../../lib/contract/deployment.ts';
 
 it('has a setting for everything that the environment says nothing of', () => {
   expect(readSettings({})).toEqual({
@@ -10,6 +11,7 @@ it('has a setting for everything that the environment says nothing of', () => {
     dynamodbEndpoint: undefined,
     allowedReceivers: 'localhost:*,127.0.0.1:*',
     retryLadder: undefined,
+    model: { kind: 'simulator', defaultModel: standardModel, latencyMs: 0, script: undefined },
   });
 });
 
@@ -21,6 +23,7 @@ it('takes what the environment says', () => {
       DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000',
       ALLOWED_RECEIVERS: 'hooks.test:9000',
       RETRY_LADDER: '2, 3,4',
+      MODEL_LATENCY_MS: '250',
     }),
   ).toEqual({
     port: 0,
@@ -28,6 +31,7 @@ it('takes what the environment says', () => {
     dynamodbEndpoint: 'http://127.0.0.1:8000',
     allowedReceivers: 'hooks.test:9000',
     retryLadder: '2, 3,4',
+    model: { kind: 'simulator', defaultModel: standardModel, latencyMs: 250, script: undefined },
   });
 });
 

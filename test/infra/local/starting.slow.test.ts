@@ -98,6 +98,26 @@ it.concurrent('starts where RETRY_LADDER is empty, as if it were not set', async
   expect((await service.api('GET', '/api/webhooks')).status).toBe(200);
 });
 
+it.concurrent('says which model answers agents, and never its key', async () => {
+  const service = await startDeployment();
+  expect(service.output()).toContain('\nAgents are answered by the built-in simulator (set MODEL_BASE_URL');
+  const environment = { MODEL_BASE_URL: 'http://127.0.0.1:1/v1', MODEL_NAME: 'llama', MODEL_API_KEY: 'sk-secret' };
+  const bridged = await startDeployment({ environment });
+  expect(bridged.output()).toContain('\nAgents are answered by llama at http://127.0.0.1:1/v1.\n');
+  const { stdout, stderr } = await bridged.stop();
+  expect(stdout + stderr).not.toContain('sk-secret');
+});
+
+it.concurrent('tells that a setting of the model cannot be used', async () => {
+  expect(await refusal({ MODEL_LATENCY_MS: '5s' })).toMatch(sentence('MODEL_LATENCY_MS is "5s"; set it to a whole'));
+});
+
+it.concurrent('tells what is wrong with the script of the simulator', async () => {
+  const script = join(newFolder(), 'script.json');
+  writeFileSync(script, '[{"match":"tea"}]');
+  expect(await refusal({ MODEL_SCRIPT: script })).toMatch(sentence('rule 1 has to have exactly one of text, throttle'));
+});
+
 it.concurrent('tells how to go on where no engine is bundled for the platform', async () => {
   const elsewhere = "data:text/javascript,Object.defineProperty(process, 'arch', { value: 's390x' })";
   const said = await refusal({}, ['--import', elsewhere]);

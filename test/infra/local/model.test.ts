@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { startModel } from '../../../infra/local/model.ts';
+import { readModelSettings } from '../../../infra/local/model-settings.ts';
+import { Problem } from '../../../infra/local/problem.ts';
+import { standardModel } from '../../../lib/contract/deployment.ts';
+import { openBedrock } from '../../../lib/model/bedrock.ts';
+import { startChatServer } from './chat-server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'crewboard-model-'));
+const script = join(folder, 'script.json');
+writeFileSync(script, '[{"match":"tea","text":"Green."}]');
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Starts the model that these variables choose, asks it once and stops it. */
+async function ask(variables: Record<string, string>, user: string) {
+  const { endpoint, introduction, stop } = await startModel(readModelSettings(variables));
+  const question = { model: standardModel, system: '', user, maxTokens: 100, signal: new AbortController().signal };
+  const answer = await openBedrock({ MODEL_ENDPOINT: endpoint })(question);
+  await stop();
+  return { endpoint, introduction, answer, later: await openBedrock({ MODEL_ENDPOINT: endpoint })(question) };
+}
+
+it('is the simulator on the loopback until it is stopped, and says so', async () => {
+  const { endpoint, introduction, answer, later } = await ask({}, 'Hello?');
+  expect(endpoint).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(introduction).toBe('Agents are answered by the built-in simulator (set MODEL_BASE_URL for a real model)');
+  expect(answer).toMatchObject({ kind: 'text', text: expect.stringContaining('"Hello?"') });
+  expect(later).toMatchObject({ kind: 'faulty' });
+});
+
+it('is the simulator by its script', async () => {
+  const { introduction, answer } = await ask({ MODEL_SCRIPT: script }, 'Which tea?');
+  expect(introduction).toContain(`by ${script} `);
+  expect(answer).toMatchObject({ kind: 'text', text: 'Green.' });
+});
+
+it('does not start by a script that cannot be used', async () => {
+  const settings = readModelSettings({ MODEL_SCRIPT: join(folder, 'none.json') });
+  await expect(startModel(settings)).rejects.toThrow(Problem);
+});
+
+it('is a server of the chat protocol, and its key is not told', async () => {
+  const chat = await startChatServer();
+  const variables = { MODEL_BASE_URL: chat.baseUrl, MODEL_API_KEY: 'sk-1' };
+  const first = await ask(variables, 'Hello?');
+  expect(first.introduction).toBe(`Agents are answered by the first model at ${chat.baseUrl}`);
+  expect(first.answer).toEqual({ kind: 'text', text: 'Hello.', tokens: 12 });
+  const named = await ask({ ...variables, MODEL_NAME: 'qwen' }, 'Hello?');
+  expect(named.introduction).toBe(`Agents are answered by qwen at ${chat.baseUrl}`);
+  expect(chat.received.at(-1)).toMatchObject({ headers: { authorization: 'Bearer sk-1' }, body: { model: 'qwen' } });
+});
+
+it('is Bedrock itself at no endpoint of ours', async () => {
+  const { endpoint, introduction, stop } = await startModel({ kind: 'bedrock' });
+  await stop();
+  expect(endpoint).toBeUndefined();
+  expect(introduction).toBe("Agents are answered by Amazon Bedrock, with this machine's AWS credentials and region");
+});
