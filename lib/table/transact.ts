@@ -88,6 +88,7 @@ export function merged(meanings: Error[]): Error {
     first.code,
     first.message,
     alike.flatMap((refusal) => [...refusal.details]),
+    first.headers,
   );
 }
 
