@@ -1,14 +1,18 @@
+import { setTimeout } from 'node:timers/promises';
 import { Logger } from '@aws-lambda-powertools/logger';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { ulid as ulidAt } from 'ulid';
 import { openAgents } from './agents/agents.ts';
+import { openExecutions, readRunningCap } from './agents/executions.ts';
 import { openPurges } from './agents/purges.ts';
+import { openRuns } from './agents/runs.ts';
 import { clientConfig, environment, type QueueName, queues, standardModel } from './contract/deployment.ts';
 import type { DeliveryMessage } from './contract/messages.ts';
 import { openQueue } from './sqs/queue.ts';
 import { openAgentStore } from './table/agents.ts';
 import { openTable } from './table/client.ts';
 import { openDeliveryStore } from './table/deliveries.ts';
+import { openExecutionStore } from './table/executions.ts';
 import { openIdempotency } from './table/idempotency.ts';
 import { openPurgeStore } from './table/purges.ts';
 import { openTaskStore } from './table/tasks.ts';
@@ -39,6 +43,9 @@ export function openApp({ environment: variables, clock }: Collaborators) {
   const defaultModel = variables[environment.defaultModel] || standardModel;
   const webhooks = openWebhookStore(table);
   const deliveries = openDeliveryStore(table);
+  const agents = openAgentStore(table, defaultModel);
+  const tasks = openTaskStore(table);
+  const executions = openExecutionStore(table, readRunningCap(variables[environment.runningCap] || undefined));
   // Only the pipeline's functions are given queues, each those that it sends to; the others never send.
   const queue = <Message = DeliveryMessage>(name: QueueName) =>
     openQueue<Message>(sqs, variables[queues[name].urlVariable] ?? '');
@@ -48,10 +55,12 @@ export function openApp({ environment: variables, clock }: Collaborators) {
     /** Which receivers the operator has opened. */
     allowed,
     log: new Logger({ serviceName: 'crewboard' }),
-    agents: openAgents({ store: openAgentStore(table, defaultModel), defaultModel, ulid, clock }),
+    agents: openAgents({ store: agents, defaultModel, ulid, clock }),
+    executions: openExecutions({ store: executions, agents, tasks, ulid, clock }),
+    runs: openRuns({ store: executions, agents, tasks, queue: queue('executions'), clock, pause }),
     tokens: openTokens(table),
     idempotency: openIdempotency(table, clock),
-    tasks: openTasks(openTaskStore(table), ulid, clock),
+    tasks: openTasks(tasks, ulid, clock),
     webhooks: openWebhooks({ store: webhooks, deliveries, secrets, allowed, ulid, clock }),
     deliveries: openDeliveries({
       store: deliveries,
@@ -83,6 +92,11 @@ let opened: App | undefined;
 export function app(): App {
   opened ??= openApp({ environment: process.env, clock: Date.now });
   return opened;
+}
+
+/** Waits, or until the signal aborts, whichever is first. */
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
 }
 
 function required(variables: Collaborators['environment'], name: string): string {

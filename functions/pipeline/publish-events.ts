@@ -1,11 +1,20 @@
+import { executionEvents } from '../../lib/agents/execution-events.ts';
 import { consumeStream } from '../../lib/queue/consume.ts';
+import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';
 import { purgeFrom, purgeKind } from '../../lib/table/purges.ts';
 import { taskFrom } from '../../lib/table/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 
-export const handler = consumeStream(async ({ organization, before, after }, { deliveries, purges }) => {
+export const handler = consumeStream(async ({ organization, before, after }, { deliveries, purges, runs }) => {
   if (!after) return;
   if (after.kind === purgeKind) return purges.wake(purgeFrom(after));
+  if (after.kind === executionKind) {
+    const execution = executionFrom(after);
+    const events = executionEvents(before && executionFrom(before), execution);
+    // A start is one of them: its worker is woken as reliably as its event is told.
+    if (execution.status === 'running' && events.length > 0) await runs.wake(execution);
+    return deliveries.publish({ organization, item: execution.id, version: 1, events });
+  }
   const task = taskFrom(after);
   const events = taskEvents(before && taskFrom(before), task);
   await deliveries.publish({ organization, item: task.id, version: task.version, events });

@@ -1,6 +1,7 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { FilterCriteria, FilterRule, RecursiveLoop, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
@@ -14,11 +15,30 @@ const retries = ['firstRetry', 'secondRetry', 'thirdRetry'] as const;
 
 /** Which queues a consumer puts messages on; the right to take them comes with its source. */
 const sendsTo: Record<ConsumerName, readonly QueueName[]> = {
-  publishEvents: ['deliveries', 'purges', 'deadChanges'],
+  publishEvents: ['deliveries', 'executions', 'purges', 'deadChanges'],
   deliverWebhook: ['deliveries', 'slowDeliveries', ...retries],
+  runExecution: [],
   purgeAgent: [],
-  sweepOverdue: ['deliveries', 'purges', ...retries],
+  sweepOverdue: ['deliveries', 'executions', 'purges', ...retries],
 };
+
+/** Which consumers ask models. */
+const asksModels: readonly ConsumerName[] = ['runExecution'];
+
+/**
+ * The right to ask any model, by itself or through an inference profile, which answers from several regions: an agent
+ * names its own. What the account has no access to it cannot be given here.
+ */
+function mayAskModels(scope: Construct): PolicyStatement {
+  const profiles = ['inference-profile', 'application-inference-profile'].map((resource) =>
+    Stack.of(scope).formatArn({ service: 'bedrock', region: '*', resource, resourceName: '*' }),
+  );
+  const { partition } = Stack.of(scope);
+  return new PolicyStatement({
+    actions: ['bedrock:InvokeModel'],
+    resources: [`arn:${partition}:bedrock:*::foundation-model/*`, ...profiles],
+  });
+}
 
 /** The stream keeps a record for 24 h; what is given up before that can still be read there. */
 const maxRecordAge = Duration.hours(20);
@@ -48,6 +68,7 @@ export class Pipeline extends Construct {
         built[to].grantSendMessages(handler);
         handler.addEnvironment(queues[to].urlVariable, built[to].queueUrl);
       }
+      if (asksModels.includes(name)) handler.addToRolePolicy(mayAskModels(this));
       for (const source of consumer.sources) connect(handler, source, table, built);
     }
   }

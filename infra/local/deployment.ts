@@ -57,6 +57,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       ...queues.variables,
       [environment.modelEndpoint]: model.endpoint ?? '',
       ...(settings.retryLadder !== undefined && { [environment.retryLadder]: settings.retryLadder }),
+      ...(settings.runningCap !== undefined && { [environment.runningCap]: settings.runningCap }),
       [environment.secretsKeyFile]: data.path('secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
     });

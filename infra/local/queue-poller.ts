@@ -15,7 +15,7 @@ export type QueueMapping = {
   timeoutSeconds: number;
 };
 
-/** Stops what polls, once the calls under way have ended. */
+/** Stops what polls, once the calls under way have ended, or have been given the time to. */
 export type Stop = () => Promise<void>;
 
 /** Lambda's part for a queue: as many receivers as may run at once, each giving its batch to the handler. */
@@ -29,6 +29,9 @@ export function pollQueue(mapping: QueueMapping): Stop {
     client.destroy();
   };
 }
+
+/** How long a call that is under way may take when the service stops. */
+const leaveAfterMs = 12_000;
 
 async function receive(client: SQSClient, mapping: QueueMapping, stopping: AbortSignal): Promise<void> {
   const { url: QueueUrl, batchSize: MaxNumberOfMessages } = mapping;
@@ -49,7 +52,8 @@ async function receive(client: SQSClient, mapping: QueueMapping, stopping: Abort
       await pause(200, undefined, { signal: stopping }).catch(() => {});
     }
   }
-  await Promise.all(calls);
+  // An attempt is over by then. An execution may take minutes: it is left, and taken up again by the next start.
+  await Promise.race([Promise.all(calls), pause(leaveAfterMs, undefined, { ref: false })]);
 }
 
 async function handle(client: SQSClient, mapping: QueueMapping, messages: Message[]): Promise<void> {

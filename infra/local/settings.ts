@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { readRunningCap } from '../../lib/agents/executions.ts';
 import { environment } from '../../lib/contract/deployment.ts';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
@@ -17,6 +18,8 @@ export type Settings = {
   allowedReceivers: string;
   /** How long after each failed attempt the next one is made, in seconds; the specification's ladder if unset. */
   retryLadder: string | undefined;
+  /** How many executions of an organization may run at once; the standard number if unset. */
+  runningCap: string | undefined;
   /** What answers agents. */
   model: ModelSettings;
 };
@@ -37,9 +40,11 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     );
   const receivers = variables[environment.allowedReceivers] ?? 'localhost:*,127.0.0.1:*';
   const retryLadder = variables[environment.retryLadder] || undefined;
+  const runningCap = variables[environment.runningCap] || undefined;
   try {
     allowedReceivers(receivers);
     readLadder(retryLadder);
+    readRunningCap(runningCap);
   } catch (error) {
     throw new Problem((error as Error).message);
   }
@@ -49,6 +54,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     dynamodbEndpoint,
     allowedReceivers: receivers,
     retryLadder,
+    runningCap,
     model: readModelSettings(variables),
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as timer } from 'node:timers/promises';
+import { verdictLine } from '../../lib/agents/prompts.ts';
 import type { LocalModel, Reply, Request } from './converse-server.ts';
 import type { Rule } from './model-script.ts';
 
@@ -13,9 +14,6 @@ export type Simulation = {
   /** Waits these milliseconds, and throws as soon as the signal aborts. */
   sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 };
-
-/** How an agent asks another whether work is good. */
-const asksForVerdict = 'VERDICT: PASS or VERDICT: FAIL';
 
 /** How much of a question is quoted, in code points. */
 const quoted = 200;
@@ -54,7 +52,7 @@ function scriptedReply(
 }
 
 function ownReply(request: Request): Reply {
-  if (request.user.includes(asksForVerdict)) return answer(request, 'VERDICT: PASS');
+  if (request.user.includes(verdictLine)) return answer(request, 'VERDICT: PASS');
   const words = [...request.user.replace(/\s+/g, ' ').trim()];
   const start = words.slice(0, quoted).join('');
   return answer(

@@ -3,7 +3,7 @@ import { timeOf, timestamp } from '../contract/ids.ts';
 import type { StoredAgent } from '../table/agent-items.ts';
 
 /** The system agent that judges the output of executions. */
-const qaReviewer = 'qa-reviewer';
+export const qaReviewer = 'qa-reviewer';
 
 /** What every organization starts with: listed and editable like any agent, but not deletable (design §2). */
 const systemAgents: readonly Pick<NewAgent, 'name' | 'displayName' | 'description' | 'category' | 'systemPrompt'>[] = [

@@ -17,7 +17,7 @@ export type Consumer = { sources: readonly Source[]; timeoutSeconds: number };
 export const consumers = {
   /** Hears changes of items whose `kind` is listed: index rows, counters and deliveries wake nobody. */
   publishEvents: {
-    sources: [{ stream: 'table', kinds: ['task', 'purge'], batchSize: 100, concurrency: 1 }],
+    sources: [{ stream: 'table', kinds: ['task', 'execution', 'purge'], batchSize: 100, concurrency: 1 }],
     timeoutSeconds: 60,
   },
   /** A lane for each queue: neither receivers that hang nor a wave of retries takes the places of first attempts. */
@@ -31,7 +31,9 @@ export const consumers = {
     ],
     timeoutSeconds: 30,
   },
-  purgeAgent: { sources: [{ queue: 'purges', batchSize: 1, concurrency: 2 }], timeoutSeconds: 60 },
+  /** One at a time in each, as many as may run by default: none that was accepted waits for another. */
+  runExecution: { sources: [{ queue: 'executions', batchSize: 1, concurrency: 50 }], timeoutSeconds: 660 },
+  purgeAgent: { sources: [{ queue: 'purges', batchSize: 1, concurrency: 2 }], timeoutSeconds: 300 },
   sweepOverdue: { sources: [{ everySeconds: 60 }], timeoutSeconds: 60 },
 } as const satisfies Record<string, Consumer>;
 

@@ -16,12 +16,15 @@ export const environment = {
   firstRetryQueueUrl: 'FIRST_RETRY_QUEUE_URL',
   secondRetryQueueUrl: 'SECOND_RETRY_QUEUE_URL',
   thirdRetryQueueUrl: 'THIRD_RETRY_QUEUE_URL',
+  executionsQueueUrl: 'EXECUTIONS_QUEUE_URL',
   purgesQueueUrl: 'PURGES_QUEUE_URL',
   deadChangesQueueUrl: 'DEAD_CHANGES_QUEUE_URL',
   /** How long after each failed attempt the next one is made: three whole numbers of seconds, parted by commas. */
   retryLadder: 'RETRY_LADDER',
   /** The file of the key that encrypts webhook secrets, in the local deployment. */
   secretsKeyFile: 'SECRETS_KEY_FILE',
+  /** How many executions of an organization may run at once. */
+  runningCap: 'RUNNING_CAP',
   /** The model of agents that name none, as Bedrock knows it. */
   defaultModel: 'DEFAULT_MODEL',
   /** Where models answer locally, as Bedrock's Converse. Unset in AWS. */
@@ -63,8 +66,10 @@ export const queues = {
   firstRetry: { urlVariable: environment.firstRetryQueueUrl, ...delivering },
   secondRetry: { urlVariable: environment.secondRetryQueueUrl, ...delivering },
   thirdRetry: { urlVariable: environment.thirdRetryQueueUrl, ...delivering },
+  /** Executions to carry out. What a worker that died leaves behind the sweeper finds, long before it is visible again. */
+  executions: { urlVariable: environment.executionsQueueUrl, visibilitySeconds: 3960 },
   /** Agents that were deleted, and of which something is left. */
-  purges: { urlVariable: environment.purgesQueueUrl, visibilitySeconds: 360 },
+  purges: { urlVariable: environment.purgesQueueUrl, visibilitySeconds: 1800 },
   /** Changes of the table that can never be published, with keys and images. */
   deadChanges: { urlVariable: environment.deadChangesQueueUrl, visibilitySeconds: 30, deadLetters: true },
 } as const satisfies Record<string, QueueRow>;

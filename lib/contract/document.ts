@@ -11,7 +11,7 @@ function schemaOf(schema: Schema, typeMode: 'input' | 'output'): Json {
   const { $schema: _, ...json } = toJsonSchema(schema, {
     target: 'draft-2020-12',
     typeMode,
-    ignoreActions: ['check', 'transform'],
+    ignoreActions: ['check', 'raw_check', 'transform'],
   });
   return json as Json;
 }

@@ -10,6 +10,7 @@ import {
   updateSoul,
 } from './agents.ts';
 import { type Endpoint, pathParameters } from './endpoint.ts';
+import { executeAgent, getExecution, listAgentExecutions, listExecutions } from './executions.ts';
 import { health, openapi } from './open.ts';
 import { listSkillCatalogue } from './skills.ts';
 import { createTask, deleteTask, getTask, listTasks, updateTask } from './tasks.ts';
@@ -34,6 +35,10 @@ export const endpoints = {
   assignSkill,
   unassignSkill,
   updateSoul,
+  executeAgent,
+  listExecutions,
+  listAgentExecutions,
+  getExecution,
   listSkillCatalogue,
   registerWebhook,
   listWebhooks,

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { id, oneOf, Timestamp } from './shapes.ts';
+import { ExecutionListItem } from './executions.ts';
+import { oneOf, Timestamp } from './shapes.ts';
 import { TaskId, TaskStatus } from './tasks.ts';
 
 /** The public events, in the specification's order. */
@@ -31,13 +32,7 @@ export type TaskEventData = v.InferOutput<typeof TaskEventData>;
 /** `data` of the agent events: the execution as lists show it, and beside that what is known of its end. */
 export const ExecutionEventData = v.object({
   execution: v.object({
-    id: id('ex'),
-    agentName: v.string(),
-    taskId: v.optional(TaskId),
-    status: oneOf(['running', 'completed', 'failed']),
-    startedAt: Timestamp,
-    completedAt: v.optional(Timestamp),
-    durationMs: v.optional(v.number()),
+    ...ExecutionListItem.entries,
     tokensUsed: v.optional(v.number()),
     error: v.optional(v.string()),
   }),
@@ -49,7 +44,7 @@ export type ExecutionEventData = v.InferOutput<typeof ExecutionEventData>;
 export type TaskEvent = { event: Extract<EventName, `task.${string}`>; data: TaskEventData };
 
 /** A thing that happened to an execution. */
-type ExecutionEvent = { event: Extract<EventName, `agent.${string}`>; data: ExecutionEventData };
+export type ExecutionEvent = { event: Extract<EventName, `agent.${string}`>; data: ExecutionEventData };
 
 /** A thing that happened, as receivers are told of it. */
 export type PublicEvent = TaskEvent | ExecutionEvent;

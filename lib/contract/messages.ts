@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { AgentId } from './agents.ts';
+import { ExecutionId } from './executions.ts';
 import { Organization } from './organization.ts';
 import { Timestamp } from './shapes.ts';
 import { DeliveryId, WebhookId } from './webhooks.ts';
@@ -22,3 +23,7 @@ export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
 /** What stands in the queue of purges: which deleted agent to purge what is left of. */
 export const PurgeMessage = v.object({ organization: Organization, agentId: AgentId });
 export type PurgeMessage = v.InferOutput<typeof PurgeMessage>;
+
+/** What stands in the queue of executions: which one to carry out. Only a wake-up, like the others. */
+export const ExecutionMessage = v.object({ organization: Organization, executionId: ExecutionId });
+export type ExecutionMessage = v.InferOutput<typeof ExecutionMessage>;

@@ -22,6 +22,9 @@ import { ignoreStale, Stale, transact, untilFresh, type Write } from './transact
 /** A skill as an agent has it; what it says is in the catalogue. */
 export type Assignment = { id: string; assignedAt: string };
 
+/** All that an agent brings to its work: prompt, soul, and the skills in the order in which they were assigned. */
+export type PreparedAgent = { agent: StoredAgent; skills: Assignment[] };
+
 /**
  * The agents of organizations. An agent's item is small; its prompt and soul stand beside it under their hashes, so
  * that whoever has read the one finds the very texts that belong to it.
@@ -50,6 +53,18 @@ export function openAgentStore(table: Table, defaultModel: string) {
         // An agent's texts are there for as long as it is: this one was deleted, and purged, in between.
         if (texts.length < wanted.length && (await head(organization, name))?.id !== found.id) throw new Stale();
         return wholeAgent(found, texts);
+      });
+    },
+
+    /** The agent as it is now, with the skills of that very version. */
+    prepared(organization: Organization, name: string): Promise<PreparedAgent | undefined> {
+      return untilFresh(table, async () => {
+        const agent = await this.get(organization, name);
+        if (!agent) return undefined;
+        const skills = await this.skills(organization, agent.id);
+        // A skill that came or went meanwhile has made another version of the agent.
+        if ((await head(organization, name))?.version !== agent.version) throw new Stale();
+        return { agent, skills };
       });
     },
 

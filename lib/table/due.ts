@@ -66,7 +66,7 @@ async function* dueInLane(table: Table, lane: string, until: string): AsyncGener
 /** How long after it could be done something is overdue, in milliseconds: its wake-up was lost. */
 export const graceMs = 60_000;
 
-/** How long the sweeper leaves alone what it has woken. */
+/** How long the sweeper leaves alone what it has woken, unless told otherwise. */
 const sweptMs = 5 * 60_000;
 
 /** How much a sweep moves and wakes side by side. */
@@ -79,6 +79,7 @@ const sweptAtOnce = 50;
  * @param list what of the stores lists and moves it; `postpone` answers what was moved
  * @param until milliseconds since 1970; later than now wakes also what is not yet overdue, as after a restart whose
  *   queues are empty
+ * @param againMs how long what it wakes is left alone, in milliseconds
  * @returns how many it woke
  * @throws the first error of those that could not be moved, once the others are woken
  */
@@ -87,12 +88,12 @@ export async function sweep<Moved>(
     due: (until: string) => AsyncIterable<Overdue>;
     postpone: (overdue: Overdue, later: string) => Promise<Moved | undefined>;
   },
-  { until, now }: { until: number; now: number },
+  { until, now, againMs = sweptMs }: { until: number; now: number; againMs?: number },
   wake: (moved: Moved[]) => Promise<void>,
 ): Promise<number> {
   // Listed whole before anything is moved: what is listed for later may still be within `until`.
   const overdue = await Array.fromAsync(list.due(timestamp(until)));
-  const later = timestamp(now + sweptMs);
+  const later = timestamp(now + againMs);
   const failures: unknown[] = [];
   let woken = 0;
   for (let at = 0; at < overdue.length; at += sweptAtOnce) {

@@ -61,6 +61,32 @@ export const keys = {
   /** What is left to be purged of an agent that was deleted. */
   purge: (organization: Organization, agent: string): Key => ({ pk: partition(organization, 'PU'), sk: agent }),
 
+  /** An execution: its head, its input, and its output in parts. */
+  execution: (organization: Organization, execution: string) => partition(organization, 'X', execution),
+  executionHead: (organization: Organization, execution: string): Key => ({
+    pk: partition(organization, 'X', execution),
+    sk: 'M',
+  }),
+  executionInput: (organization: Organization, execution: string): Key => ({
+    pk: partition(organization, 'X', execution),
+    sk: 'IN',
+  }),
+  executionOutput: (organization: Organization, execution: string, part: number): Key => ({
+    pk: partition(organization, 'X', execution),
+    sk: `OUT#${part}`,
+  }),
+  /** The lists of executions: all of them, and those of an agent. */
+  executionScope: (organization: Organization, agent?: string): ListScope =>
+    agent === undefined ? scope(organization, 'XL') : scope(organization, 'XA', agent),
+  /** How many executions of the organization run. */
+  running: (organization: Organization): Key => ({ pk: partition(organization, 'RUN'), sk: only }),
+  /** The finished executions of an agent in numbers, an item for each UTC day on which any was started. */
+  metrics: (organization: Organization, agent: string) => partition(organization, 'M', agent),
+  metricsOfDay: (organization: Organization, agent: string, date: string): Key => ({
+    pk: partition(organization, 'M', agent),
+    sk: date,
+  }),
+
   webhooks: (organization: Organization) => partition(organization, 'W'),
   webhook: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'W'), sk: ulid }),
   webhookSecret: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'WS'), sk: ulid }),

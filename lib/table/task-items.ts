@@ -11,6 +11,8 @@ export type StoredTask = Task & {
   version: number;
   /** The tasks that depend on this one: the reverse side of their `dependsOn`. */
   dependents: string[];
+  /** The execution that has taken it on. It may have ended since: whoever asks looks. */
+  owner?: string;
 };
 
 /** Which tasks a list asks for. */

@@ -88,8 +88,7 @@ export function openTaskStore(table: Table) {
       const added = after.dependsOn.filter((id) => !before.dependsOn.includes(id));
       const removed = before.dependsOn.filter((id) => !after.dependsOn.includes(id));
       await transact(table, [
-        changeFields(organization, before, after),
-        ...listingWrites(taskStanding(organization, before), taskStanding(organization, after)),
+        ...changeWrites(organization, before, after),
         ...added.map((id) => addEdge(organization, id, after.id, after.dependsOn.indexOf(id))),
         ...removed.map((id) => removeEdge(organization, id, after.id)),
         ...(lock ? [takeLock(organization, lock.read)] : []),
@@ -155,6 +154,17 @@ export function openTaskStore(table: Table) {
 
 export type TaskStore = ReturnType<typeof openTaskStore>;
 
+/**
+ * The writes that change a task's fields, and move its rows and counters along; all but its edges. For stores that
+ * change a task along with something else.
+ */
+export function changeWrites(organization: Organization, before: StoredTask, after: StoredTask): Write[] {
+  return [
+    changeFields(organization, before, after),
+    ...listingWrites(taskStanding(organization, before), taskStanding(organization, after)),
+  ];
+}
+
 /** The update of the fields that differ. An update, never a put: edges are added to the item meanwhile. */
 function changeFields(organization: Organization, before: StoredTask, after: StoredTask): Write {
   const { names, values } = asRead(before);
@@ -166,6 +176,7 @@ function changeFields(organization: Organization, before: StoredTask, after: Sto
     'assignedAgent',
     'projectId',
     'dependsOn',
+    'owner',
     'updatedAt',
     'version',
   ] as const;

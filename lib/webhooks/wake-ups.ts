@@ -1,13 +1,12 @@
-import type { QueueName } from '../contract/deployment.ts';
 import type { DeliveryMessage } from '../contract/messages.ts';
 import { longestDelaySeconds, type Queue } from '../sqs/queue.ts';
 import type { Delivery } from '../table/delivery-items.ts';
 
-/** The queues in which deliveries wait. */
-export type DeliveryQueues = Record<Exclude<QueueName, 'purges' | 'deadChanges'>, Queue<DeliveryMessage>>;
-
 /** The queue of each attempt: the first one's, then a step of the ladder each. */
 const queueOfAttempt = ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;
+
+/** The queues in which deliveries wait. */
+export type DeliveryQueues = Record<(typeof queueOfAttempt)[number] | 'slowDeliveries', Queue<DeliveryMessage>>;
 
 /** The messages that wake a worker for a delivery. A lost one loses time only, the sweeper sends another. */
 export function openWakeUps(queues: DeliveryQueues, clock: () => number) {

@@ -120,9 +120,9 @@ describe('the queues', () => {
   });
 
   it.each([
-    ['PublishEvents', ['deliveries', 'purges', 'deadChanges']],
+    ['PublishEvents', ['deliveries', 'executions', 'purges', 'deadChanges']],
     ['DeliverWebhook', ['deliveries', 'slowDeliveries', 'firstRetry', 'secondRetry', 'thirdRetry']],
-    ['SweepOverdue', ['deliveries', 'purges', 'firstRetry', 'secondRetry', 'thirdRetry']],
+    ['SweepOverdue', ['deliveries', 'executions', 'purges', 'firstRetry', 'secondRetry', 'thirdRetry']],
   ] as const)('take messages from %s, which knows where they are: %j, and no others', (id, names) => {
     const sends = allowedTo(id, 'sqs').filter((action) => action.startsWith('sqs:SendMessage'));
     expect(sends.sort()).toEqual(names.flatMap((name) => actionsOn(queueOf(name), ['sqs:SendMessage'])).sort());

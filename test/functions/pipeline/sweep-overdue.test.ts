@@ -36,8 +36,8 @@ describe('sweep-overdue', () => {
     await handler({ detail: {} });
     expect(await woken()).toEqual([]);
     expect(info.mock.calls).toEqual([
-      ['scheduled', { deliveries: 1, purges: 0 }],
-      ['scheduled', { deliveries: 0, purges: 0 }],
+      ['scheduled', { deliveries: 1, executions: 0, purges: 0 }],
+      ['scheduled', { deliveries: 0, executions: 0, purges: 0 }],
     ]);
   });
 

@@ -11,6 +11,7 @@ it('has a setting for everything that the environment says nothing of', () => {
     dynamodbEndpoint: undefined,
     allowedReceivers: 'localhost:*,127.0.0.1:*',
     retryLadder: undefined,
+    runningCap: undefined,
     model: { kind: 'simulator', defaultModel: standardModel, latencyMs: 0, script: undefined },
   });
 });
@@ -23,6 +24,7 @@ it('takes what the environment says', () => {
       DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000',
       ALLOWED_RECEIVERS: 'hooks.test:9000',
       RETRY_LADDER: '2, 3,4',
+      RUNNING_CAP: '7',
       MODEL_LATENCY_MS: '250',
     }),
   ).toEqual({
@@ -31,6 +33,7 @@ it('takes what the environment says', () => {
     dynamodbEndpoint: 'http://127.0.0.1:8000',
     allowedReceivers: 'hooks.test:9000',
     retryLadder: '2, 3,4',
+    runningCap: '7',
     model: { kind: 'simulator', defaultModel: standardModel, latencyMs: 250, script: undefined },
   });
 });

@@ -1,0 +1,6 @@
+import { getExecution } from '../../lib/contract/executions.ts';
+import { serve } from '../../lib/http/serve.ts';
+
+export const handler = serve(getExecution, async ({ params, caller }, { executions }) =>
+  executions.get(caller.organization, params.name, params.id),
+);

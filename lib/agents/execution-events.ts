@@ -1,0 +1,24 @@
+import type { ExecutionEvent } from '../contract/events.ts';
+import type { ExecutionStatus } from '../contract/executions.ts';
+import { type ExecutionHead, listItemOf } from '../table/execution-items.ts';
+
+const events = {
+  running: 'agent.spawned',
+  completed: 'agent.completed',
+  failed: 'agent.failed',
+} as const satisfies Record<ExecutionStatus, ExecutionEvent['event']>;
+
+/**
+ * The public event of a change of an execution (specification, "Execution statuses"): one for its start and one for
+ * its end; a change of anything else is none.
+ */
+export function executionEvents(before: ExecutionHead | undefined, after: ExecutionHead): ExecutionEvent[] {
+  if (before?.status === after.status) return [];
+  const { status, tokensUsed, error } = after;
+  const execution = {
+    ...listItemOf(after),
+    ...(tokensUsed !== undefined && { tokensUsed }),
+    ...(error !== undefined && { error }),
+  };
+  return [{ event: events[status], data: { execution, occurredAt: after.completedAt ?? after.startedAt } }];
+}

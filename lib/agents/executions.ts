@@ -1,0 +1,149 @@
+import type { Page } from '../contract/endpoint.ts';
+import type {
+  Execution,
+  ExecutionFilter,
+  ExecutionListItem,
+  ExecutionStarted,
+  NewExecution,
+} from '../contract/executions.ts';
+import { timeOf, timestamp } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import { notFound, Refusal } from '../contract/refusals.ts';
+import type { AgentHead } from '../table/agent-items.ts';
+import type { AgentStore } from '../table/agents.ts';
+import { graceMs } from '../table/due.ts';
+import type { RunningExecution } from '../table/execution-items.ts';
+import type { ExecutionStore } from '../table/executions.ts';
+import type { Once } from '../table/idempotency.ts';
+import { unknownTask } from '../table/task-edges.ts';
+import type { StoredTask } from '../table/task-items.ts';
+import type { TaskStore } from '../table/tasks.ts';
+import { untilFresh } from '../table/transact.ts';
+import { refuseWhileBlocked, taken } from './task-moves.ts';
+
+/** What executions are made of. */
+export type ExecutionParts = {
+  store: ExecutionStore;
+  agents: AgentStore;
+  tasks: TaskStore;
+  ulid: () => string;
+  clock: () => number;
+};
+
+const standardCap = 50;
+
+/**
+ * Reads how many executions of an organization may run at once; 50 where nothing is said.
+ *
+ * @throws Error for what is no whole number from 1
+ */
+export function readRunningCap(text: string | undefined): number {
+  if (text === undefined) return standardCap;
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new Error(`RUNNING_CAP is ${JSON.stringify(text)}; set it to a whole number from 1 to 999999.`);
+  return Number(text);
+}
+
+/** Executions: what callers can do with them (specification, "Execution"). `runs.ts` carries them out. */
+export function openExecutions({ store, agents, tasks, ulid, clock }: ExecutionParts) {
+  const found = async (organization: Organization, name: string): Promise<AgentHead> => {
+    const agent = await agents.head(organization, name);
+    if (!agent) throw notFound();
+    return agent;
+  };
+
+  return {
+    /**
+     * Starts an execution: with the answer it is written down, its task has moved, and the stream tells a worker.
+     *
+     * @throws `Refusal` `not_found`, `unknown_reference`, `agent_not_active`, `task_blocked`, `rate_limited`
+     */
+    async start(
+      organization: Organization,
+      name: string,
+      { taskId, ...asked }: NewExecution,
+      once: Once,
+    ): Promise<ExecutionStarted> {
+      const ulidOfStart = ulid();
+      const startedAt = timestamp(timeOf(ulidOfStart));
+      return untilFresh(store.table, async () => {
+        const [agent, task] = await Promise.all([
+          found(organization, name),
+          taskId === undefined ? undefined : tasks.get(organization, taskId),
+        ]);
+        if (taskId !== undefined && !task) throw unknownTask(taskId, 'taskId');
+        if (agent.status !== 'active') throw notActive(agent);
+        const execution: RunningExecution = {
+          organization,
+          id: `ex_${ulidOfStart}`,
+          agentId: agent.id,
+          agentName: agent.name,
+          ...(taskId !== undefined && { taskId }),
+          status: 'running',
+          startedAt,
+          model: agent.model,
+          selfTest: 'pending',
+          qaReview: 'pending',
+          claims: 0,
+        };
+        const dueAt = timestamp(timeOf(ulidOfStart) + graceMs);
+        await store.start(execution, asked, { dueAt, task: task && (await moveOf(task, execution)), once });
+        return { executionId: execution.id, agentName: agent.name, status: 'running', startedAt };
+      });
+    },
+
+    /** A page of the executions of all agents, newest first, with the exact total of the filter. */
+    async list(
+      organization: Organization,
+      { agentName, status }: ExecutionFilter,
+      page: { limit: number; offset: number },
+    ): Promise<Page<ExecutionListItem>> {
+      if (agentName === undefined) return store.list(organization, { status }, page);
+      const agent = await agents.head(organization, agentName);
+      if (!agent) return { items: [], total: 0 };
+      return store.list(organization, { agentId: agent.id, status }, page);
+    },
+
+    /**
+     * A page of the executions of an agent, newest first, with the exact total of the filter.
+     *
+     * @throws `Refusal` `not_found` for an agent that there is not
+     */
+    async listOf(
+      organization: Organization,
+      name: string,
+      { agentName = name, status }: ExecutionFilter,
+      page: { limit: number; offset: number },
+    ): Promise<Page<ExecutionListItem>> {
+      const agent = await found(organization, name);
+      if (agentName !== name) return { items: [], total: 0 };
+      return store.list(organization, { agentId: agent.id, status }, page);
+    },
+
+    /**
+     * An execution of an agent, as it is now.
+     *
+     * @throws `Refusal` `not_found` for an agent that there is not, or that has no such execution
+     */
+    async get(organization: Organization, name: string, id: string): Promise<Execution> {
+      const [agent, execution] = await Promise.all([found(organization, name), store.get({ organization, id })]);
+      if (execution?.agentId !== agent.id) throw notFound();
+      return execution;
+    },
+  };
+
+  /** What becomes of the task with the start; a task that is blocked is refused. */
+  async function moveOf(task: StoredTask, execution: RunningExecution) {
+    const { organization } = execution;
+    const [dependencies, owner] = await Promise.all([
+      tasks.getAll(organization, task.dependsOn),
+      task.owner === undefined ? undefined : store.head({ organization, id: task.owner }),
+    ]);
+    refuseWhileBlocked(dependencies);
+    return taken(task, execution, owner?.status === 'running', timestamp(clock()));
+  }
+}
+
+function notActive({ name, status }: AgentHead): Refusal {
+  return new Refusal('agent_not_active', `${name} is ${status}; set its status to active first.`);
+}

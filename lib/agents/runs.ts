@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { timestamp } from '../contract/ids.ts';
+import type { ExecutionMessage } from '../contract/messages.ts';
+import { longestDelaySeconds, type Queue } from '../sqs/queue.ts';
+import type { AgentStore } from '../table/agents.ts';
+import { sweep } from '../table/due.ts';
+import type { ExecutionHead, RunningExecution } from '../table/execution-items.ts';
+import { Lost } from '../table/execution-steps.ts';
+import type { ExecutionStore, TaskMove } from '../table/executions.ts';
+import type { TaskStore } from '../table/tasks.ts';
+import { Stale } from '../table/transact.ts';
+import type { Pause } from './asking.ts';
+import { holdOn, leaseMs } from './hold.ts';
+import { released } from './task-moves.ts';
+import { failed, type Result, type Tools, work } from './work.ts';
+
+/** What carries executions out. */
+export type RunParts = {
+  store: ExecutionStore;
+  agents: AgentStore;
+  tasks: TaskStore;
+  queue: Queue<ExecutionMessage>;
+  clock: () => number;
+  pause: Pause;
+};
+
+/** An execution ends so long after its start, in milliseconds, whatever it has come to. */
+const deadlineMs = 10 * 60_000;
+
+/** What a sweep has woken in vain is for the next one again: a wake-up is cheap, a run that nobody has in hand is not. */
+const sweptAgainMs = 60_000;
+
+/** One other worker follows one that died; an execution that two have died of is given up. */
+const claimsAllowed = 2;
+
+/** A task that changes all the time does not keep its execution from the end. */
+const triesOfMove = 3;
+
+/** Carries executions out (design §5). Each method may be run again at any time, by several at once. */
+export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts) {
+  const wake = (executions: readonly ExecutionHead[]): Promise<void> =>
+    queue.send(
+      executions.map(({ organization, id, leaseUntil }) => ({
+        message: { organization, executionId: id },
+        delaySeconds: leaseUntil === undefined ? 0 : secondsUntil(Date.parse(leaseUntil)),
+      })),
+    );
+
+  return {
+    /** Wakes a worker for an execution. */
+    wake: (execution: ExecutionHead): Promise<void> => wake([execution]),
+
+    /**
+     * Carries an execution out, unless it has ended or is in another's hand. A worker that dies on the way leaves a
+     * lease that runs out; one that has lost its hold says nothing of how it ended.
+     */
+    async carryOut({ organization, executionId: id }: ExecutionMessage, tools: Tools): Promise<void> {
+      const now = clock();
+      const lease = { claim: randomUUID(), now: timestamp(now), until: timestamp(now + leaseMs) };
+      const execution = await store.claim({ organization, id }, lease);
+      if (!execution) return;
+      const deadline = Date.parse(execution.startedAt) + deadlineMs;
+      if (execution.claims > claimsAllowed) return end(execution, failed('lost'));
+      if (now >= deadline) return end(execution, failed('deadline'));
+      const hold = holdOn(execution, deadline, { renew: store.renew, clock, pause });
+      try {
+        const result = await work(execution, { store, agents, tasks, pause }, tools, hold.signal);
+        if (result && !hold.lost()) await end(execution, result);
+      } finally {
+        hold.release();
+      }
+    },
+
+    /** Wakes the executions that are overdue at a moment, and answers how many; see `lib/table/due.ts`. */
+    sweep: (until: number): Promise<number> => sweep(store, { until, now: clock(), againMs: sweptAgainMs }, wake),
+  };
+
+  /** Ends an execution and moves its task, or drops what it has come to where it is not this worker's any more. */
+  async function end(execution: RunningExecution, { output, ...result }: Result & { output?: string }): Promise<void> {
+    const startedAt = Date.parse(execution.startedAt);
+    const endedAt = Math.max(clock(), startedAt);
+    const ending = { ...result, completedAt: timestamp(endedAt), durationMs: endedAt - startedAt };
+    for (let tries = 1; ; tries++) {
+      try {
+        const task = tries > triesOfMove ? undefined : await moveOf(execution, result, ending.completedAt);
+        return await store.end(execution, ending, { output, task });
+      } catch (error) {
+        if (error instanceof Lost) return;
+        if (!(error instanceof Stale)) throw error;
+      }
+    }
+  }
+
+  /** What becomes of the task (design §2); nothing where it was deleted or moved meanwhile. */
+  async function moveOf(
+    { organization, id, taskId }: RunningExecution,
+    { status, selfTest, qaReview }: Pick<Result, 'status' | 'selfTest' | 'qaReview'>,
+    now: string,
+  ): Promise<TaskMove | undefined> {
+    const task = taskId === undefined ? undefined : await tasks.get(organization, taskId);
+    const passed = selfTest === 'passed' && qaReview === 'passed';
+    return task && released(task, id, status === 'failed' ? 'assigned' : passed ? 'up_for_review' : 'qa_review', now);
+  }
+
+  /** Rounded up, so that what waits for a lease to run out is met when it has. */
+  function secondsUntil(at: number): number {
+    return Math.min(longestDelaySeconds, Math.max(0, Math.ceil((at - clock()) / 1000)));
+  }
+}

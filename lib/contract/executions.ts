@@ -1,0 +1,156 @@
+import * as v from 'valibot';
+import { endpoint } from './endpoint.ts';
+import { AgentName, id, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
+import { TaskId } from './tasks.ts';
+
+export const ExecutionId = id('ex');
+
+/** Where an execution stands: it runs, or has come to its one end. */
+const executionStatuses = ['running', 'completed', 'failed'] as const;
+const ExecutionStatus = oneOf(executionStatuses);
+export type ExecutionStatus = v.InferOutput<typeof ExecutionStatus>;
+
+/** What a quality gate says: `pending` while the execution runs, and `skipped` where nobody could judge. */
+const GateResult = oneOf(['pending', 'passed', 'failed', 'skipped']);
+export type GateResult = v.InferOutput<typeof GateResult>;
+
+const QualityGates = v.object({ selfTest: GateResult, qaReview: GateResult });
+export type QualityGates = v.InferOutput<typeof QualityGates>;
+
+/** The JSON text of a context has at most so many bytes (design §2), and is nested at most so deep. */
+const contextBytes = 64 * 1024;
+const contextDepth = 32;
+
+/**
+ * Key-values for an execution. Not a `v.record`: that leaves out keys such as `constructor`, and a caller's data is
+ * handed on whole.
+ */
+const Context = v.pipe(
+  v.unknown(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const message = faultOf(dataset.value);
+    if (message) addIssue({ message });
+  }),
+  v.transform((value) => value as Record<string, unknown>),
+  v.metadata({ type: 'object', description: 'Key-values that the agent is given beside its input.' }),
+);
+
+function faultOf(context: unknown): string | undefined {
+  if (!isNested(context) || Array.isArray(context)) return 'must be an object';
+  if (depthOf(context) > contextDepth) return `must be nested at most ${contextDepth} deep`;
+  if (!isWellFormed(context)) return 'must not contain a lone surrogate';
+  const bytes = new TextEncoder().encode(JSON.stringify(context)).length;
+  if (bytes > contextBytes) return `must have at most ${contextBytes.toLocaleString('en')} bytes as JSON`;
+  return undefined;
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** How deep objects and arrays are nested; level by level, for a body may be nested deeper than a call stack is. */
+function depthOf(value: object): number {
+  let depth = 0;
+  for (let level: object[] = [value]; level.length > 0; depth++)
+    level = level.flatMap((one): unknown[] => Object.values(one)).filter(isNested);
+  return depth;
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  return !isNested(value) || Object.entries(value).every(([key, one]) => key.isWellFormed() && isWellFormed(one));
+}
+
+/** The body of `executeAgent`. */
+export const NewExecution = v.object({
+  input: text(1, 100_000),
+  taskId: v.optional(TaskId),
+  context: v.optional(Context),
+});
+export type NewExecution = v.InferOutput<typeof NewExecution>;
+
+/** The answer to a start: these four fields only, as specified. */
+const ExecutionStarted = v.object({
+  executionId: ExecutionId,
+  agentName: AgentName,
+  status: ExecutionStatus,
+  startedAt: Timestamp,
+});
+export type ExecutionStarted = v.InferOutput<typeof ExecutionStarted>;
+
+/** An execution as lists show it: these fields only, as specified. */
+export const ExecutionListItem = v.object({
+  id: ExecutionId,
+  agentName: AgentName,
+  taskId: v.optional(TaskId),
+  status: ExecutionStatus,
+  startedAt: Timestamp,
+  completedAt: v.optional(Timestamp),
+  durationMs: v.optional(v.number()),
+});
+export type ExecutionListItem = v.InferOutput<typeof ExecutionListItem>;
+
+/** An execution as the single read shows it. */
+export const Execution = v.object({
+  ...ExecutionListItem.entries,
+  input: v.string(),
+  output: v.optional(v.string()),
+  tokensUsed: v.optional(v.number()),
+  model: v.string(),
+  qualityGates: QualityGates,
+  error: v.optional(v.string()),
+});
+export type Execution = v.InferOutput<typeof Execution>;
+
+/** The query of both lists of executions: filters in camelCase, as specified. */
+const ExecutionQuery = v.object({
+  status: v.optional(ExecutionStatus),
+  agentName: v.optional(AgentName),
+  ...pageQuery,
+});
+export type ExecutionFilter = Omit<v.InferOutput<typeof ExecutionQuery>, 'limit' | 'offset'>;
+
+export const executeAgent = endpoint({
+  method: 'POST',
+  path: '/api/agents/:name/execute',
+  scope: 'agents:execute',
+  summary: 'Have an agent do something',
+  params: { name: AgentName },
+  body: NewExecution,
+  status: 200,
+  data: ExecutionStarted,
+  refuses: ['unknown_reference', 'agent_not_active', 'task_blocked', 'rate_limited'],
+});
+
+export const listExecutions = endpoint({
+  method: 'GET',
+  path: '/api/agents/executions',
+  scope: 'agents:read',
+  summary: 'List the executions of all agents, newest first',
+  query: ExecutionQuery,
+  status: 200,
+  data: ExecutionListItem,
+  paged: true,
+});
+
+export const listAgentExecutions = endpoint({
+  method: 'GET',
+  path: '/api/agents/:name/executions',
+  scope: 'agents:read',
+  summary: 'List the executions of an agent, newest first',
+  params: { name: AgentName },
+  query: ExecutionQuery,
+  status: 200,
+  data: ExecutionListItem,
+  paged: true,
+});
+
+export const getExecution = endpoint({
+  method: 'GET',
+  path: '/api/agents/:name/executions/:id',
+  scope: 'agents:read',
+  summary: 'Read an execution, its input and its output',
+  params: { name: AgentName, id: ExecutionId },
+  status: 200,
+  data: Execution,
+});

@@ -1,0 +1,151 @@
+import type { Execution, ExecutionListItem, ExecutionStatus, GateResult } from '../contract/executions.ts';
+import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import { dueEntry } from './due.ts';
+import { keys, organizationOf } from './keys.ts';
+import type { Standing } from './listing.ts';
+import type { Item } from './transact.ts';
+
+/** The kind that the stream tells executions by. */
+export const executionKind = 'execution';
+
+/** The partition of the sweeper's index that lists executions. */
+export const executionLane = 'execution';
+
+/** An execution as its head stores it: all but what it was asked and what it has answered. */
+export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'> & {
+  organization: Organization;
+  agentId: string;
+  selfTest: GateResult;
+  qaReview: GateResult;
+  /** How often a worker has taken it in hand. */
+  claims: number;
+  /** Names the worker's hold on it: only who holds it may say how it ends. */
+  claim?: string;
+  /** Until when a worker has it in hand; ISO 8601. */
+  leaseUntil?: string;
+};
+
+/** An execution that runs. */
+export type RunningExecution = ExecutionHead & { status: 'running' };
+
+/** What an execution was asked: its instruction, and the key-values beside it. */
+export type Asked = { input: string; context?: Record<string, unknown> };
+
+/** What an execution has come to. */
+export type Ending = {
+  status: 'completed' | 'failed';
+  completedAt: string;
+  durationMs: number;
+  tokensUsed: number;
+  selfTest: GateResult;
+  qaReview: GateResult;
+  /** Why it failed: a fixed sentence. */
+  error?: string;
+};
+
+/** The execution that an item of the kind stores; its start is its id's own time. */
+export function executionFrom(item: Item): ExecutionHead {
+  const { pk, sk: _, kind: __, due: ___, dueAt: ____, ...rest } = item;
+  const ulid = ulidOf(pk as string);
+  return {
+    claims: 0,
+    ...rest,
+    organization: organizationOf(pk as string),
+    id: `ex_${ulid}`,
+    startedAt: timestamp(timeOf(ulid)),
+  } as ExecutionHead;
+}
+
+/** The item of a new execution's head, in the sweeper's index from `dueAt` on. */
+export function executionItem(execution: RunningExecution, dueAt: string): Item {
+  const { organization, id, startedAt: _, claims: __, ...rest } = execution;
+  const Key = keys.executionHead(organization, ulidOf(id));
+  return { ...Key, kind: executionKind, ...rest, ...dueEntry(executionLane, dueAt) };
+}
+
+/** The item of what an execution was asked. The context as JSON: text keeps its order, which a map would not. */
+export function inputItem({ organization, id }: ExecutionHead, { input, context }: Asked): Item {
+  return {
+    ...keys.executionInput(organization, ulidOf(id)),
+    input,
+    ...(context && { context: JSON.stringify(context) }),
+  };
+}
+
+/** What an execution was asked, from its item. */
+export function askedFrom({ input, context }: Item): Asked {
+  return {
+    input: input as string,
+    ...(context !== undefined && { context: JSON.parse(context as string) as Record<string, unknown> }),
+  };
+}
+
+/** An output may be larger than an item, which holds 400 KB; so many bytes of it go into each. */
+const partBytes = 300_000;
+
+/** The items of an output, cut between characters. */
+export function outputItems({ organization, id }: ExecutionHead, output: string): Item[] {
+  const bytes = Buffer.from(output);
+  const items: Item[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    let to = Math.min(from + partBytes, bytes.length);
+    // The bytes 10xxxxxx of UTF-8 go on with a character.
+    while (to < bytes.length && ((bytes[to] as number) & 0xc0) === 0x80) to--;
+    items.push({
+      ...keys.executionOutput(organization, ulidOf(id), items.length),
+      text: bytes.toString('utf8', from, to),
+    });
+    from = to;
+  }
+  return items;
+}
+
+/** The execution of the single read, from all items of its partition; `undefined` where there is no head or input. */
+export function wholeExecution(items: readonly Item[]): (Execution & { agentId: string }) | undefined {
+  const named = (sk: string) => items.find((item) => item.sk === sk);
+  const [head, asked] = [named('M'), named('IN')];
+  if (!head || !asked) return undefined;
+  const { selfTest, qaReview, ...rest } = executionFrom(head);
+  const parts = items.filter(({ sk }) => (sk as string).startsWith('OUT#')).sort((a, b) => partOf(a) - partOf(b));
+  return {
+    ...rest,
+    input: askedFrom(asked).input,
+    ...(rest.status === 'completed' && { output: parts.map(({ text }) => text).join('') }),
+    qualityGates: { selfTest, qaReview },
+  };
+}
+
+function partOf({ sk }: Item): number {
+  return Number((sk as string).slice('OUT#'.length));
+}
+
+/** An execution as lists show it: the very fields that the specification names. */
+export function listItemOf(execution: ExecutionHead): ExecutionListItem {
+  const { id, agentName, taskId, status, startedAt, completedAt, durationMs } = execution;
+  return {
+    id,
+    agentName,
+    ...(taskId !== undefined && { taskId }),
+    status,
+    startedAt,
+    ...(completedAt !== undefined && { completedAt }),
+    ...(durationMs !== undefined && { durationMs }),
+  };
+}
+
+const cells: Record<ExecutionStatus, string> = { running: 'r', completed: 'c', failed: 'f' };
+
+/** The cell of a status in the lists of executions. */
+export const cellOf = (status: ExecutionStatus): string => cells[status];
+
+/** Where an execution stands: in its organization's list and its agent's. A row is the list's entry itself. */
+export function executionStanding(execution: ExecutionHead): Standing {
+  const { organization, agentId, id, status } = execution;
+  return {
+    ulid: ulidOf(id),
+    cell: cellOf(status),
+    lists: [keys.executionScope(organization), keys.executionScope(organization, ulidOf(agentId))],
+    entry: listItemOf(execution),
+  };
+}

@@ -1,0 +1,215 @@
+import type { Page } from '../contract/endpoint.ts';
+import type { Execution, ExecutionListItem, ExecutionStatus } from '../contract/executions.ts';
+import { ulidOf } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import { Refusal } from '../contract/refusals.ts';
+import type { Table } from './client.ts';
+import { type Overdue, openDueList } from './due.ts';
+import {
+  type Asked,
+  askedFrom,
+  cellOf,
+  type Ending,
+  type ExecutionHead,
+  executionFrom,
+  executionItem,
+  executionLane,
+  executionStanding,
+  inputItem,
+  outputItems,
+  type RunningExecution,
+  wholeExecution,
+} from './execution-items.ts';
+import { claimWrite, endWrite, heldWrite, Lost } from './execution-steps.ts';
+import type { Once } from './idempotency.ts';
+import { keys } from './keys.ts';
+import { listingWrites, readPage } from './listing.ts';
+import { metricsWrite } from './metrics.ts';
+import { getItem, queryItems } from './reads.ts';
+import type { StoredTask } from './task-items.ts';
+import { changeWrites } from './tasks.ts';
+import { ignoreStale, Stale, transact, type Write } from './transact.ts';
+
+/** A task that moves along: what was read of it, and what it becomes. */
+export type TaskMove = { before: StoredTask; after: StoredTask };
+
+/** Names an execution. */
+export type ExecutionReference = Pick<ExecutionHead, 'organization' | 'id'>;
+
+/**
+ * The executions of organizations. Every step is one conditional write, or one transaction (design §5).
+ *
+ * @param cap how many of an organization may run at once
+ */
+export function openExecutionStore(table: Table, cap: number) {
+  const waiting = openDueList(table, [executionLane]);
+
+  return {
+    table,
+
+    /**
+     * Puts a new execution: what it was asked, its rows and counters, the task's move and the answer, or nothing.
+     *
+     * @throws `Stale` when the agent or the task is no longer what was read; `Refusal` `rate_limited`
+     */
+    async start(
+      execution: RunningExecution,
+      asked: Asked,
+      { dueAt, task, once }: { dueAt: string; task: TaskMove | undefined; once: Once },
+    ): Promise<void> {
+      const { organization, id, agentName, status, startedAt } = execution;
+      await transact(table, [
+        { Put: { Item: executionItem(execution, dueAt), ConditionExpression: 'attribute_not_exists(pk)' } },
+        { Put: { Item: inputItem(execution, asked) } },
+        ...listingWrites(undefined, executionStanding(execution)),
+        countUp(organization, cap),
+        stillActive(execution),
+        ...(task ? changeWrites(organization, task.before, task.after) : []),
+        ...(once ? [once({ executionId: id, agentName, status, startedAt })] : []),
+      ]);
+    },
+
+    /** The execution as it is now, without what it was asked and has answered. */
+    async head({ organization, id }: ExecutionReference): Promise<ExecutionHead | undefined> {
+      const item = await getItem(table, keys.executionHead(organization, ulidOf(id)));
+      return item && executionFrom(item);
+    },
+
+    /** What the execution was asked; `undefined` where it is gone. */
+    async asked({ organization, id }: ExecutionReference): Promise<Asked | undefined> {
+      const item = await getItem(table, keys.executionInput(organization, ulidOf(id)));
+      return item && askedFrom(item);
+    },
+
+    /** The execution whole, as it is now. */
+    async get({ organization, id }: ExecutionReference): Promise<(Execution & { agentId: string }) | undefined> {
+      const pk = keys.execution(organization, ulidOf(id));
+      return wholeExecution(await Array.fromAsync(queryItems(table, { pk })));
+    },
+
+    /** A page of the executions of all agents or of one, newest first, and the exact number of all that match. */
+    async list(
+      organization: Organization,
+      { agentId, status }: { agentId?: string | undefined; status?: ExecutionStatus | undefined },
+      page: { limit: number; offset: number },
+    ): Promise<Page<ExecutionListItem>> {
+      const list = keys.executionScope(organization, agentId && ulidOf(agentId));
+      const { rows, total } = await readPage(table, { list, cells: status && [cellOf(status)], ...page });
+      return { items: rows.map(({ entry }) => entry as ExecutionListItem), total };
+    },
+
+    /**
+     * Takes an execution in hand until the lease ends. Answers `undefined` where it has ended, is gone, or is in
+     * another's hand. The sweeper looks at it again when the lease ends.
+     */
+    async claim(
+      reference: ExecutionReference,
+      lease: { claim: string; now: string; until: string },
+    ): Promise<RunningExecution | undefined> {
+      let own: RunningExecution | undefined;
+      const write = claimWrite(reference, lease, (found) => {
+        const execution = found && executionFrom(found);
+        // The client's own second try, after an answer that was lost, finds what the first has written.
+        if (execution?.claim === lease.claim) own = execution as RunningExecution;
+        return new Stale();
+      });
+      const item = await transact(table, [write]).catch(ignoreStale);
+      return item ? (executionFrom(item) as RunningExecution) : own;
+    },
+
+    /**
+     * Holds on to an execution that this worker has in hand.
+     *
+     * @throws `Lost`
+     */
+    async renew(execution: RunningExecution, until: string): Promise<void> {
+      await transact(table, [
+        heldWrite(execution, { set: 'leaseUntil = :until, #dueAt = :until' }, { ':until': until }),
+      ]);
+    },
+
+    /**
+     * Ends an execution that this worker has in hand: status and output, rows and counters, the day's metrics, and
+     * the task's move.
+     *
+     * @throws `Lost`; `Stale` when the task is no longer what was read
+     */
+    async end(
+      execution: RunningExecution,
+      ending: Ending,
+      { output = '', task }: { output?: string | undefined; task?: TaskMove | undefined },
+    ): Promise<void> {
+      const { organization, agentId, startedAt } = execution;
+      const ended: ExecutionHead = { ...execution, ...ending };
+      await transact(table, [
+        endWrite(execution, ending),
+        ...outputItems(execution, output).map((Item): Write => ({ Put: { Item } })),
+        ...listingWrites(executionStanding(execution), executionStanding(ended)).map(ifThere),
+        countDown(organization),
+        metricsWrite(organization, agentId, startedAt, ending),
+        ...(task ? changeWrites(organization, task.before, task.after) : []),
+      ]);
+    },
+
+    due: waiting.due,
+
+    /** Lists an execution for a later moment and answers it as it is now; `undefined` where it has moved on. */
+    async postpone(overdue: Overdue, later: string): Promise<ExecutionHead | undefined> {
+      const item = await waiting.postpone(overdue, later);
+      return item && executionFrom(item);
+    },
+  };
+}
+
+export type ExecutionStore = ReturnType<typeof openExecutionStore>;
+
+/** One more runs, if there is room for it. */
+function countUp(organization: Organization, cap: number): Write {
+  return {
+    Update: {
+      Key: keys.running(organization),
+      UpdateExpression: 'ADD running :one',
+      ConditionExpression: 'attribute_not_exists(running) OR running < :cap',
+      ExpressionAttributeValues: { ':one': 1, ':cap': cap },
+    },
+    otherwise: () =>
+      new Refusal(
+        'rate_limited',
+        `${cap} executions are running, as many as may at once; try again when one has ended.`,
+        [],
+        {
+          'Retry-After': '10',
+        },
+      ),
+  };
+}
+
+/** One less runs. */
+function countDown(organization: Organization): Write {
+  return {
+    Update: {
+      Key: keys.running(organization),
+      UpdateExpression: 'ADD running :minusOne',
+      ExpressionAttributeValues: { ':minusOne': -1 },
+    },
+  };
+}
+
+/** No execution is begun by an agent that was deleted or set inactive meanwhile. */
+function stillActive({ organization, agentName, agentId }: RunningExecution): Write {
+  return {
+    ConditionCheck: {
+      Key: keys.agent(organization, agentName),
+      ConditionExpression: 'id = :id AND #status = :active',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':id': agentId, ':active': 'active' },
+    },
+    otherwise: () => new Stale(),
+  };
+}
+
+/** The rows of an execution go with its agent; one that is purged must not come back by a late end. */
+function ifThere(write: Write): Write {
+  if (!('Delete' in write)) return write;
+  return { Delete: { ...write.Delete, ConditionExpression: 'attribute_exists(pk)' }, otherwise: () => new Lost() };
+}
