@@ -45,6 +45,7 @@ export function openApp({ environment: variables, clock }: Collaborators) {
   const deliveries = openDeliveryStore(table);
   const agents = openAgentStore(table, defaultModel);
   const tasks = openTaskStore(table);
+  const purges = openPurgeStore(table);
   const executions = openExecutionStore(table, readRunningCap(variables[environment.runningCap] || undefined));
   // Only the pipeline's functions are given queues, each those that it sends to; the others never send.
   const queue = <Message = DeliveryMessage>(name: QueueName) =>
@@ -55,7 +56,7 @@ export function openApp({ environment: variables, clock }: Collaborators) {
     /** Which receivers the operator has opened. */
     allowed,
     log: new Logger({ serviceName: 'crewboard' }),
-    agents: openAgents({ store: agents, defaultModel, ulid, clock }),
+    agents: openAgents({ store: agents, purges, defaultModel, ulid, clock }),
     executions: openExecutions({ store: executions, agents, tasks, ulid, clock }),
     runs: openRuns({ store: executions, agents, tasks, queue: queue('executions'), clock, pause }),
     tokens: openTokens(table),
@@ -77,7 +78,7 @@ export function openApp({ environment: variables, clock }: Collaborators) {
       ulid,
       clock,
     }),
-    purges: openPurges({ store: openPurgeStore(table), queue: queue('purges'), clock }),
+    purges: openPurges({ store: purges, queue: queue('purges'), clock }),
     testDelivery: openTestDelivery({ store: deliveries, webhooks, secrets, ulid, clock }),
     /** Where what can never be handled waits for an operator. */
     deadChanges: queue<unknown>('deadChanges'),

@@ -16,6 +16,7 @@ import type { StoredAgent } from '../table/agent-items.ts';
 import type { AgentStore } from '../table/agents.ts';
 import { graceMs } from '../table/due.ts';
 import type { Once } from '../table/idempotency.ts';
+import type { PurgeStore } from '../table/purges.ts';
 import { untilFresh } from '../table/transact.ts';
 import { matching, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';
@@ -23,6 +24,7 @@ import { newSystemAgents } from './system-agents.ts';
 /** What agents are made of. */
 export type AgentParts = {
   store: AgentStore;
+  purges: Pick<PurgeStore, 'hide'>;
   /** The model of agents that name none. */
   defaultModel: string;
   ulid: () => string;
@@ -30,7 +32,7 @@ export type AgentParts = {
 };
 
 /** Agents: what callers can do with them (specification, "Agents"). */
-export function openAgents({ store, defaultModel, ulid, clock }: AgentParts) {
+export function openAgents({ store, purges, defaultModel, ulid, clock }: AgentParts) {
   const found = async (organization: Organization, name: string) => {
     const agent = await store.head(organization, name);
     if (!agent) throw notFound();
@@ -111,8 +113,8 @@ export function openAgents({ store, defaultModel, ulid, clock }: AgentParts) {
      *
      * @throws `Refusal` `not_found`, `precondition_failed`, `system_agent`
      */
-    delete(organization: Organization, name: string, ifMatch: Precondition): Promise<void> {
-      return untilFresh(store.table, async () => {
+    async delete(organization: Organization, name: string, ifMatch: Precondition): Promise<void> {
+      const agentId = await untilFresh(store.table, async () => {
         const agent = await found(organization, name);
         ifMatch(agent.version);
         if (agent.isSystem)
@@ -121,7 +123,9 @@ export function openAgents({ store, defaultModel, ulid, clock }: AgentParts) {
             `${name} is a system agent and cannot be deleted; set it inactive instead.`,
           );
         await store.remove(organization, agent, timestamp(clock() + graceMs));
+        return agent.id;
       });
+      await purges.hide({ organization, agentId });
     },
 
     /**

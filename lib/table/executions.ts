@@ -185,7 +185,7 @@ function countUp(organization: Organization, cap: number): Write {
 }
 
 /** One less runs. */
-function countDown(organization: Organization): Write {
+export function countDown(organization: Organization): Write {
   return {
     Update: {
       Key: keys.running(organization),

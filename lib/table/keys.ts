@@ -53,10 +53,12 @@ export const keys = {
     pk: partition(organization, 'AS', agent),
     sk: skill,
   }),
-  /** The partitions that belong to an agent alone, and go with it. */
+  /** The partitions that belong to an agent alone, and go with it; those of its executions are named by its list. */
   agentPartitions: (organization: Organization, agent: string): string[] => [
     keys.agentTexts(organization, agent),
     keys.agentSkills(organization, agent),
+    keys.executionScope(organization, agent).counters,
+    keys.metrics(organization, agent),
   ],
   /** What is left to be purged of an agent that was deleted. */
   purge: (organization: Organization, agent: string): Key => ({ pk: partition(organization, 'PU'), sk: agent }),

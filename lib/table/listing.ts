@@ -2,7 +2,7 @@ import { tableSchema } from '../contract/deployment.ts';
 import type { Table } from './client.ts';
 import { keys, type ListScope } from './keys.ts';
 import { queryItems } from './reads.ts';
-import type { Item, Write } from './transact.ts';
+import { type Item, type Otherwise, transactionLimit, type Write } from './transact.ts';
 
 /**
  * Lists that are exact, read their own writes and cost the same at any size (design §4). DynamoDB counts nothing
@@ -84,6 +84,33 @@ export function listingWrites(before?: Standing, after?: Standing, keeping: Keep
       ...(left === entered ? [] : [count(list, ulid, changes, keeping)]),
     ];
   });
+}
+
+/** The most things that `leavingWrites` takes out in one transaction: two rows each, and the counter. */
+export const leavingLimit = Math.floor((transactionLimit - 1) / 2);
+
+/** Names the counter row of a thing in a list: things of one name can leave the list in one transaction. */
+export function counterOf(ulid: string): string {
+  return `${ulidEpochs.of(ulid)}#${laneOf(ulid)}`;
+}
+
+/**
+ * The writes that take several things of one counter row out of a list, for a list that loses many at once.
+ *
+ * @param otherwise what it means that one of them stands elsewhere by now, or nowhere
+ */
+export function leavingWrites(
+  list: ListScope,
+  things: readonly Pick<Standing, 'ulid' | 'cell'>[],
+  otherwise: Otherwise,
+): Write[] {
+  const changes: Record<string, number> = {};
+  for (const { cell } of things) changes[cell] = (changes[cell] ?? 0) - 1;
+  const rows = things.flatMap(({ ulid, cell }) => runsOf(cell).map((run) => keys.listRow(list, run, ulid)));
+  return [
+    ...rows.map((Key): Write => ({ Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, otherwise })),
+    count(list, (things[0] as Standing).ulid, changes, {}),
+  ];
 }
 
 function put(item: Item, { expiresAt }: Keeping): Write {

@@ -1,10 +1,11 @@
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
+import { deletePartition } from './delete-partition.ts';
 import { dueEntry, type Overdue, openDueList } from './due.ts';
+import { leaveList, purgeExecutions, type Release } from './execution-removal.ts';
 import { keys, organizationOf } from './keys.ts';
-import { queryItems } from './reads.ts';
-import { type Item, transact, transactionLimit, type Write } from './transact.ts';
+import { type Item, transact, type Write } from './transact.ts';
 
 /** What is left of an agent that was deleted: nothing of it can be reached any more, and all of it is to go. */
 export type Purge = { organization: Organization; agentId: string };
@@ -37,9 +38,16 @@ export function openPurgeStore(table: Table) {
       return item && purgeFrom(item);
     },
 
+    /** Takes what belongs to an agent out of everything that can still be read. */
+    hide: (purge: Purge): Promise<void> => leaveList(table, purge),
+
     /** Deletes all that belongs to an agent, and the purge with the last of it. */
-    async carryOut({ organization, agentId }: Purge): Promise<void> {
+    async carryOut(purge: Purge, release: Release): Promise<void> {
+      const { organization, agentId } = purge;
       const ulid = ulidOf(agentId);
+      // Whoever deleted the agent may have died before its executions were out of the list.
+      await leaveList(table, purge);
+      await purgeExecutions(table, purge, release);
       for (const pk of keys.agentPartitions(organization, ulid)) await deletePartition(table, pk);
       await transact(table, [{ Delete: { Key: keys.purge(organization, ulid) } }]);
     },
@@ -47,15 +55,3 @@ export function openPurgeStore(table: Table) {
 }
 
 export type PurgeStore = ReturnType<typeof openPurgeStore>;
-
-/** Deletes every item of a partition to which nothing is added any more. */
-async function deletePartition(table: Table, pk: string): Promise<void> {
-  let writes: Write[] = [];
-  for await (const { sk } of queryItems(table, { pk })) {
-    writes.push({ Delete: { Key: { pk, sk: sk as string } } });
-    if (writes.length < transactionLimit) continue;
-    await transact(table, writes);
-    writes = [];
-  }
-  if (writes.length > 0) await transact(table, writes);
-}

@@ -19,7 +19,13 @@ async function given(): Promise<readonly StoredAgent[]> {
       provisioned = agents;
     },
   };
-  const parts = { store: store as AgentStore, defaultModel: 'some.model', ulid: () => ulid(clock()), clock };
+  const parts = {
+    store: store as AgentStore,
+    purges: { hide: async () => {} },
+    defaultModel: 'some.model',
+    ulid: () => ulid(clock()),
+    clock,
+  };
   await openAgents(parts).provision('org' as Organization);
   return provisioned;
 }

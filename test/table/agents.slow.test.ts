@@ -3,6 +3,7 @@ import { openAgents } from '../../lib/agents/agents.ts';
 import { type AgentFilter, NewAgent } from '../../lib/contract/agents.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { openAgentStore } from '../../lib/table/agents.ts';
+import { openPurgeStore } from '../../lib/table/purges.ts';
 import { seedAgents, storedAgent } from './agent-seed.ts';
 import { openBoard } from './board.ts';
 import { meter } from './capacity.ts';
@@ -31,7 +32,13 @@ const newestFirst = agents.toReversed();
 const { table, app, clock } = await openBoard();
 const { costOf } = meter(table);
 const store = openAgentStore(table, 'some.model');
-const registry = openAgents({ store, defaultModel: 'some.model', ulid: app.ulid, clock });
+const registry = openAgents({
+  store,
+  purges: openPurgeStore(table),
+  defaultModel: 'some.model',
+  ulid: app.ulid,
+  clock,
+});
 const organization = 'many' as Organization;
 const list = (filter: AgentFilter, offset: number) => registry.list(organization, filter, { limit: 20, offset });
 

@@ -5,6 +5,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { headOf, type StoredAgent, textItems } from '../../lib/table/agent-items.ts';
 import { openAgentStore } from '../../lib/table/agents.ts';
 import type { Once } from '../../lib/table/idempotency.ts';
+import { openPurgeStore } from '../../lib/table/purges.ts';
 import { AlreadyDone, Stale } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
 import { seedAgents, storedAgent } from './agent-seed.ts';
@@ -16,7 +17,13 @@ const board = await openBoard();
 const { table } = board;
 const { costOf, transactionsOf } = meter(table);
 const store = openAgentStore(table, 'default.model');
-const agents = openAgents({ store, defaultModel: 'default.model', ulid: board.app.ulid, clock: board.clock });
+const agents = openAgents({
+  store,
+  purges: openPurgeStore(table),
+  defaultModel: 'default.model',
+  ulid: board.app.ulid,
+  clock: board.clock,
+});
 let organization: Organization;
 let organizations = 0;
 
@@ -336,9 +343,9 @@ describe('the cost', () => {
     expect(await costOf(() => agents.unassign(organization, 'writer', skill.id))).toMatchObject(cost(2, 1, 4));
   });
 
-  it('of a deletion is a read and a transaction', async () => {
+  it('of a deletion is a read, a transaction, and a look at what it ran', async () => {
     await create(both);
-    expect(await costOf(() => agents.delete(organization, 'writer', always))).toMatchObject(cost(2, 1, 4));
+    expect(await costOf(() => agents.delete(organization, 'writer', always))).toMatchObject(cost(3, 2, 4));
   });
 });
 

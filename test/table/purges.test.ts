@@ -10,6 +10,8 @@ import { type Board, openBoard } from './board.ts';
 const [ulid, other] = ['01K00000000000000000000000', '01K00000000000000000000001'] as const;
 const purge = (organization: Organization) => ({ organization, agentId: `ag_${ulid}` });
 const dueAt = '2026-01-01T00:01:00.000Z';
+/** No execution, so no task to release. */
+const noTask = () => undefined;
 let board: Board;
 let organization: Organization;
 let before: Record<string, unknown>;
@@ -51,26 +53,26 @@ function dyingTable(nth: number): Table {
 
 describe('a purge', () => {
   it('leaves nothing of its agent, and all of the others', async () => {
-    await openPurgeStore(board.table).carryOut(purge(organization));
+    await openPurgeStore(board.table).carryOut(purge(organization), noTask);
     expect(await left()).toEqual(before);
   });
 
   it('can be made again, and by two at once', async () => {
     const store = openPurgeStore(board.table);
-    await Promise.all([store.carryOut(purge(organization)), store.carryOut(purge(organization))]);
-    await store.carryOut(purge(organization));
+    await Promise.all([store.carryOut(purge(organization), noTask), store.carryOut(purge(organization), noTask)]);
+    await store.carryOut(purge(organization), noTask);
     expect(await left()).toEqual(before);
   });
 
   it('that is killed at any step is still listed, and is carried out by the next', async () => {
     const store = openPurgeStore(board.table);
     for (let step = 0; step < 7; step++) {
-      await expect(openPurgeStore(dyingTable(step)).carryOut(purge(organization))).rejects.toThrow('killed');
+      await expect(openPurgeStore(dyingTable(step)).carryOut(purge(organization), noTask)).rejects.toThrow('killed');
       const [overdue, ...more] = await Array.fromAsync(store.due(dueAt));
       expect([overdue?.dueAt, more]).toEqual([dueAt, []]);
       await putAll(ulid, 120);
     }
-    await store.carryOut(purge(organization));
+    await store.carryOut(purge(organization), noTask);
     expect(await left()).toEqual(before);
     expect(await Array.fromAsync(store.due('9999-12-31T23:59:59.999Z'))).toEqual([]);
   });

@@ -1,0 +1,15 @@
+import type { Table } from './client.ts';
+import { queryItems } from './reads.ts';
+import { transact, transactionLimit, type Write } from './transact.ts';
+
+/** Deletes every item of a partition to which nothing is added any more. It may be done again, and by several at once. */
+export async function deletePartition(table: Table, pk: string): Promise<void> {
+  let writes: Write[] = [];
+  for await (const { sk } of queryItems(table, { pk })) {
+    writes.push({ Delete: { Key: { pk, sk: sk as string } } });
+    if (writes.length < transactionLimit) continue;
+    await transact(table, writes);
+    writes = [];
+  }
+  if (writes.length > 0) await transact(table, writes);
+}

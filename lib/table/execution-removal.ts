@@ -1,0 +1,103 @@
+import type { ExecutionStatus } from '../contract/executions.ts';
+import { ulidOf } from '../contract/ids.ts';
+import type { Table } from './client.ts';
+import { deletePartition } from './delete-partition.ts';
+import { cellOf, executionFrom } from './execution-items.ts';
+import { countDown, type TaskMove } from './executions.ts';
+import { keys } from './keys.ts';
+import { counterOf, everything, leavingLimit, leavingWrites } from './listing.ts';
+import type { Purge } from './purges.ts';
+import { getItem, getItems, queryItems } from './reads.ts';
+import { type StoredTask, taskFrom } from './task-items.ts';
+import { changeWrites } from './tasks.ts';
+import { type Item, Stale, transact, untilFresh } from './transact.ts';
+
+/** How a task that an execution had taken on goes on without it; `undefined`: it is left alone. */
+export type Release = (task: StoredTask, executionId: string) => TaskMove | undefined;
+
+/** So many counter rows are written to side by side: transactions over the same one would conflict. */
+const countersAtOnce = 16;
+
+/** So many executions are purged side by side. */
+const purgedAtOnce = 25;
+
+/**
+ * Takes the executions of a deleted agent out of its organization's list: with this they are gone from everything
+ * that can still be read (design §4). The agent's own list says which they are; nothing is added to it any more, for
+ * every start checks the agent.
+ */
+export async function leaveList(table: Table, { organization, agentId }: Purge): Promise<void> {
+  const all = keys.executionScope(organization);
+  const executions = await Array.fromAsync(listed(table, { organization, agentId }));
+  const waiting = [...Map.groupBy(executions, ({ ulid }) => counterOf(ulid)).values()];
+  const leave = async (group: readonly { ulid: string }[]): Promise<void> => {
+    for (let at = 0; at < group.length; at += leavingLimit) {
+      const batch = group.slice(at, at + leavingLimit).map(({ ulid }) => keys.listRow(all, everything, ulid));
+      await untilFresh(table, async () => {
+        // What ends at this moment stands in another cell the next time; what another has taken out is not found.
+        const standing = (await getItems(table, batch)).map(({ id, status }) => ({
+          ulid: ulidOf(id as string),
+          cell: cellOf(status as ExecutionStatus),
+        }));
+        if (standing.length > 0)
+          await transact(
+            table,
+            leavingWrites(all, standing, () => new Stale()),
+          );
+      });
+    }
+  };
+  while (waiting.length > 0) await Promise.all(waiting.splice(0, countersAtOnce).map(leave));
+}
+
+/**
+ * Deletes the executions of a deleted agent. One that ran gives its place and its task back; its worker, if there is
+ * one, finds its row gone and drops what it has. A purge that is killed goes on with what is left.
+ */
+export async function purgeExecutions(table: Table, purge: Purge, release: Release): Promise<void> {
+  const own = keys.executionScope(purge.organization, ulidOf(purge.agentId));
+  const batch: { ulid: string; status: ExecutionStatus }[] = [];
+  const purgeBatch = async (): Promise<void> => {
+    const executions = batch.splice(0);
+    await Promise.all(executions.map(({ ulid }) => purgeExecution(table, purge, ulid, release)));
+    const rows = executions.flatMap(({ ulid, status }) =>
+      [everything, cellOf(status)].map((run) => keys.listRow(own, run, ulid)),
+    );
+    await transact(
+      table,
+      rows.map((Key) => ({ Delete: { Key } })),
+    );
+  };
+  for await (const execution of listed(table, purge)) {
+    batch.push(execution);
+    if (batch.length === purgedAtOnce) await purgeBatch();
+  }
+  if (batch.length > 0) await purgeBatch();
+}
+
+/** The executions in an agent's own list. */
+async function* listed(
+  table: Table,
+  { organization, agentId }: Purge,
+): AsyncGenerator<{ ulid: string; status: ExecutionStatus }> {
+  const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
+  for await (const { id, status } of queryItems(table, { pk, from: `${everything}#`, to: `${everything}#~` }))
+    yield { ulid: ulidOf(id as string), status: status as ExecutionStatus };
+}
+
+async function purgeExecution(table: Table, { organization }: Purge, ulid: string, release: Release): Promise<void> {
+  const Key = keys.executionHead(organization, ulid);
+  await untilFresh(table, async () => {
+    const item = await getItem(table, Key);
+    const execution = item && executionFrom(item);
+    if (execution?.status !== 'running') return;
+    const task = execution.taskId && (await getItem(table, keys.task(organization, ulidOf(execution.taskId))));
+    const move = task ? release(taskFrom(task as Item), execution.id) : undefined;
+    await transact(table, [
+      { Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, otherwise: () => new Stale() },
+      countDown(organization),
+      ...(move ? changeWrites(organization, move.before, move.after) : []),
+    ]);
+  });
+  await deletePartition(table, keys.execution(organization, ulid));
+}
