@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ask } from '../../lib/agents/asking.ts';
+import type { Answer } from '../../lib/model/converse.ts';
+import { openTimeline } from './timeline.ts';
+
+const throttled: Answer = { kind: 'throttled', tokens: 0 };
+const faulty: Answer = { kind: 'faulty', error: 'The model could not be reached, or had a fault.', tokens: 2 };
+const text: Answer = { kind: 'text', text: 'Done.', tokens: 5 };
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Asks a model that answers one after the other, the last one for ever; how it ended, and how long it waited. */
+async function asked(answers: readonly Answer[], { tries = 3, withinMs = Number.POSITIVE_INFINITY } = {}) {
+  const timeline = openTimeline(0);
+  const late = new AbortController();
+  const { signal } = late;
+  if (withinMs < Number.POSITIVE_INFINITY) void timeline.pause(withinMs, signal).then(() => late.abort());
+  const askedAt: number[] = [];
+  const model = async (): Promise<Answer> => {
+    askedAt.push(timeline.clock());
+    return answers[askedAt.length - 1] ?? (answers.at(-1) as Answer);
+  };
+  const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal };
+  const answered = await timeline.finish(ask(model, question, timeline.pause, tries));
+  return { answered, askedAt, endedAt: timeline.clock(), waiting: timeline.waiting() };
+}
+
+describe('a model that is asked', () => {
+  it('and answers at once is asked once, without a pause', async () => {
+    expect(await asked([text])).toEqual({ answered: text, askedAt: [0], endedAt: 0, waiting: 0 });
+  });
+
+  it('and would fail the same way again is asked once', async () => {
+    const failed: Answer = { kind: 'failed', error: 'The model refused to do this.', tokens: 7 };
+    expect(await asked([failed])).toMatchObject({ answered: failed, askedAt: [0] });
+  });
+
+  it('and has a fault is asked three times, and says in the end what the last fault was', async () => {
+    const last: Answer = { ...faulty, error: 'The model took too long to answer.' };
+    const { answered, askedAt } = await asked([faulty, faulty, last]);
+    expect(answered).toEqual({ kind: 'failed', error: last.error, tokens: 6 });
+    expect(askedAt).toHaveLength(3);
+  });
+
+  it('and has a fault is not asked again where one try is all there is', async () => {
+    const { answered, askedAt } = await asked([faulty], { tries: 1 });
+    expect(answered).toEqual({ kind: 'failed', error: faulty.error, tokens: 2 });
+    expect(askedAt).toEqual([0]);
+  });
+
+  it('and answers after two faults has answered, with the tokens of every call', async () => {
+    const { answered } = await asked([faulty, faulty, text]);
+    expect(answered).toEqual({ ...text, tokens: 9 });
+  });
+
+  it('and throttles between its faults is asked as often as without', async () => {
+    const { answered, askedAt } = await asked([throttled, faulty, throttled, throttled, faulty, throttled, text]);
+    expect(answered).toEqual({ ...text, tokens: 9 });
+    expect(askedAt).toHaveLength(7);
+  });
+
+  it('and throttles a hundred times does not fail for it, nor where one try is all there is', async () => {
+    for (const tries of [1, 3]) {
+      const { answered } = await asked([...Array(100).fill(throttled), text], { tries });
+      expect(answered).toEqual(text);
+    }
+  });
+});
+
+describe('a throttled model', () => {
+  const chance = (value: number) => vi.spyOn(Math, 'random').mockReturnValue(value);
+
+  it('is left alone for up to 1, 2, 4, 8, 16 and then 30 seconds', async () => {
+    chance(1);
+    const { askedAt } = await asked([...Array(8).fill(throttled), text]);
+    const pauses = askedAt.slice(1).map((at, nth) => at - (askedAt[nth] as number));
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+  });
+
+  it('is left alone for a part of that, which chance draws anew each time', async () => {
+    const random = chance(0).mockReturnValueOnce(0.25).mockReturnValueOnce(0.5).mockReturnValueOnce(0.75);
+    const { askedAt } = await asked([throttled, throttled, throttled, throttled, text]);
+    expect(askedAt).toEqual([0, 250, 1_250, 4_250, 4_250]);
+    expect(random).toHaveBeenCalledTimes(4);
+  });
+
+  it('is asked for as long as the signal lets it, and then it is the signal that ended it', async () => {
+    chance(0.5);
+    const { answered, askedAt, endedAt, waiting } = await asked([throttled], { withinMs: 600_000 });
+    expect(answered).toEqual({ kind: 'aborted', tokens: 0 });
+    // At once, after the half of 31 s in five pauses, and from then on every 15 s.
+    expect(askedAt).toHaveLength(1 + 5 + Math.floor((600_000 - 15_500) / 15_000));
+    expect(endedAt).toBe(600_000);
+    expect(waiting).toBe(0);
+  });
+});
+
+describe('a signal', () => {
+  it('that has aborted before lets no model be asked', async () => {
+    const model = vi.fn(async () => text);
+    const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal: AbortSignal.abort() };
+    expect(await ask(model, question, openTimeline(0).pause, 3)).toEqual({ kind: 'aborted', tokens: 0 });
+    expect(model).not.toHaveBeenCalled();
+  });
+
+  it('that aborts a call keeps the tokens of the calls before', async () => {
+    const { answered } = await asked([faulty, { kind: 'aborted', tokens: 1 }]);
+    expect(answered).toEqual({ kind: 'aborted', tokens: 3 });
+  });
+
+  it('that aborts a pause ends it at once', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    const { answered, askedAt, endedAt } = await asked([faulty], { tries: 9, withinMs: 5_000 });
+    expect(answered).toEqual({ kind: 'aborted', tokens: 6 });
+    expect(askedAt).toEqual([0, 1_000, 3_000]);
+    expect(endedAt).toBe(5_000);
+  });
+});

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { openWorkshop, scriptedModel, silent, text } from './workshop.ts';
+
+const workshop = await openWorkshop({ cap: 1_000 });
+const { organization, timeline, clock } = workshop;
+const minute = 60_000;
+
+/** Takes an execution in hand and dies of it, so often; each time until the lease has run out. */
+async function loseWorkers(id: string, times: number): Promise<void> {
+  for (let nth = 0; nth < times; nth++) {
+    expect(await workshop.claim(id)).toBeDefined();
+    clock.now += 30_000;
+  }
+}
+
+describe('an execution that is carried out', () => {
+  it('is completed, with all that is known of it, and held by nobody', async () => {
+    const message = await workshop.start();
+    const { startedAt } = (await workshop.execution(message)) as { startedAt: string };
+    const slow = async () => {
+      await timeline.pause(65_000, new AbortController().signal);
+      return text('Done.', 100);
+    };
+    await workshop.carryOut(message, scriptedModel({ work: slow }).tools);
+    const execution = await workshop.execution(message);
+    expect(execution).toMatchObject({
+      status: 'completed',
+      output: 'Done.',
+      tokensUsed: 111,
+      durationMs: 65_000,
+      completedAt: new Date(Date.parse(startedAt) + 65_000).toISOString(),
+      qualityGates: { selfTest: 'passed', qaReview: 'passed' },
+    });
+    for (const field of ['error', 'claim', 'leaseUntil']) expect(execution).not.toHaveProperty(field);
+    expect(timeline.waiting()).toBe(0);
+  });
+
+  it('has failed where the model has, and says why', async () => {
+    const message = await workshop.start();
+    const error = 'There is no such model, or it cannot be used from here.';
+    await workshop.carryOut(message, scriptedModel({ work: { kind: 'failed', error, tokens: 7 } }).tools);
+    const execution = await workshop.execution(message);
+    expect(execution).toMatchObject({ status: 'failed', error, tokensUsed: 7 });
+    expect(execution?.qualityGates).toEqual({ selfTest: 'skipped', qaReview: 'skipped' });
+    expect(execution).not.toHaveProperty('output');
+  });
+
+  it('by ten workers at once is worked on by one', async () => {
+    const message = await workshop.start();
+    const { tools, times } = scriptedModel();
+    await Promise.all(Array.from({ length: 10 }, () => workshop.runs.carryOut(message, tools)));
+    expect(times('work')).toBe(1);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'completed' });
+  });
+
+  it.each<[string, () => Promise<string>]>([
+    [
+      'has ended',
+      async () => {
+        const message = await workshop.start();
+        await workshop.carryOut(message, scriptedModel().tools);
+        return message.executionId;
+      },
+    ],
+    ['is in another’s hand', async () => (await workshop.claimed()).id],
+    ['there is not', async () => 'ex_01K00000000000000000000000'],
+  ])('though it %s is left as it is, and asks nobody', async (_, idOf) => {
+    const executionId = await idOf();
+    const before = await workshop.dump();
+    const { tools, asked } = scriptedModel();
+    await workshop.carryOut({ organization, executionId }, tools);
+    expect(await workshop.dump()).toEqual(before);
+    expect(asked).toEqual([]);
+  });
+
+  it('ends no sooner than it began, whatever a worker’s clock says', async () => {
+    const message = await workshop.start();
+    clock.now -= 5_000;
+    await workshop.carryOut(message, scriptedModel().tools);
+    clock.now += 5_000;
+    expect(await workshop.execution(message)).toMatchObject({ status: 'completed', durationMs: 0 });
+  });
+});
+
+describe('an execution whose worker died', () => {
+  it('once is completed by the next', async () => {
+    const message = await workshop.start();
+    await loseWorkers(message.executionId, 1);
+    await workshop.carryOut(message, scriptedModel().tools);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'completed', output: 'Done.' });
+  });
+
+  it('twice is lost, and nobody is asked again', async () => {
+    const message = await workshop.start();
+    await loseWorkers(message.executionId, 2);
+    const { tools, asked } = scriptedModel();
+    await workshop.carryOut(message, tools);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost', tokensUsed: 0 });
+    expect(asked).toEqual([]);
+  });
+
+  it('and whose end as lost died too, is lost all the same', async () => {
+    const message = await workshop.start();
+    await loseWorkers(message.executionId, 3);
+    await workshop.carryOut(message, scriptedModel().tools);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
+  });
+
+  it('is not worked on before its lease has run out', async () => {
+    const message = await workshop.start();
+    await workshop.claim(message.executionId);
+    clock.now += 29_999;
+    const { tools, times } = scriptedModel();
+    await workshop.carryOut(message, tools);
+    expect(times('work')).toBe(0);
+    clock.now += 1;
+    await workshop.carryOut(message, tools);
+    expect(times('work')).toBe(1);
+  });
+});
+
+describe('the deadline, ten minutes after the start,', () => {
+  it('ends an execution that a worker has in hand, at its moment', async () => {
+    const message = await workshop.start();
+    await workshop.carryOut(message, scriptedModel({ work: silent }).tools);
+    const failed = { status: 'failed', error: 'deadline', durationMs: 10 * minute };
+    expect(await workshop.execution(message)).toMatchObject(failed);
+    expect(timeline.waiting()).toBe(0);
+  });
+
+  it('ends one that nobody had in hand before, and nobody is asked', async () => {
+    const message = await workshop.start();
+    clock.now += 10 * minute;
+    const { tools, asked } = scriptedModel();
+    await workshop.carryOut(message, tools);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'deadline', tokensUsed: 0 });
+    expect(asked).toEqual([]);
+  });
+
+  it('leaves one that is begun a moment before the time that is left', async () => {
+    const message = await workshop.start();
+    clock.now += 10 * minute - 1;
+    await workshop.carryOut(message, scriptedModel().tools);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'completed' });
+  });
+
+  it('within the gates leaves the work completed', async () => {
+    const message = await workshop.start();
+    await workshop.carryOut(message, scriptedModel({ qaReview: silent }).tools);
+    expect(await workshop.execution(message)).toMatchObject({
+      status: 'completed',
+      durationMs: 10 * minute,
+      tokensUsed: 110,
+      qualityGates: { selfTest: 'passed', qaReview: 'skipped' },
+    });
+  });
+});
+
+describe('a worker that has lost its hold', () => {
+  it('drops what it has come to: the other’s end is the only one', async () => {
+    const message = await workshop.start();
+    const stolen = async () => {
+      // Nothing came through from this worker for all of its lease, and another has ended it meanwhile.
+      clock.now += 30_000;
+      await workshop.runs.carryOut(message, scriptedModel({ work: text('The other’s.', 5) }).tools);
+      return text('Too late.', 100);
+    };
+    const { tools } = scriptedModel({ work: stolen });
+    await workshop.runs.carryOut(message, tools);
+    const ended = await workshop.execution(message);
+    expect(ended).toMatchObject({ status: 'completed', output: 'The other’s.', tokensUsed: 16 });
+  });
+
+  it('has its call aborted by the renewal that is refused, and writes nothing', async () => {
+    const message = await workshop.start();
+    let before: unknown;
+    const { tools, asked } = scriptedModel({
+      work: async (question) => {
+        clock.now += 30_000;
+        await workshop.claim(message.executionId, 'another');
+        before = await workshop.dump();
+        return silent(question);
+      },
+    });
+    const begun = clock();
+    await workshop.carryOut(message, tools);
+    expect(clock() - begun).toBeLessThan(minute);
+    expect(asked[0]?.signal.aborted).toBe(true);
+    expect(await workshop.dump()).toEqual(before);
+  });
+
+  it('waits no longer for a model that throttles', async () => {
+    const message = await workshop.start();
+    const { tools } = scriptedModel({ work: { kind: 'throttled', tokens: 0 } });
+    const run = workshop.runs.carryOut(message, tools);
+    await timeline.pass(15_000);
+    clock.now += 30_000;
+    await workshop.claim(message.executionId, 'another');
+    const taken = clock();
+    await timeline.finish(run);
+    expect(clock() - taken).toBeLessThanOrEqual(10_000);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'running' });
+  });
+});

@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { work } from '../../lib/agents/work.ts';
+import type { Answer } from '../../lib/model/converse.ts';
+import { openWorkshop, scriptedModel, silent, text } from './workshop.ts';
+
+const workshop = await openWorkshop({ cap: 1_000 });
+const { organization, timeline } = workshop;
+const never = new AbortController().signal;
+const fault = 'The model could not be reached, or had a fault.';
+const faulty: Answer = { kind: 'faulty', error: fault, tokens: 2 };
+const throttled: Answer = { kind: 'throttled', tokens: 0 };
+
+type Says = Parameters<typeof scriptedModel>[0];
+
+/** What an execution comes to whose models say what they are told to. */
+async function workedOn(says?: Says, signal: AbortSignal = never) {
+  const execution = await workshop.claimed();
+  const scripted = scriptedModel(says);
+  const result = await timeline.finish(work(execution, workshop.parts, scripted.tools, signal));
+  return { result, ...scripted };
+}
+
+const completed = { status: 'completed', output: 'Done.', selfTest: 'passed', qaReview: 'passed', tokensUsed: 111 };
+const failedWith = (error: string, tokensUsed: number) => ({
+  status: 'failed',
+  error,
+  tokensUsed,
+  selfTest: 'skipped',
+  qaReview: 'skipped',
+});
+
+describe('work', () => {
+  it('is completed by the answer of the model, and asks each gate once about it', async () => {
+    const { result, asked } = await workedOn();
+    expect(result).toEqual(completed);
+    expect(asked.map(({ purpose }) => purpose).sort()).toEqual(['qaReview', 'selfTest', 'work']);
+    for (const { purpose, user } of asked) expect(user.includes('<work>\nDone.\n</work>')).toBe(purpose !== 'work');
+  });
+
+  it('is asked of the models that the execution and the reviewer have, each with its own prompt', async () => {
+    await workshop.update('qa-reviewer', { model: 'reviewer.model' });
+    const { asked } = await workedOn();
+    const questions = asked.map(({ purpose, model, maxTokens }) => ({ purpose, model, maxTokens }));
+    expect(questions).toEqual([
+      { purpose: 'work', model: 'writer.model', maxTokens: 8_192 },
+      { purpose: 'selfTest', model: 'writer.model', maxTokens: 1_024 },
+      { purpose: 'qaReview', model: 'reviewer.model', maxTokens: 1_024 },
+    ]);
+    expect(asked[0]?.system).toBe('Calm.\n\nWrite.');
+    expect(asked[2]?.system).toMatch(/^You review the work of other agents\./);
+  });
+
+  it.each<[string, Answer, string, number]>([
+    [
+      'would fail the same way again',
+      { kind: 'failed', error: 'The model refused to do this.', tokens: 7 },
+      'The model refused to do this.',
+      7,
+    ],
+    ['has a fault three times', faulty, fault, 6],
+  ])('of a model that %s has failed; nobody judges it, and its tokens are known', async (_, work, error, tokens) => {
+    const { result, asked } = await workedOn({ work });
+    expect(result).toEqual(failedWith(error, tokens));
+    expect(asked.every(({ purpose }) => purpose === 'work')).toBe(true);
+  });
+
+  it('whose answer is as long as it may be is completed, and failed by one byte more', async () => {
+    const longest = 'ö'.repeat(500_000);
+    const { result } = await workedOn({ work: text(longest, 5) });
+    expect(result).toMatchObject({ status: 'completed', output: longest });
+    const { result: longer, asked } = await workedOn({ work: text(`${longest}.`, 5) });
+    expect(longer).toEqual(failedWith('The answer of the model was longer than it may be.', 5));
+    expect(asked).toHaveLength(1);
+  });
+
+  it('has no half of a character in its output', async () => {
+    const { result } = await workedOn({ work: text('a\ud83d', 1) });
+    expect(result).toMatchObject({ output: 'a\ufffd' });
+  });
+
+  it('that is throttled is completed when it is not any more, with a time that went by', async () => {
+    let left = 20;
+    const before = timeline.clock();
+    const { result } = await workedOn({ work: () => (left-- > 0 ? throttled : text('Done.', 100)) });
+    expect(result).toEqual(completed);
+    expect(timeline.clock()).toBeGreaterThan(before);
+  });
+
+  it('whose time is up has failed for that, whether the model is silent or throttles', async () => {
+    for (const work of [silent, throttled]) {
+      const late = new AbortController();
+      void timeline.pause(60_000, never).then(() => late.abort());
+      expect((await workedOn({ work }, late.signal)).result).toEqual(failedWith('deadline', 0));
+    }
+  });
+});
+
+describe('a gate', () => {
+  it.each<[string, Answer, 'passed' | 'failed' | 'skipped']>([
+    ['passes', text('VERDICT: PASS', 3), 'passed'],
+    ['fails', text('VERDICT: FAIL', 3), 'failed'],
+    ['says both', text('VERDICT: FAIL\nVERDICT: PASS', 3), 'skipped'],
+    ['says neither', text('Well.', 3), 'skipped'],
+    ['refuses', { kind: 'failed', error: 'The model refused to do this.', tokens: 3 }, 'skipped'],
+    ['has a fault', { kind: 'faulty', error: fault, tokens: 3 }, 'skipped'],
+  ])('that %s is asked once, and the other is heard all the same', async (_, says, verdict) => {
+    for (const gate of ['selfTest', 'qaReview'] as const) {
+      const { result, times } = await workedOn({ [gate]: says });
+      const tokensUsed = completed.tokensUsed - (gate === 'selfTest' ? 10 : 1) + 3;
+      expect(result).toEqual({ ...completed, [gate]: verdict, tokensUsed });
+      expect([times('selfTest'), times('qaReview')]).toEqual([1, 1]);
+    }
+  });
+
+  it('that is throttled is asked until it answers', async () => {
+    let left = 5;
+    const { result, times } = await workedOn({ qaReview: () => (left-- > 0 ? throttled : text('VERDICT: FAIL', 1)) });
+    expect(result).toEqual({ ...completed, qaReview: 'failed' });
+    expect(times('qaReview')).toBe(6);
+  });
+
+  it('that has not answered when the time is up is skipped; the work is completed, and the other verdict stands', async () => {
+    for (const qaReview of [silent, throttled]) {
+      const late = new AbortController();
+      void timeline.pause(60_000, never).then(() => late.abort());
+      const { result } = await workedOn({ qaReview }, late.signal);
+      expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
+    }
+  });
+
+  it('is not asked where the time was up before', async () => {
+    const late = new AbortController();
+    const answer = () => {
+      late.abort();
+      return text('Done.', 100);
+    };
+    const { result, asked } = await workedOn({ work: answer }, late.signal);
+    expect(result).toEqual({ ...completed, selfTest: 'skipped', qaReview: 'skipped', tokensUsed: 100 });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('the review', () => {
+  it.each(['inactive', 'draft'] as const)(
+    'is skipped where the reviewer is %s, and nobody is asked',
+    async (status) => {
+      await workshop.update('qa-reviewer', { status });
+      const { result, times } = await workedOn();
+      await workshop.update('qa-reviewer', { status: 'active' });
+      expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
+      expect(times('qaReview')).toBe(0);
+    },
+  );
+
+  it('is skipped where the reviewer itself did the work', async () => {
+    const execution = await workshop.claimed({}, 'qa-reviewer');
+    const { tools, times } = scriptedModel();
+    const result = await work(execution, workshop.parts, tools, never);
+    expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
+    expect(times('qaReview')).toBe(0);
+  });
+
+  it('is skipped where there is no reviewer', async () => {
+    const execution = await workshop.claimed();
+    const none = async (of: typeof organization, name: string) =>
+      name === 'qa-reviewer' ? undefined : workshop.agents.prepared(of, name);
+    const { tools } = scriptedModel();
+    const parts = { ...workshop.parts, agents: { ...workshop.agents, prepared: none } };
+    expect(await work(execution, parts, tools, never)).toMatchObject({ status: 'completed', qaReview: 'skipped' });
+  });
+});
+
+describe('what is asked', () => {
+  it('has a blank system where the agent is told nothing', async () => {
+    await workshop.update('writer', { systemPrompt: ' ', soul: '' });
+    const { result, asked } = await workedOn();
+    await workshop.update('writer', { systemPrompt: 'Write.', soul: 'Calm.' });
+    expect([result, asked[0]?.system]).toEqual([completed, '']);
+  });
+
+  it('is what the agent is told by now, of the model that it had at the start', async () => {
+    const execution = await workshop.claimed();
+    await workshop.update('writer', { systemPrompt: 'Rewrite.', model: 'newer.model' });
+    const { tools, asked } = scriptedModel();
+    await work(execution, workshop.parts, tools, never);
+    await workshop.update('writer', { systemPrompt: 'Write.', model: 'writer.model' });
+    expect([asked[0]?.system, asked[0]?.model]).toEqual(['Calm.\n\nRewrite.', 'writer.model']);
+  });
+
+  it('leaves out a task that was deleted meanwhile', async () => {
+    const { id } = await workshop.put({ title: 'A task to be deleted' });
+    const execution = await workshop.claimed({ taskId: id });
+    await workshop.app.tasks.delete(organization, id, () => {});
+    const { tools, asked } = scriptedModel();
+    expect(await work(execution, workshop.parts, tools, never)).toEqual(completed);
+    expect(asked[0]?.user).toBe('<input>\nDo it.\n</input>');
+  });
+});
+
+it('work of an agent that was deleted, or deleted and created again, comes to nothing and asks nobody', async () => {
+  const fields = { name: 'passing', displayName: 'P', category: 'qa', capabilities: [], status: 'active' } as const;
+  const create = () => workshop.app.agents.create(organization, { ...fields, systemPrompt: '', soul: '' }, undefined);
+  await create();
+  const execution = await workshop.claimed({}, 'passing');
+  await workshop.app.agents.delete(organization, 'passing', () => {});
+  const { tools, asked } = scriptedModel();
+  expect(await work(execution, workshop.parts, tools, never)).toBeUndefined();
+  await create();
+  expect(await work(execution, workshop.parts, tools, never)).toBeUndefined();
+  expect(asked).toEqual([]);
+});

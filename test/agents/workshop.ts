@@ -1,0 +1,185 @@
+import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { ulid as ulidAt } from 'ulid';
+import { openExecutions } from '../../lib/agents/executions.ts';
+import { selfTestPrompt, verdictLine } from '../../lib/agents/prompts.ts';
+import { openRuns } from '../../lib/agents/runs.ts';
+import type { Tools } from '../../lib/agents/work.ts';
+import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
+import type { NewExecution } from '../../lib/contract/executions.ts';
+import { timestamp } from '../../lib/contract/ids.ts';
+import type { ExecutionMessage } from '../../lib/contract/messages.ts';
+import type { NewTask, Task } from '../../lib/contract/tasks.ts';
+import type { Answer, Model, Question } from '../../lib/model/converse.ts';
+import type { Waiting } from '../../lib/sqs/queue.ts';
+import { openAgentStore } from '../../lib/table/agents.ts';
+import type { Table } from '../../lib/table/client.ts';
+import type { RunningExecution } from '../../lib/table/execution-items.ts';
+import { openExecutionStore } from '../../lib/table/executions.ts';
+import { openTaskStore } from '../../lib/table/tasks.ts';
+import { newCaller, openService } from '../service.ts';
+import { newTask } from '../table/board.ts';
+import { dumpOf } from '../table-dump.ts';
+import { openTimeline, turn } from './timeline.ts';
+
+/** When every workshop opens. */
+export const opening = Date.parse('2026-03-01T12:00:00.000Z');
+
+const agentFields: NewAgent = {
+  name: 'writer',
+  displayName: 'Writer',
+  category: 'business',
+  model: 'writer.model',
+  systemPrompt: 'Write.',
+  soul: 'Calm.',
+  capabilities: [],
+  status: 'active',
+};
+
+/** An organization's agents, tasks and executions, by the very stores and decisions of the service. */
+export type Workshop = Awaited<ReturnType<typeof openWorkshop>>;
+
+/**
+ * Opens a workshop over a table of its own, under a time of its own: a queue that can be read, a model that says what
+ * it is told to, and one agent, `writer`.
+ *
+ * @param through what workers see of the table
+ */
+export async function openWorkshop({
+  cap = 50,
+  stream = false,
+  through = (table: Table) => table,
+}: {
+  cap?: number;
+  stream?: boolean;
+  through?: (table: Table) => Table;
+} = {}) {
+  let underWay = 0;
+  const timeline = openTimeline(opening, async () => {
+    for (let quiet = 0; quiet < 2; quiet = underWay === 0 ? quiet + 1 : 0) await turn();
+  });
+  const { clock, pause } = timeline;
+  const service = await openService(clock);
+  const { app, table } = service;
+  if (!stream) {
+    const StreamSpecification = { StreamEnabled: false };
+    await table.client.send(new UpdateTableCommand({ TableName: table.name, StreamSpecification }));
+  }
+  const { organization } = await newCaller(app);
+  await app.agents.create(organization, agentFields, undefined);
+
+  /** Its requests are known to be under way, and it waits no time between its tries. */
+  const seen: Table = through({
+    name: table.name,
+    sleep: async () => {},
+    client: {
+      send: (command: never) => {
+        underWay++;
+        return table.client.send(command).finally(() => underWay--);
+      },
+    } as unknown as Table['client'],
+  });
+  const [store, agents, tasks] = [openExecutionStore(seen, cap), openAgentStore(seen, 'm'), openTaskStore(seen)];
+  const sent: Waiting<ExecutionMessage>[] = [];
+  const queue = { send: async (messages: readonly Waiting<ExecutionMessage>[]) => void sent.push(...messages) };
+  const ulid = () => ulidAt(clock());
+  const started = openExecutionStore(table, cap);
+  const executions = openExecutions({
+    store: started,
+    agents: openAgentStore(table, 'm'),
+    tasks: openTaskStore(table),
+    ulid,
+    clock,
+  });
+
+  const workshop = {
+    service,
+    app,
+    table,
+    organization,
+    timeline,
+    clock,
+    store,
+    agents,
+    tasks,
+    executions,
+    sent,
+    runs: openRuns({ store, agents, tasks, queue, clock, pause }),
+    parts: { store, agents, tasks, pause },
+
+    /** Changes an agent. */
+    update: (name: string, patch: Partial<Agent>) => app.agents.update(organization, name, patch, () => {}),
+
+    /** Puts a task on the board. */
+    put: (fields: Partial<NewTask> = {}): Promise<Task> => app.tasks.create(organization, newTask(fields), undefined),
+
+    /** The item of a task. */
+    task: (id: string) => tasks.get(organization, id),
+
+    /** Starts an execution, the writer's unless it says whose: the message of it. */
+    async start(fields: Partial<NewExecution> = {}, name = 'writer'): Promise<ExecutionMessage> {
+      const { executionId } = await executions.start(organization, name, { input: 'Do it.', ...fields }, undefined);
+      return { organization, executionId };
+    },
+
+    /** Starts an execution and takes it in hand. */
+    async claimed(fields: Partial<NewExecution> = {}, name = 'writer'): Promise<RunningExecution> {
+      const { executionId: id } = await workshop.start(fields, name);
+      return (await workshop.claim(id)) as RunningExecution;
+    },
+
+    /** Takes an execution in hand, as a worker that then does nothing. */
+    claim: (id: string, claim = `claim-${clock()}`) =>
+      store.claim({ organization, id }, { claim, now: timestamp(clock()), until: timestamp(clock() + 30_000) }),
+
+    /** Carries an execution out to the end, letting time pass. */
+    carryOut: (message: ExecutionMessage, tools: Tools): Promise<void> =>
+      timeline.finish(workshop.runs.carryOut(message, tools)),
+
+    /** The execution of a message, whole. */
+    execution: ({ executionId: id }: ExecutionMessage) => started.get({ organization, id }),
+
+    /** Everything that the organization has in the table. */
+    dump: () => dumpOf(table, organization),
+  };
+  return workshop;
+}
+
+/** What a question is for. */
+type Purpose = 'work' | 'selfTest' | 'qaReview';
+
+function purposeOf({ system, user }: Question): Purpose {
+  if (system === selfTestPrompt) return 'selfTest';
+  return user.endsWith(verdictLine) ? 'qaReview' : 'work';
+}
+
+/** What a model says to a question: an answer, or what comes to one. */
+type Says = Answer | ((question: Question) => Answer | Promise<Answer>);
+
+export const text = (text: string, tokens = 0): Answer => ({ kind: 'text', text, tokens });
+
+/** A model that says what it is told to: `Done.` for 100 tokens, and `PASS` for 10 and 1. */
+export function scriptedModel(says: Partial<Record<Purpose, Says>> = {}) {
+  const script = {
+    work: text('Done.', 100),
+    selfTest: text('VERDICT: PASS', 10),
+    qaReview: text('VERDICT: PASS', 1),
+    ...says,
+  };
+  const asked: (Question & { purpose: Purpose })[] = [];
+  const model: Model = async (question) => {
+    const purpose = purposeOf(question);
+    asked.push({ ...question, purpose });
+    const said = script[purpose];
+    return typeof said === 'function' ? said(question) : said;
+  };
+  const tools: Tools = { model, catalogue: [] };
+  return { tools, asked, times: (purpose: Purpose) => asked.filter((one) => one.purpose === purpose).length };
+}
+
+/** Answers nothing, until it is not waited for any more. */
+export const silent = ({ signal }: Question): Promise<Answer> =>
+  new Promise((resolve) => {
+    const end = () => resolve({ kind: 'aborted', tokens: 0 });
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
