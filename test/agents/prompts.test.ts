@@ -62,7 +62,12 @@ describe('the system prompt of an agent in the table', () => {
 
   beforeAll(async () => {
     board = await openBoard();
-    const fields = { displayName: 'Writer', category: 'business', capabilities: [], status: 'active' } as const;
+    const fields = {
+      displayName: 'Writer',
+      category: 'business' as const,
+      capabilities: [],
+      status: 'active' as const,
+    };
     const texts = { soul: 'Calm. 🧭', systemPrompt: 'Write.\n' };
     await board.app.agents.create(board.organization, { name: 'writer', ...fields, ...texts }, undefined);
     // Against the order of their names, and two of them in the same millisecond.

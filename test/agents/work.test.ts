@@ -198,7 +198,8 @@ describe('what is asked', () => {
 });
 
 it('work of an agent that was deleted, or deleted and created again, comes to nothing and asks nobody', async () => {
-  const fields = { name: 'passing', displayName: 'P', category: 'qa', capabilities: [], status: 'active' } as const;
+  const kind = { category: 'qa', status: 'active' } as const;
+  const fields = { name: 'passing', displayName: 'P', capabilities: [], ...kind };
   const create = () => workshop.app.agents.create(organization, { ...fields, systemPrompt: '', soul: '' }, undefined);
   await create();
   const execution = await workshop.claimed({}, 'passing');

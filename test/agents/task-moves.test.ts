@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { openRuns } from '../../lib/agents/runs.ts';
+import type { TaskPatch } from '../../lib/contract/tasks.ts';
+import type { TaskStore } from '../../lib/table/tasks.ts';
+import { openWorkshop, scriptedModel, text } from './workshop.ts';
+
+const workshop = await openWorkshop({ cap: 1_000 });
+const { organization, clock, timeline } = workshop;
+const anyVersion = () => {};
+const patch = (id: string, fields: TaskPatch) => workshop.app.tasks.update(organization, id, fields, anyVersion);
+
+/** Starts an execution on a new task, to whose model something happens before it answers. */
+async function onTask(says: Parameters<typeof scriptedModel>[0], meanwhile: (taskId: string) => unknown = () => {}) {
+  const { id } = await workshop.put({ projectId: 'proj_one' });
+  const message = await workshop.start({ taskId: id });
+  const work = async () => {
+    await meanwhile(id);
+    clock.now += 1_000;
+    return text('Done.', 100);
+  };
+  await workshop.carryOut(message, scriptedModel({ work, ...says }).tools);
+  return { id, message, execution: await workshop.execution(message), task: await workshop.task(id) };
+}
+
+describe('the task of an execution', () => {
+  const pass = text('VERDICT: PASS');
+  const fail = text('VERDICT: FAIL');
+  const none = text('Well.');
+
+  it.each([
+    ['up_for_review', 'both gates passed', pass, pass],
+    ['qa_review', 'the self-test failed', fail, pass],
+    ['qa_review', 'the review failed', pass, fail],
+    ['qa_review', 'the self-test was skipped', none, pass],
+    ['qa_review', 'the review was skipped', pass, none],
+  ] as const)('goes on to %s where %s, and is nobody’s any more', async (status, _, selfTest, qaReview) => {
+    const { task, execution } = await onTask({ selfTest, qaReview });
+    expect(task).toMatchObject({ status, assignedAgent: 'writer', updatedAt: execution?.completedAt });
+    expect(task).not.toHaveProperty('owner');
+  });
+
+  it('goes back to assigned where the execution failed', async () => {
+    const error = 'The model refused to do this.';
+    const { task } = await onTask({ work: { kind: 'failed', error, tokens: 1 } });
+    expect(task).toMatchObject({ status: 'assigned', assignedAgent: 'writer' });
+    expect(task).not.toHaveProperty('owner');
+  });
+
+  it('moves along whatever else of it was changed meanwhile', async () => {
+    const { task } = await onTask({}, (id) => patch(id, { title: 'Renamed', priority: 'critical' }));
+    expect(task).toMatchObject({ title: 'Renamed', priority: 'critical', status: 'up_for_review' });
+  });
+});
+
+describe('an execution ends all the same, and leaves the task alone byte for byte, where it', () => {
+  const completed = { status: 'completed', output: 'Done.', tokensUsed: 111 };
+
+  it.each(['backlog', 'assigned', 'qa_review', 'up_for_review', 'done'] as const)(
+    'was moved to %s meanwhile',
+    async (status) => {
+      let moved: unknown;
+      const { execution, task } = await onTask({}, async (id) => {
+        await patch(id, { status });
+        moved = await workshop.task(id);
+      });
+      expect(execution).toMatchObject(completed);
+      expect(task).toEqual(moved);
+      expect(task?.status).toBe(status);
+    },
+  );
+
+  it('was deleted meanwhile', async () => {
+    const { execution, task } = await onTask({}, (id) => workshop.app.tasks.delete(organization, id, anyVersion));
+    expect(execution).toMatchObject(completed);
+    expect(task).toBeUndefined();
+  });
+
+  it('is another’s by now', async () => {
+    const { id } = await workshop.put();
+    const first = await workshop.start({ taskId: id });
+    let owned: unknown;
+    const work = async () => {
+      // The first is thought dead and is not: a second has the task by the time that the first comes to its end.
+      const before = await workshop.task(id);
+      if (!before) throw new Error('There is no task.');
+      await workshop.tasks.change(organization, before, {
+        ...before,
+        owner: 'ex_another',
+        version: before.version + 1,
+      });
+      owned = await workshop.task(id);
+      return text('Done.', 100);
+    };
+    await workshop.carryOut(first, scriptedModel({ work }).tools);
+    expect(await workshop.execution(first)).toMatchObject(completed);
+    expect(await workshop.task(id)).toEqual(owned);
+  });
+
+  it('had been taken further before, so that the execution never had it', async () => {
+    const { id } = await workshop.put({ status: 'done' });
+    const before = await workshop.task(id);
+    await workshop.carryOut(await workshop.start({ taskId: id }), scriptedModel().tools);
+    expect(await workshop.task(id)).toEqual(before);
+  });
+});
+
+describe('a task that changes between the look at it and the end', () => {
+  /** Carries an execution out whose task is renamed behind each of so many looks at it, once the work is done. */
+  async function disturbed(changes: number) {
+    const { id } = await workshop.put();
+    const message = await workshop.start({ taskId: id });
+    let looks = 0;
+    let done = false;
+    const tasks: TaskStore = {
+      ...workshop.tasks,
+      get: async (...of) => {
+        const task = await workshop.tasks.get(...of);
+        if (done && ++looks <= changes) await patch(id, { title: `Look ${looks}` });
+        return task;
+      },
+    };
+    const queue = { send: async () => {} };
+    const runs = openRuns({ ...workshop.parts, tasks, queue, clock });
+    const work = () => {
+      done = true;
+      return text('Done.', 100);
+    };
+    await timeline.finish(runs.carryOut(message, scriptedModel({ work }).tools));
+    return { looks, execution: await workshop.execution(message), task: await workshop.task(id) };
+  }
+
+  it('is looked at again, and moves', async () => {
+    const { looks, execution, task } = await disturbed(2);
+    expect(looks).toBe(3);
+    expect(execution).toMatchObject({ status: 'completed' });
+    expect(task).toMatchObject({ title: 'Look 2', status: 'up_for_review' });
+  });
+
+  it('at every look stays where it is after three: the execution ends without it', async () => {
+    const { looks, execution, task } = await disturbed(Number.POSITIVE_INFINITY);
+    expect(looks).toBe(3);
+    expect(execution).toMatchObject({ status: 'completed', output: 'Done.' });
+    expect(task).toMatchObject({ title: 'Look 3', status: 'in_progress', owner: execution?.id });
+  });
+});
