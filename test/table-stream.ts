@@ -1,4 +1,5 @@
 import {
+  type _Record,
   DescribeStreamCommand,
   DynamoDBStreamsClient,
   GetRecordsCommand,
@@ -19,7 +20,14 @@ export async function streamed(service: Service, kind: string): Promise<DynamoDB
   const { ShardIterator } = await client.send(
     new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }),
   );
-  const { Records = [] } = await client.send(new GetRecordsCommand({ ShardIterator, Limit: 1000 }));
+  const records: _Record[] = [];
+  for (let next = ShardIterator; next; ) {
+    const { Records = [], NextShardIterator } = await client.send(
+      new GetRecordsCommand({ ShardIterator: next, Limit: 1000 }),
+    );
+    records.push(...Records);
+    next = Records.length > 0 ? NextShardIterator : undefined;
+  }
   client.destroy();
-  return Records.filter(({ dynamodb }) => dynamodb?.NewImage?.kind?.S === kind) as DynamoDBRecord[];
+  return records.filter(({ dynamodb }) => dynamodb?.NewImage?.kind?.S === kind) as DynamoDBRecord[];
 }

@@ -16,25 +16,43 @@ export type Met = { queue: QueueName; body: string };
  * @returns what was received
  */
 export async function takeTurn(pipeline: Pipeline): Promise<Met[]> {
-  const lanes = consumers.deliverWebhook.sources.map(({ queue }) => drain(pipeline, queue));
+  const lanes = consumers.deliverWebhook.sources.map(async ({ queue }) => {
+    const bodies = await receiveFrom(pipeline, queue, deliver);
+    return bodies.map((body) => ({ queue, body }));
+  });
   return (await Promise.all(lanes)).flat();
 }
 
-async function drain({ sqs, urls }: Pipeline, queue: QueueName): Promise<Met[]> {
-  const met: Met[] = [];
+/** Makes the attempts of a batch: which messages are not done with. */
+async function deliver(bodies: readonly string[]): Promise<string[]> {
+  const { batchItemFailures } = await handler(queueEvent(bodies), contextOf('deliverWebhook', 30));
+  return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+}
+
+/**
+ * Gives what a queue has now to a handler, and deletes what that is done with.
+ *
+ * @param handle answers which messages of a batch it is not done with
+ * @returns what was received
+ */
+export async function receiveFrom(
+  { sqs, urls }: Pipeline,
+  queue: QueueName,
+  handle: (bodies: readonly string[]) => Promise<string[]>,
+): Promise<string[]> {
+  const met: string[] = [];
   const QueueUrl = urls[queue];
   for (let more = true; more; ) {
     const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
     more = Messages.length === 10;
     if (Messages.length === 0) continue;
     const bodies = Messages.map(({ Body = '' }) => Body);
-    const { batchItemFailures } = await handler(queueEvent(bodies), contextOf('deliverWebhook', 30));
-    const failed = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+    const failed = await handle(bodies);
     const Entries = Messages.flatMap(({ ReceiptHandle }, at) =>
       failed.includes(`message-${at}`) ? [] : [{ Id: String(at), ReceiptHandle }],
     );
     if (Entries.length > 0) await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-    met.push(...bodies.map((body) => ({ queue, body })));
+    met.push(...bodies);
   }
   return met;
 }

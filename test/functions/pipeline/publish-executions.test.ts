@@ -1,0 +1,107 @@
+import type { DynamoDBRecord } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import { handler } from '../../../functions/pipeline/publish-events.ts';
+import { contextOf } from '../../../infra/local/functions.ts';
+import { app } from '../../../lib/app.ts';
+import { timestamp } from '../../../lib/contract/ids.ts';
+import { openExecutionStore } from '../../../lib/table/executions.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { streamed } from '../../table-stream.ts';
+import { messageOf, openPipeline } from './pipeline.ts';
+
+const { service, organization, register, receive } = await openPipeline();
+await register('https://example.com/hooks', ['agent.spawned', 'agent.completed', 'agent.failed', 'task.created']);
+const store = openExecutionStore(service.table, 50);
+const ended = { durationMs: 7, tokensUsed: 111, selfTest: 'passed', qaReview: 'skipped' } as const;
+
+async function publish(...records: DynamoDBRecord[]): Promise<void> {
+  const { batchItemFailures } = await handler({ Records: records }, contextOf('publishEvents', 60));
+  expect(batchItemFailures).toEqual([]);
+}
+
+/** The events of the messages that wait in the queue of deliveries, with the executions that they tell of. */
+async function told(): Promise<{ event: string; execution: Record<string, unknown> }[]> {
+  const items = Object.values(await dumpOf(service.table, organization)) as Record<string, string>[];
+  return (await receive()).map(messageOf).map(({ deliveryId }) => {
+    const { event = '', data = '{}' } = items.find(({ id }) => id === deliveryId) ?? {};
+    return { event, execution: JSON.parse(data).execution };
+  });
+}
+
+/** Starts an execution, has it claimed twice and held on to, and ends it: the records that the stream has of it. */
+async function lived(status: 'completed' | 'failed', agent = 'qa-reviewer') {
+  const { executionId: id } = await app().executions.start(organization, agent, { input: 'Do it.' }, undefined);
+  const now = app().clock();
+  const lease = (nth: number) => ({
+    claim: `${nth}`,
+    now: timestamp(now + nth * 30_000),
+    until: timestamp(now + (nth + 1) * 30_000),
+  });
+  await store.claim({ organization, id }, lease(0));
+  const held = await store.claim({ organization, id }, lease(1));
+  if (!held) throw new Error('It is not in hand.');
+  await store.renew(held, timestamp(now + 90_000));
+  const error = status === 'failed' ? { error: 'deadline' } : {};
+  await store.end(held, { ...ended, status, completedAt: timestamp(now + 7), ...error }, { output: 'Done.' });
+  return { id, records: await recordsOf(id) };
+}
+
+const recordsOf = async (id: string) =>
+  (await streamed(service, 'execution')).filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S?.endsWith(id.slice(3)));
+
+describe('publish-events', () => {
+  it.each(['completed', 'failed'] as const)(
+    'wakes a worker at the start, and tells the start and the end: %s',
+    async (status) => {
+      const { id, records } = await lived(status);
+      const [start, ...more] = records as [DynamoDBRecord, ...DynamoDBRecord[]];
+      const end = more.pop() as DynamoDBRecord;
+      await publish(start);
+      const woken = (await receive('executions')).map((body) => JSON.parse(body));
+      expect(woken).toEqual([{ organization, executionId: id }]);
+      expect(await told()).toEqual([
+        {
+          event: 'agent.spawned',
+          execution: { id, agentName: 'qa-reviewer', status: 'running', startedAt: expect.any(String) },
+        },
+      ]);
+
+      // Two claims and a renewal.
+      expect(more).toHaveLength(3);
+      await publish(...more);
+      expect([await receive('executions'), await told()]).toEqual([[], []]);
+
+      await publish(end);
+      expect(await receive('executions')).toEqual([]);
+      const [{ event, execution } = { event: '', execution: {} }, ...others] = await told();
+      expect([event, others]).toEqual([`agent.${status}`, []]);
+      expect(execution).toMatchObject({ id, status, durationMs: 7, tokensUsed: 111 });
+      expect('error' in execution).toBe(status === 'failed');
+    },
+  );
+
+  it('tells a start and an end once though their records come again, and wakes a worker each time', async () => {
+    const { records } = await lived('completed');
+    await publish(...records);
+    const events = (await told()).map(({ event }) => event).sort();
+    expect(events).toEqual(['agent.completed', 'agent.spawned']);
+    const before = await dumpOf(service.table, organization);
+    await publish(...records);
+    expect(await dumpOf(service.table, organization)).toEqual(before);
+    expect(await receive('executions')).toHaveLength(2);
+    expect((await told()).map(({ event }) => event).sort()).toEqual(events);
+  });
+
+  it('tells nobody of an execution that is purged, and wakes nobody', async () => {
+    const { records } = await lived('completed');
+    const [start, end] = [records[0], records.at(-1)];
+    const removals = [start, end].map((record) => {
+      const { NewImage: OldImage, ...dynamodb } = record?.dynamodb ?? {};
+      return { ...record, eventName: 'REMOVE', dynamodb: { ...dynamodb, OldImage } } as DynamoDBRecord;
+    });
+    const before = await dumpOf(service.table, organization);
+    await publish(...removals);
+    expect(await dumpOf(service.table, organization)).toEqual(before);
+    expect([await receive('executions'), await told()]).toEqual([[], []]);
+  });
+});

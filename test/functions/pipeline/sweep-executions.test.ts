@@ -1,0 +1,89 @@
+import { describe, expect, it, vi } from 'vitest';
+import { handler } from '../../../functions/pipeline/sweep-overdue.ts';
+import { app } from '../../../lib/app.ts';
+import { timestamp } from '../../../lib/contract/ids.ts';
+import type { RunningExecution } from '../../../lib/table/execution-items.ts';
+import { openExecutionStore } from '../../../lib/table/executions.ts';
+import { openPipeline } from './pipeline.ts';
+
+// The queues' engine and the service read the time in this process: a faked one is moved, and nobody waits.
+const opening = Date.parse('2026-03-01T12:00:00.000Z');
+vi.useFakeTimers({ toFake: ['Date'], now: opening });
+
+const { service, organization, receive } = await openPipeline();
+const store = openExecutionStore(service.table, 50);
+const pass = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
+const all = { detail: { until: '9999-12-31T23:59:59.999Z' } };
+const woken = async () => (await receive('executions')).map((body) => JSON.parse(body).executionId);
+
+async function start(): Promise<string> {
+  return (await app().executions.start(organization, 'qa-reviewer', { input: 'Do it.' }, undefined)).executionId;
+}
+
+const claim = (id: string, leaseMs = 30_000) => {
+  const now = Date.now();
+  const lease = { claim: `${now}`, now: timestamp(now), until: timestamp(now + leaseMs) };
+  return store.claim({ organization, id }, lease) as Promise<RunningExecution>;
+};
+
+/** Ends an execution, so that the tests after have nothing of it. */
+async function end(held: RunningExecution): Promise<void> {
+  const judged = { selfTest: 'skipped', qaReview: 'skipped' } as const;
+  const ending = {
+    status: 'failed',
+    error: 'lost',
+    completedAt: timestamp(Date.now()),
+    durationMs: 0,
+    tokensUsed: 0,
+  } as const;
+  await store.end(held, { ...ending, ...judged }, {});
+}
+
+describe('sweep-overdue', () => {
+  it('wakes an execution that nobody has taken in hand for a minute, and again each minute', async () => {
+    const id = await start();
+    pass(59_999);
+    await handler({ detail: {} });
+    expect(await woken()).toEqual([]);
+    pass(1);
+    for (let minute = 0; minute < 3; minute++) {
+      await handler({ detail: {} });
+      expect(await woken()).toEqual([id]);
+      await handler({ detail: {} });
+      expect(await woken()).toEqual([]);
+      pass(60_000);
+    }
+    await end(await claim(id));
+  });
+
+  it('leaves one alone that is in hand, and wakes it at once when its lease has run out', async () => {
+    const id = await start();
+    await claim(id);
+    pass(29_999);
+    await handler({ detail: {} });
+    expect(await woken()).toEqual([]);
+    pass(1);
+    await handler({ detail: {} });
+    expect(await woken()).toEqual([id]);
+    await end(await claim(id));
+  });
+
+  it('wakes one that is in hand no sooner than its lease ends, when it is called for all time to come', async () => {
+    const id = await start();
+    await claim(id, 29_500);
+    await handler(all);
+    expect(await woken()).toEqual([]);
+    pass(29_499);
+    expect(await woken()).toEqual([]);
+    pass(501);
+    expect(await woken()).toEqual([id]);
+    await end(await claim(id));
+  });
+
+  it('leaves one alone that has ended', async () => {
+    await end(await claim(await start()));
+    await handler(all);
+    pass(900_000);
+    expect(await woken()).toEqual([]);
+  });
+});
