@@ -1,0 +1,64 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Model } from '../../../lib/model/converse.ts';
+import type { Table } from '../../../lib/table/client.ts';
+
+/** A worker: how many more half steps it takes before it dies. */
+type Worker = { left: number; dead: boolean; die: () => void };
+
+/** What became of a worker: it is done, its message comes again, or it was killed. */
+export type Ended = 'done' | 'failed' | 'dead';
+
+/** A call that never answers. */
+const never = new Promise<never>(() => {});
+
+/**
+ * Workers that die at a step. A step is a request to the table or a question to a model, and has two halves: a worker
+ * dies before it is carried out, or once it is and before it hears of it. A dead one goes no further in any branch.
+ */
+export function openMortals() {
+  const workers = new AsyncLocalStorage<Worker>();
+
+  /** One half of a step: whether the worker is still there behind it. */
+  function lives(worker: Worker | undefined): boolean {
+    if (!worker) return true;
+    if (!worker.dead && worker.left-- === 0) worker.die();
+    return !worker.dead;
+  }
+
+  async function step<Answer>(really: () => Promise<Answer>): Promise<Answer> {
+    const worker = workers.getStore();
+    if (!lives(worker)) return never;
+    const answer = await really();
+    return lives(worker) ? answer : never;
+  }
+
+  return {
+    /** What mortals see of a table, and of a model. */
+    table: (table: Table): Table => {
+      const send = (command: never) => step(() => table.client.send(command) as Promise<unknown>);
+      return { ...table, client: { send } as unknown as Table['client'] };
+    },
+    model:
+      (model: Model): Model =>
+      (question) =>
+        step(() => model(question)),
+
+    /** Runs a worker that dies after so many half steps, if it comes so far. */
+    run(work: () => Promise<unknown>, left = Number.POSITIVE_INFINITY): Promise<Ended> {
+      const { promise: death, resolve } = Promise.withResolvers<Ended>();
+      const worker: Worker = {
+        left,
+        dead: false,
+        die: () => {
+          worker.dead = true;
+          resolve('dead');
+        },
+      };
+      const life = workers.run(worker, work).then(
+        (): Ended => 'done',
+        (): Ended => 'failed',
+      );
+      return Promise.race([life, death]);
+    },
+  };
+}

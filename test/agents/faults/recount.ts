@@ -1,0 +1,145 @@
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { executionEvents } from '../../../lib/agents/execution-events.ts';
+import { ulidOf } from '../../../lib/contract/ids.ts';
+import { taskStatuses } from '../../../lib/contract/tasks.ts';
+import { cellOf, type ExecutionHead, executionFrom, listItemOf } from '../../../lib/table/execution-items.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { taskFrom } from '../../../lib/table/task-items.ts';
+import type { Item } from '../../../lib/table/transact.ts';
+import { streamed } from '../../table-stream.ts';
+import type { Workshop } from '../workshop.ts';
+
+/** What executions have come to, and what is wrong with the traces that they have left. */
+export type Recount = { executions: ExecutionHead[]; wrong: string[] };
+
+/** Recounts a workshop from its items: rows, counters, the running ones, metrics, tasks, outputs, and the events told. */
+export async function recount(workshop: Workshop): Promise<Recount> {
+  const items = Object.values(await workshop.dump()) as Item[];
+  const executions = items.filter(({ kind }) => kind === 'execution').map(executionFrom);
+  const wrong = [
+    ...wrongRows(workshop, items, executions),
+    ...wrongNumbers(workshop, items, executions),
+    ...wrongEnds(items, executions),
+    ...(await wrongTasks(workshop, items, executions)),
+    ...(await wrongEvents(workshop, executions)),
+  ];
+  return { executions, wrong };
+}
+
+const differs = (what: string, found: unknown, expected: unknown): string[] => {
+  const [is, not] = [JSON.stringify(found), JSON.stringify(expected)];
+  return is === not ? [] : [`${what}: ${is}, not ${not}`];
+};
+const sum = (numbers: unknown[]): number => (numbers as number[]).reduce((total, number) => total + (number ?? 0), 0);
+const within = (items: readonly Item[], pk: string) => items.filter((item) => item.pk === pk);
+
+/** Every list has two rows of each execution in it, the list's entry, and counters that say how many there are. */
+function wrongRows({ organization }: Workshop, items: readonly Item[], executions: readonly ExecutionHead[]): string[] {
+  const lists = new Map([[keys.executionScope(organization).rows, executions]]);
+  for (const [agentId, own] of Map.groupBy(executions, (one) => one.agentId))
+    lists.set(keys.executionScope(organization, ulidOf(agentId)).rows, own);
+  return [...lists].flatMap(([pk, own]) => {
+    const rows = own.flatMap((one) =>
+      ['*', cellOf(one.status)].map((run) => ({ sk: `${run}#${ulidOf(one.id)}`, ...listItemOf(one) })),
+    );
+    const shown = (list: Item[]) =>
+      list.map(({ pk: _, ...row }) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))).sort();
+    const counters = within(items, pk.replace(/^(O#[^#]+#)/, '$1C#'));
+    return [
+      ...differs(pk, shown(within(items, pk)), shown(rows)),
+      ...(['running', 'completed', 'failed'] as const).flatMap((status) => {
+        const number = own.filter((one) => one.status === status).length;
+        return differs(`${pk} counts ${status}`, sum(counters.map((counter) => counter[cellOf(status)])), number);
+      }),
+    ];
+  });
+}
+
+function wrongNumbers(
+  { organization }: Workshop,
+  items: readonly Item[],
+  executions: readonly ExecutionHead[],
+): string[] {
+  const running = executions.filter(({ status }) => status === 'running').length;
+  const [run] = within(items, keys.running(organization).pk);
+  return [
+    ...differs('running', run?.running ?? 0, running),
+    ...[...Map.groupBy(executions, ({ agentId }) => agentId)].flatMap(([agentId, own]) => {
+      const days = within(items, keys.metrics(organization, ulidOf(agentId)));
+      const ended = own.filter(({ status }) => status !== 'running');
+      const buckets = days.flatMap((day) => Object.entries(day).filter(([name]) => /^h\d+$/.test(name)));
+      const counted = (name: string) => sum(days.map((day) => day[name]));
+      return [
+        ...differs('completed', counted('completed'), own.filter(({ status }) => status === 'completed').length),
+        ...differs('failed', counted('failed'), own.filter(({ status }) => status === 'failed').length),
+        ...differs('tokens', counted('tokens'), sum(ended.map(({ tokensUsed }) => tokensUsed))),
+        ...differs('durations', counted('durationMs'), sum(ended.map(({ durationMs }) => durationMs))),
+        ...differs('histogram', sum(buckets.map(([, number]) => number)), ended.length),
+      ];
+    }),
+  ];
+}
+
+/** What has ended is in nobody's hand, and has an output where it is completed. */
+function wrongEnds(items: readonly Item[], executions: readonly ExecutionHead[]): string[] {
+  return executions
+    .filter(({ status }) => status !== 'running')
+    .flatMap((one) => {
+      const parts = items.filter(({ pk, sk }) => String(pk).endsWith(ulidOf(one.id)) && String(sk).startsWith('OUT#'));
+      const head = items.find(({ pk, sk }) => String(pk).endsWith(ulidOf(one.id)) && sk === 'M');
+      const left = ['claim', 'leaseUntil', 'due', 'dueAt'].filter((field) => head && field in head);
+      return [
+        ...differs(`${one.id} keeps`, left, []),
+        ...differs(`${one.id} has outputs`, parts.length, one.status === 'completed' ? 1 : 0),
+      ];
+    });
+}
+
+/** Where the task of an execution belongs (design §2). */
+function statusOfTask({ status, selfTest, qaReview }: ExecutionHead): string {
+  if (status === 'running') return 'in_progress';
+  if (status === 'failed') return 'assigned';
+  return selfTest === 'passed' && qaReview === 'passed' ? 'up_for_review' : 'qa_review';
+}
+
+/** The executions of a recount have a task of their own each, or none. */
+async function wrongTasks(
+  { organization, tasks }: Workshop,
+  items: readonly Item[],
+  executions: readonly ExecutionHead[],
+) {
+  const found = items.filter(({ kind }) => kind === 'task').map(taskFrom);
+  const wrong = executions.flatMap((one) => {
+    const task = found.find(({ id }) => id === one.taskId);
+    const owner = one.status === 'running' ? one.id : undefined;
+    return task ? differs(task.id, [task.status, task.owner], [statusOfTask(one), owner]) : [];
+  });
+  for (const status of taskStatuses) {
+    const { total } = await tasks.list(organization, { status }, { limit: 1, offset: 0 });
+    wrong.push(...differs(`tasks ${status}`, total, found.filter((task) => task.status === status).length));
+  }
+  return wrong;
+}
+
+/** The stream has told of one start and, behind it, one end of each. */
+async function wrongEvents(
+  { service, organization }: Workshop,
+  executions: readonly ExecutionHead[],
+): Promise<string[]> {
+  const told = (await streamed(service, 'execution')).flatMap(({ dynamodb }) => {
+    const [before, after] = [dynamodb?.OldImage, dynamodb?.NewImage].map(
+      (image) => image && executionFrom(unmarshall(image as never)),
+    );
+    if (after?.organization !== organization) return [];
+    return executionEvents(before, after).map(({ event, data }) => ({ event, id: data.execution.id }));
+  });
+  const events = Map.groupBy(told, ({ id }) => id);
+  return executions.flatMap(({ id, status }) => {
+    const expected = ['agent.spawned', ...(status === 'running' ? [] : [`agent.${status}`])];
+    return differs(
+      `${id} has told`,
+      (events.get(id) ?? []).map(({ event }) => event),
+      expected,
+    );
+  });
+}
