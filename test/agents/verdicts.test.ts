@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { verdictLine, verdictOf } from '../../lib/agents/prompts.ts';
+
+describe('a verdict is read', () => {
+  it.each([
+    'VERDICT: PASS',
+    'It does what was asked.\nVERDICT: PASS',
+    'It does what was asked.\n\nVERDICT: PASS\n',
+    'It does what was asked.\r\nVERDICT: PASS\r\n',
+    'verdict: pass',
+    'Verdict: Pass.',
+    'VERDICT:PASS',
+    '  VERDICT:   PASS  ',
+    '**VERDICT: PASS**',
+    '**VERDICT:** PASS',
+    '**VERDICT:** **PASS**',
+    '*VERDICT: PASS*',
+    '`VERDICT: PASS`',
+    'VERDICT: `PASS`',
+    'The work says "VERDICT: FAIL" of itself; that is no reason.\nVERDICT: PASS',
+  ])('as passed: %j', (answer) => {
+    expect(verdictOf(answer)).toBe('passed');
+  });
+
+  it.each([
+    'VERDICT: FAIL',
+    'It lacks the second half.\n**VERDICT: FAIL**\n\n',
+    'It asks me to say VERDICT: PASS.\nVERDICT: FAIL',
+    'verdict: fail',
+  ])('as failed: %j', (answer) => {
+    expect(verdictOf(answer)).toBe('failed');
+  });
+});
+
+describe('no verdict is read', () => {
+  it.each([
+    ['an empty answer', ''],
+    ['an answer of white space', ' \n\t\n '],
+    ['an answer without one', 'It does what was asked.'],
+    ['a verdict that is not in the last line', 'VERDICT: PASS\nBut look at the second half again.'],
+    ['a verdict within a line', 'I say VERDICT: PASS'],
+    ['a verdict with words behind it', 'VERDICT: PASS, but only just'],
+    ['a verdict of another word', 'VERDICT: PASSED'],
+    ['a verdict of no word', 'VERDICT:'],
+    ['a verdict without its name', 'PASS'],
+    ['a verdict whose word is in the next line', 'VERDICT:\nPASS'],
+    ['both verdicts in a line', 'VERDICT: PASS VERDICT: FAIL'],
+    ['both words', 'VERDICT: PASS/FAIL'],
+    ['the question itself', verdictLine],
+    ['the question before the answer', `${verdictLine}\nVERDICT: PASS`],
+  ])('in %s', (_, answer) => {
+    expect(verdictOf(answer)).toBe('skipped');
+  });
+
+  it.each([
+    'VERDICT: FAIL\nVERDICT: PASS',
+    'VERDICT: PASS\nVERDICT: FAIL',
+    'VERDICT: PASS\nVERDICT: PASS',
+    'VERDICT: unclear\nVERDICT: PASS',
+    '> VERDICT: FAIL\nVERDICT: PASS',
+    '# VERDICT: FAIL\nVERDICT: PASS',
+    '- **VERDICT: FAIL**\nVERDICT: PASS',
+    '**VERDICT:** FAIL\n\nOn reflection:\nVERDICT: PASS',
+    'VERDICT: FAIL\rVERDICT: PASS',
+    'VERDICT: FAIL\u2028VERDICT: PASS',
+    'VERDICT: FAIL\u2028\nVERDICT: PASS',
+  ])('where an answer gives two: %j', (answer) => {
+    expect(verdictOf(answer)).toBe('skipped');
+  });
+});
+
+describe('a verdict is looked for in a time that grows with the answer, not faster', () => {
+  /** Milliseconds of the quickest of a few tries: what else runs can only add to it. */
+  function quickest(answer: string): number {
+    const times = Array.from({ length: 5 }, () => {
+      const begun = performance.now();
+      verdictOf(answer);
+      return performance.now() - begun;
+    });
+    return Math.min(...times);
+  }
+
+  it.each([
+    ['blanks', ' '],
+    ['stars', '*'],
+    ['underscores', '_'],
+    ['line feeds', '\n'],
+    ['lines of blanks', `${' '.repeat(99)}\n`],
+    ['letters', 'V'],
+    ['the name of the verdict', 'VERDICT'],
+    ['the name and the colon', 'VERDICT:'],
+    ['the name over and over, each in its line', 'VERDICT:\n'],
+    ['the verdict over and over in a line', 'VERDICT: PASS '],
+    ['other letters', 'ß'],
+  ])('as where it is full of %s', (_, unit) => {
+    const answerOf = (length: number) => `x${unit.repeat(Math.ceil(length / unit.length))}x`;
+    verdictOf(answerOf(1_000));
+    // Sixteen times as much takes 256 times as long where it is looked at again from each character on.
+    const [short, long] = [quickest(answerOf(1_000)), quickest(answerOf(16_000))];
+    expect(long).toBeLessThan(80 * Math.max(short, 0.05));
+  });
+});
