@@ -51,9 +51,10 @@ export function reviewOf(work: Work, output: string): string {
 
 /** The verdict of an answer, in its last line and nowhere else; `skipped` where it gives none that can be read. */
 export function verdictOf(answer: string): 'passed' | 'failed' | 'skipped' {
-  const verdicts = answer.match(/^[^\w\n]*VERDICT:.*$/gim) ?? [];
-  const last = answer.trimEnd().split('\n').at(-1) ?? '';
-  const [, word] = /^[\s*_`]*VERDICT:[\s*_`]*(PASS|FAIL)[\s*_`.]*$/i.exec(last) ?? [];
+  // Parted at each of them: an expression that may cross a line's end looks at the rest again from every line.
+  const lines = answer.trimEnd().split(/[\n\r\u2028\u2029]/);
+  const verdicts = lines.filter((line) => /^[^\p{L}\p{N}]*VERDICT[\s*_`]*:/iu.test(line));
+  const [, word] = /^[\s*_`]*VERDICT[\s*_`]*:[\s*_`]*(PASS|FAIL)[\s*_`.]*$/i.exec(lines.at(-1) as string) ?? [];
   if (word === undefined || verdicts.length !== 1) return 'skipped';
   return word.toUpperCase() === 'PASS' ? 'passed' : 'failed';
 }
