@@ -42,7 +42,8 @@ export function holdOn(
     let heldUntil = Date.parse(execution.leaseUntil as string);
     while (!lost.signal.aborted) {
       await pause(renewMs, released.signal);
-      if (released.signal.aborted) return;
+      // What is left of the lease is time enough to write the end; whoever takes longer is followed by another.
+      if (released.signal.aborted || clock() >= deadline) return;
       const until = clock() + leaseMs;
       try {
         await renew(execution, timestamp(until));
