@@ -1,7 +1,12 @@
 import { scheduled } from '../../lib/queue/scheduled.ts';
 
-export const handler = scheduled(async (until, { deliveries, runs, purges }) => ({
-  deliveries: await deliveries.sweep(until),
-  executions: await runs.sweep(until),
-  purges: await purges.sweep(until),
-}));
+export const handler = scheduled(async (until, { deliveries, runs, purges }) => {
+  // Each to its end, so that what cannot be swept keeps nothing else waiting.
+  const swept = {
+    deliveries: deliveries.sweep(until),
+    executions: runs.sweep(until),
+    purges: purges.sweep(until),
+  };
+  await Promise.allSettled(Object.values(swept));
+  return { deliveries: await swept.deliveries, executions: await swept.executions, purges: await swept.purges };
+});
