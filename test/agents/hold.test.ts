@@ -117,4 +117,11 @@ describe('a hold', () => {
     expect(renewals).toHaveLength(1);
     expect(timeline.waiting()).toBe(0);
   });
+
+  it('is renewed no more once the time is up, so that another can follow a worker that hangs', async () => {
+    const { timeline, renewals } = held({ deadlineMs: 25 * second });
+    await timeline.pass(600 * second);
+    expect(renewals.map(({ atMs }) => atMs)).toEqual([10 * second, 20 * second]);
+    expect(timeline.waiting()).toBe(0);
+  });
 });

@@ -86,4 +86,14 @@ describe('sweep-overdue', () => {
     pass(900_000);
     expect(await woken()).toEqual([]);
   });
+
+  it('wakes executions though deliveries cannot be swept, and fails for those', async () => {
+    const id = await start();
+    pass(60_000);
+    const away = vi.spyOn(app().deliveries, 'sweep').mockRejectedValue(new Error('The table is away.'));
+    await expect(handler({ detail: {} })).rejects.toThrow('The table is away.');
+    away.mockRestore();
+    expect(await woken()).toEqual([id]);
+    await end(await claim(id));
+  });
 });
