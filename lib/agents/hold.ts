@@ -14,6 +14,8 @@ export type Hold = {
   signal: AbortSignal;
   /** Whether it is not this worker's any more. */
   lost: () => boolean;
+  /** Waits, for as long as the execution is held. */
+  pause: (milliseconds: number) => Promise<void>;
   /** Ends the hold; the lease is left to run out. */
   release: () => void;
 };
@@ -35,6 +37,7 @@ export function holdOn(
   return {
     signal: AbortSignal.any([lost.signal, late.signal]),
     lost: () => lost.signal.aborted,
+    pause: (milliseconds) => pause(milliseconds, lost.signal),
     release: () => released.abort(),
   };
 

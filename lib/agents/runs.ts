@@ -10,7 +10,7 @@ import type { ExecutionStore, TaskMove } from '../table/executions.ts';
 import type { TaskStore } from '../table/tasks.ts';
 import { Stale } from '../table/transact.ts';
 import type { Pause } from './asking.ts';
-import { holdOn, leaseMs } from './hold.ts';
+import { type Hold, holdOn, leaseMs } from './hold.ts';
 import { released } from './task-moves.ts';
 import { failed, type Result, type Tools, work } from './work.ts';
 
@@ -36,6 +36,9 @@ const claimsAllowed = 2;
 /** A task that changes all the time does not keep its execution from the end. */
 const triesOfMove = 3;
 
+/** An end that meets a fault of the table is written again, so often and after so long: the work is done and paid for. */
+const endPausesMs = [500, 1_000, 2_000, 4_000];
+
 /** Carries executions out (design §5). Each method may be run again at any time, by several at once. */
 export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts) {
   const wake = (executions: readonly ExecutionHead[]): Promise<void> =>
@@ -60,12 +63,10 @@ export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts
       const execution = await store.claim({ organization, id }, lease);
       if (!execution) return;
       const deadline = Date.parse(execution.startedAt) + deadlineMs;
-      if (execution.claims > claimsAllowed) return end(execution, failed('lost'));
-      if (now >= deadline) return end(execution, failed('deadline'));
       const hold = holdOn(execution, deadline, { renew: store.renew, clock, pause });
       try {
-        const result = await work(execution, { store, agents, tasks, pause }, tools, hold.signal);
-        if (result && !hold.lost()) await end(execution, result);
+        const result = await resultOf(execution, deadline, tools, hold.signal);
+        if (result && !hold.lost()) await end(execution, result, hold);
       } finally {
         hold.release();
       }
@@ -75,18 +76,40 @@ export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts
     sweep: (until: number): Promise<number> => sweep(store, { until, now: clock(), againMs: sweptAgainMs }, wake),
   };
 
+  /** What an execution comes to; one that two workers have died of, or whose time is up, is not worked on any more. */
+  async function resultOf(
+    execution: RunningExecution,
+    deadline: number,
+    tools: Tools,
+    signal: AbortSignal,
+  ): Promise<Result | undefined> {
+    if (execution.claims > claimsAllowed) return failed('lost');
+    if (clock() >= deadline) return failed('deadline');
+    return work(execution, { store, agents, tasks, pause }, tools, signal);
+  }
+
   /** Ends an execution and moves its task, or drops what it has come to where it is not this worker's any more. */
-  async function end(execution: RunningExecution, { output, ...result }: Result & { output?: string }): Promise<void> {
+  async function end(
+    execution: RunningExecution,
+    { output, ...result }: Result & { output?: string },
+    hold: Hold,
+  ): Promise<void> {
     const startedAt = Date.parse(execution.startedAt);
     const endedAt = Math.max(clock(), startedAt);
     const ending = { ...result, completedAt: timestamp(endedAt), durationMs: endedAt - startedAt };
-    for (let tries = 1; ; tries++) {
+    const pauses = endPausesMs.values();
+    for (let moves = 1; ; ) {
       try {
-        const task = tries > triesOfMove ? undefined : await moveOf(execution, result, ending.completedAt);
+        const task = moves > triesOfMove ? undefined : await moveOf(execution, result, ending.completedAt);
         return await store.end(execution, ending, { output, task });
       } catch (error) {
         if (error instanceof Lost) return;
-        if (!(error instanceof Stale)) throw error;
+        if (error instanceof Stale) moves++;
+        else {
+          const { value: wait } = pauses.next();
+          if (wait === undefined || hold.lost()) throw error;
+          await hold.pause(wait);
+        }
       }
     }
   }
