@@ -5,19 +5,16 @@ import { startDeployment, untilNoneRunsOn } from './deployment.ts';
 import { startReceiver } from './receiver.ts';
 import { attemptsOf, createTask, moveTask, register } from './stories.ts';
 
-it.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
-  'stops cleanly at %s and leaves no process behind',
-  async (signal) => {
-    const service = await startDeployment();
-    expect(processesOn(service.dataFolder).length).toBeGreaterThan(0);
-    const { code, stdout, stderr } = await service.stop(signal);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout.trimEnd().split('\n').at(-1)).toBe('Crewboard has stopped; its data is kept.');
-    expect(processesOn(service.dataFolder)).toEqual([]);
-  },
-);
+it.each(['SIGINT', 'SIGTERM'] as const)('stops cleanly at %s and leaves no process behind', async (signal) => {
+  const service = await startDeployment();
+  expect(processesOn(service.dataFolder).length).toBeGreaterThan(0);
+  const { code, stdout, stderr } = await service.stop(signal);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout.trimEnd().split('\n').at(-1)).toBe('Crewboard has stopped; its data is kept.');
+  expect(processesOn(service.dataFolder)).toEqual([]);
+});
 
-it.concurrent('goes on after a restart as if nothing had been: token, tasks, webhooks, deliveries, history', async () => {
+it('goes on after a restart as if nothing had been: token, tasks, webhooks, deliveries, history', async () => {
   const receiver = await startReceiver();
   const before = await startDeployment();
   const webhook = { url: receiver.url, events: ['task.created', 'task.status_changed'], secret: 'kept' };
@@ -42,7 +39,7 @@ it.concurrent('goes on after a restart as if nothing had been: token, tasks, web
   expect(receiver.received).toHaveLength(2);
 });
 
-it.concurrent('lets an attempt that is under way end before it stops', async () => {
+it('lets an attempt that is under way end before it stops', async () => {
   let answer = () => {};
   const receiver = await startReceiver((_, response) => {
     answer = () => response.writeHead(204).end();
@@ -59,7 +56,7 @@ it.concurrent('lets an attempt that is under way end before it stops', async () 
   expect(receiver.received).toHaveLength(1);
 });
 
-it.concurrent('answers nobody any more once it is killed, and leaves no engine behind', async () => {
+it('answers nobody any more once it is killed, and leaves no engine behind', async () => {
   const service = await startDeployment();
   const taskId = await createTask(service, 'Survives');
   expect((await service.stop('SIGKILL')).signal).toBe('SIGKILL');
