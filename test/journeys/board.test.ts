@@ -53,9 +53,9 @@ it.concurrent('carries out a create once for all that send the same Idempotency-
   expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused']);
 });
 
-it.concurrent('lists every one of 200 tasks at once after its create', async () => {
+it.concurrent('lists every one of 40 tasks at once after its create', async () => {
   const token = await newToken(service, 'prompt');
-  for (let total = 1; total <= 200; total++) {
+  for (let total = 1; total <= 40; total++) {
     const created = await api('POST', tasks, { body: { title: `Task ${total}` }, token });
     const { body } = await api<{ id: string }[]>('GET', `${tasks}?limit=1`, { token });
     expect([body.pagination.total, body.data[0]?.id]).toEqual([total, created.body.data.id]);
