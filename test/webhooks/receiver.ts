@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
-import { afterAll, expect, vi } from 'vitest';
+import { afterAll } from 'vitest';
 
 /** A request that a receiver got: its body is the bytes that came. */
 type Received = { method: string; path: string; headers: IncomingHttpHeaders; raw: Buffer };
@@ -75,8 +75,8 @@ export async function startTls(
 
 /** Waits until the sender has closed every connection. A socket that is not read from would not notice. */
 export async function expectClosed({ connections }: Pick<Receiver, 'connections'>): Promise<void> {
-  for (const connection of connections) connection.resume();
-  await vi.waitFor(() => expect(connections.every(({ destroyed }) => destroyed)).toBe(true));
+  const closed = (connection: Socket) => new Promise((resolve) => connection.resume().once('close', resolve));
+  await Promise.all(connections.filter(({ destroyed }) => !destroyed).map(closed));
 }
 
 /** The sockets that are opened from this thread without TLS, from now on and until all tests of the file are over. */

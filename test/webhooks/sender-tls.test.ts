@@ -6,10 +6,7 @@ import { openSender } from '../../lib/webhooks/sender.ts';
 import { expectClosed, flood, pem, startSocket, startTls } from './receiver.ts';
 
 const toLoopback: Resolve = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
-const send = openSender(allowedReceivers('127.0.0.1:*,receiver.test:*,receiver.test.:*'), {
-  timeoutMs: 2_000,
-  resolve: toLoopback,
-});
+const send = openSender(allowedReceivers('127.0.0.1:*,receiver.test:*,receiver.test.:*'), { resolve: toLoopback });
 const post = (url: string) => send({ url, headers: {}, body: '{"a":"secret"}' });
 
 const well = (connection: TLSSocket) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { openSender } from '../../lib/webhooks/sender.ts';
-import { closedPort, startReceiver, startSocket } from './receiver.ts';
+import { closedPort, expectClosed, startReceiver, startSocket } from './receiver.ts';
 
 const send = openSender(allowedReceivers('127.0.0.1:*'));
 const post = (url: string) => send({ url, headers: { 'X-Service-Event': 'task.created' }, body: '{"event":"x"}' });
@@ -64,11 +64,11 @@ describe('an attempt', () => {
   });
 
   it('makes a connection of its own, and leaves none open', async () => {
-    const { url, connections } = await startReceiver();
-    await post(url);
-    await post(url);
-    expect(connections).toHaveLength(2);
-    await expect.poll(() => connections.every(({ destroyed }) => destroyed)).toBe(true);
+    const receiver = await startReceiver();
+    await post(receiver.url);
+    await post(receiver.url);
+    expect(receiver.connections).toHaveLength(2);
+    await expectClosed(receiver);
   });
 
   it('leaves no clock running', async () => {
@@ -118,9 +118,8 @@ describe('the body of an answer', () => {
       response.on('drain', more);
       more();
     });
-    const { httpStatus, responseBody, durationMs } = await post(url);
-    expect([httpStatus, responseBody.length]).toEqual([200, 16 * 1024]);
-    expect(durationMs / 10_000).toBeLessThan(0.5);
+    const { httpStatus, responseBody, timedOut } = await post(url);
+    expect([httpStatus, responseBody.length, timedOut]).toEqual([200, 16 * 1024, false]);
   });
 
   it('that breaks off does not undo a success', async () => {
