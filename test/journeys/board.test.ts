@@ -6,7 +6,7 @@ const { api, ...rest } = await startDeployment();
 const service = { api, ...rest };
 const tasks = '/api/kanban-tasks';
 
-it.concurrent('carries a task from the board’s one end to the other', async () => {
+it('carries a task from the board’s one end to the other', async () => {
   const first = await createTask(service, 'Design');
   const body = { title: 'Build', priority: 'high', projectId: 'proj_x', dependsOn: [first] };
   const created = await api('POST', tasks, { body });
@@ -34,14 +34,14 @@ it.concurrent('carries a task from the board’s one end to the other', async ()
   expect((await api('GET', path)).status).toBe(404);
 });
 
-it.concurrent('refuses to delete what an open task depends on', async () => {
+it('refuses to delete what an open task depends on', async () => {
   const first = await createTask(service, 'Foundation');
   await api('POST', tasks, { body: { title: 'House', dependsOn: [first] } });
   const refused = await api('DELETE', `${tasks}/${first}`);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'has_dependents']);
 });
 
-it.concurrent('carries out a create once for all that send the same Idempotency-Key at once', async () => {
+it('carries out a create once for all that send the same Idempotency-Key at once', async () => {
   const token = await newToken(service, 'once');
   const sent = { body: { title: 'Once' }, headers: { 'Idempotency-Key': 'k-1' }, token };
   const answers = await Promise.all(Array.from({ length: 8 }, () => api('POST', tasks, sent)));
@@ -53,7 +53,7 @@ it.concurrent('carries out a create once for all that send the same Idempotency-
   expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused']);
 });
 
-it.concurrent('lists every one of 40 tasks at once after its create', async () => {
+it('lists every one of 40 tasks at once after its create', async () => {
   const token = await newToken(service, 'prompt');
   for (let total = 1; total <= 40; total++) {
     const created = await api('POST', tasks, { body: { title: `Task ${total}` }, token });
@@ -62,7 +62,7 @@ it.concurrent('lists every one of 40 tasks at once after its create', async () =
   }
 });
 
-it.concurrent('pages through all that it counts', async () => {
+it('pages through all that it counts', async () => {
   const token = await newToken(service, 'pager');
   await Promise.all(
     Array.from({ length: 45 }, (_, at) => api('POST', tasks, { body: { title: `Task ${at}` }, token })),
@@ -77,7 +77,7 @@ it.concurrent('pages through all that it counts', async () => {
   expect(seen).toHaveLength(45);
 });
 
-it.concurrent('asks for a live token', async () => {
+it('asks for a live token', async () => {
   const { token: own } = rest;
   const mistyped = `${own.slice(0, -1)}${own.endsWith('x') ? 'y' : 'x'}`;
   for (const token of ['', 'crew_nonsense', mistyped]) {
