@@ -63,8 +63,8 @@ describe('the deadline', () => {
   });
 
   it.each([
-    ['drips', 'HTTP/1.1 200 OK\r\n\r\n', 'x', /^x+$/],
-    ['drips in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n', /^x+$/],
+    ['drips', 'HTTP/1.1 200 OK\r\n\r\nx', 'x', /^x+$/],
+    ['drips in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n', '1\r\nx\r\n', /^x+$/],
     ['never comes', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n', '', /^$/],
     ['stops short', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na start', '', /^a start$/],
   ])('ends a body that %s, which is a success since its headers came', async (_, start, more, responseBody) => {
