@@ -53,7 +53,8 @@ export async function openBoards() {
   };
 }
 
-function boardOf(service: Service, organization: Organization, token: string) {
+/** The board of an organization, as the bearer of a token sends to it. */
+export function boardOf(service: Service, organization: Organization, token: string) {
   const at = (id: string) => ({ path: `${path}/${id}`, params: { id } });
   const board = {
     organization,

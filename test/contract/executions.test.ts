@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { executeAgent, getExecution, listAgentExecutions, listExecutions } from '../../lib/contract/executions.ts';
+import { check } from '../../lib/http/faults.ts';
+
+const required = { input: 'Write a haiku.' };
+const taskId = 'tk_01K00000000000000000000000';
+
+/** What is wrong with a field of a start, as `<path> <code>`; nothing where it is taken as it is. */
+function faultsOf(field: string, value: unknown): string[] {
+  const body = { ...required, [field]: value };
+  const { output, faults } = check(executeAgent.body, body);
+  if (faults.length === 0) expect(output).toEqual(body);
+  return faults.map(({ path, code }) => `${path} ${code}`);
+}
+
+/** Takes four bytes, two UTF-16 code units and one code point. */
+const wide = (count: number) => '😀'.repeat(count);
+
+/** A value that is nested so deep, itself included. */
+function nested(depth: number, inner: (value: unknown) => unknown): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < depth; level++) value = inner(value);
+  return value;
+}
+const objects = (depth: number) => nested(depth, (a) => ({ a }));
+const arrays = (depth: number) => ({ a: nested(depth - 1, (value) => [value]) });
+
+/** A context whose JSON has so many bytes. */
+const contextOf = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+
+describe('the input of a start', () => {
+  it('may be 1 to 100,000 code points', () => {
+    for (const input of ['x', 'x'.repeat(100_000), wide(100_000), ' x\n', '\u0000', 'e\u0301'])
+      expect(faultsOf('input', input)).toEqual([]);
+    for (const input of ['x'.repeat(100_001), wide(100_001), `${wide(100_000)}x`])
+      expect(faultsOf('input', input)).toEqual(['input invalid_value']);
+  });
+
+  it('may not be empty or white space only', () => {
+    for (const input of ['', ' ', ' \t\n\u00a0\u3000\ufeff']) expect(faultsOf('input', input)).toEqual(['input invalid_value']);
+  });
+
+  it('may not have a lone surrogate', () => {
+    for (const input of ['\ud800', 'a\udc00', '\udc00\ud800', `${wide(3)}\ud83d`])
+      expect(faultsOf('input', input)).toEqual(['input invalid_value']);
+  });
+
+  it('must be there, and be a text', () => {
+    expect(faultsOf('input', undefined)).toEqual(['input required']);
+    for (const input of [null, 7, true, {}, ['x'], nested(100_000, (value) => [value])])
+      expect(faultsOf('input', input)).toEqual(['input invalid_type']);
+  });
+});
+
+describe('the taskId of a start', () => {
+  it('may be left out', () => {
+    expect(check(executeAgent.body, required)).toEqual({ output: required, faults: [] });
+  });
+
+  it.each([
+    '',
+    'tk_',
+    taskId.slice(3),
+    taskId.toLowerCase(),
+    `${taskId}0`,
+    `${taskId}\n`,
+    taskId.replace('tk_', 'ag_'),
+    // Past 128 bits, and a letter that Crockford's alphabet leaves out.
+    'tk_81K00000000000000000000000',
+    'tk_01K0000000000000000000000U',
+  ])('may not be %j', (id) => {
+    expect(faultsOf('taskId', id)).toEqual(['taskId invalid_value']);
+  });
+
+  it('may not be null, nor anything but a text', () => {
+    for (const id of [null, 7, {}, [taskId]]) expect(faultsOf('taskId', id)).toEqual(['taskId invalid_type']);
+  });
+});
+
+describe('the context of a start', () => {
+  it('may be any object', () => {
+    for (const context of [{}, { a: null }, { '': '' }, { a: [1, { b: [true, 'x'] }] }, { '\u0000': '\u0000' }])
+      expect(faultsOf('context', context)).toEqual([]);
+  });
+
+  it.each(['__proto__', 'constructor', 'prototype', 'toJSON', 'hasOwnProperty', 'length'])(
+    'may have a key %s, and keeps it',
+    (key) => {
+      const context = JSON.parse(`{"${key}":{"${key}":1},"other":[{"${key}":2}]}`);
+      const { output, faults } = check(executeAgent.body, { ...required, context });
+      expect(faults).toEqual([]);
+      expect(JSON.stringify((output as { context: unknown }).context)).toBe(JSON.stringify(context));
+    },
+  );
+
+  it('may be nested 32 deep, in objects, arrays and both', () => {
+    for (const context of [objects(32), arrays(32)]) expect(faultsOf('context', context)).toEqual([]);
+    for (const context of [objects(33), arrays(33), { b: 1, ...(objects(33) as object) }])
+      expect(faultsOf('context', context)).toEqual(['context invalid_value']);
+  });
+
+  it('may be nested deeper than a call stack is, and is refused for it', () => {
+    for (const context of [objects(100_000), arrays(100_000)])
+      expect(faultsOf('context', context)).toEqual(['context invalid_value']);
+  });
+
+  it('may be wide', () => {
+    expect(faultsOf('context', { a: Array.from({ length: 30_000 }, () => 1) })).toEqual([]);
+  });
+
+  it('may have 64 KiB as JSON, in UTF-8', () => {
+    expect(faultsOf('context', contextOf(65_536))).toEqual([]);
+    expect(faultsOf('context', contextOf(65_537))).toEqual(['context invalid_value']);
+    expect(faultsOf('context', { a: wide(16_382) })).toEqual([]);
+    expect(faultsOf('context', { a: wide(16_383) })).toEqual(['context invalid_value']);
+    // An escape has more bytes than its character.
+    expect(faultsOf('context', { a: '\u0000'.repeat(10_921) })).toEqual([]);
+    expect(faultsOf('context', { a: '\u0000'.repeat(10_922) })).toEqual(['context invalid_value']);
+  });
+
+  it('may not have a lone surrogate, in a value or in a key', () => {
+    for (const context of [{ a: '\ud800' }, { '\udc00': 1 }, { a: [{ b: 'x\ud83d' }] }, { a: [{ '\ud83d': {} }] }])
+      expect(faultsOf('context', context)).toEqual(['context invalid_value']);
+  });
+});
+
+it('the path of a read takes an agent name and the id of an execution', () => {
+  const { name, id } = getExecution.params;
+  const taken = (schema: typeof name | typeof id, value: string) => check(schema, value).faults.length === 0;
+  expect(taken(name, 'writer')).toBe(true);
+  expect(taken(name, 'Writer')).toBe(false);
+  expect(taken(id, 'ex_01K00000000000000000000000')).toBe(true);
+  for (const other of [taskId, 'ex_01k00000000000000000000000', 'ex_', 'ex_01K00000000000000000000000 '])
+    expect(taken(id, other)).toBe(false);
+});
+
+describe.each([
+  ['all', listExecutions],
+  ['an agent', listAgentExecutions],
+])('the query of the executions of %s', (_, row) => {
+  const faults = (query: unknown) => check(row.query, query).faults.map(({ path, code }) => `${path} ${code}`);
+
+  it('names status, agentName, limit and offset, and needs none', () => {
+    expect(Object.keys(row.query.entries)).toEqual(['status', 'agentName', 'limit', 'offset']);
+    expect(check(row.query, {})).toEqual({ output: { limit: 20, offset: 0 }, faults: [] });
+  });
+
+  it.each(['running', 'completed', 'failed'])('takes the status %s', (status) => {
+    expect(faults({ status })).toEqual([]);
+  });
+
+  it.each([
+    [{ status: 'pending' }, 'status invalid_value'],
+    [{ status: 'Running' }, 'status invalid_value'],
+    [{ status: 'constructor' }, 'status invalid_value'],
+    [{ agentName: 'Writer' }, 'agentName invalid_value'],
+    [{ limit: '0' }, 'limit invalid_value'],
+    [{ limit: '1e2' }, 'limit invalid_value'],
+    [{ limit: '-1' }, 'limit invalid_value'],
+    [{ offset: '-1' }, 'offset invalid_value'],
+    [{ offset: '1.5' }, 'offset invalid_value'],
+  ])('refuses %j', (query, fault) => expect(faults(query)).toEqual([fault]));
+
+  it('counts a limit over 100 as 100', () => {
+    for (const limit of ['101', '9'.repeat(400)])
+      expect(check(row.query, { limit }).output).toMatchObject({ limit: 100 });
+  });
+});

@@ -1,0 +1,92 @@
+import { expect } from 'vitest';
+import { handler as executeAgent } from '../../../functions/agents/execute-agent.ts';
+import { handler as getExecution } from '../../../functions/agents/get-execution.ts';
+import { handler as listAgentExecutions } from '../../../functions/agents/list-agent-executions.ts';
+import { handler as listExecutions } from '../../../functions/agents/list-executions.ts';
+import { app } from '../../../lib/app.ts';
+import { environment } from '../../../lib/contract/deployment.ts';
+import type { Scope } from '../../../lib/contract/endpoint.ts';
+import type { Execution, ExecutionListItem, ExecutionStarted } from '../../../lib/contract/executions.ts';
+import type { Model } from '../../../lib/model/converse.ts';
+import { type Answer, call, type Sent, type Service } from '../../service.ts';
+import { boardOf, dataOf, paginationOf } from '../kanban-tasks/board.ts';
+import { openRegistries, type Registry } from './registry.ts';
+
+/** An organization's agents, its board and the four endpoints of executions, as one caller sends to them. */
+export type Crew = Awaited<ReturnType<Awaited<ReturnType<typeof openCrews>>['newCrew']>>;
+
+/** A body that starts an execution: what is required and no more. */
+export const newExecution = { input: 'Write a haiku.' };
+
+/** Hands in `text`, and lets both gates pass. */
+export const passing =
+  (text = 'Done.'): Model =>
+  async ({ user }) => ({ kind: 'text', text: user.includes(text) ? 'VERDICT: PASS' : text, tokens: 10 });
+
+/** What a start answered. */
+export const startedOf = (answer: Answer): ExecutionStarted => dataOf<ExecutionStarted>(answer);
+
+/** The executions of a list's answer, by their ids, and its total. */
+export const listed = (answer: Answer): [string[], number] => [
+  dataOf<ExecutionListItem[]>(answer).map(({ id }) => id),
+  paginationOf(answer).total,
+];
+
+/**
+ * Points the handlers of this process at a table of the test file's own. A test file calls it once, before its first
+ * request; each `newCrew` is an organization of its own, with an active agent `writer`.
+ *
+ * @param cap how many executions of an organization may run at once; the standard number if it is left out
+ */
+export async function openCrews(cap?: number) {
+  if (cap !== undefined) process.env[environment.runningCap] = String(cap);
+  const { service, newRegistry } = await openRegistries();
+  return {
+    service,
+    newCrew: async (scopes?: readonly Scope[]) => {
+      const registry = await newRegistry(scopes);
+      if (!scopes) await registry.put();
+      return crewOf(service, registry);
+    },
+  };
+}
+
+function crewOf(service: Service, registry: Registry) {
+  const { organization, token } = registry;
+  const at = (name: string, below: string, more = {}) => ({
+    path: `/api/agents/${name}/${below}`,
+    params: { name, ...more },
+    token,
+  });
+  const crew = {
+    organization,
+    token,
+    registry,
+    board: boardOf(service, organization, token),
+    refuses: registry.refuses,
+    dump: registry.dump,
+    execute: (body: unknown = newExecution, { name = 'writer', ...more }: Sent & { name?: string } = {}) =>
+      call(executeAgent, { method: 'POST', ...at(name, 'execute'), body, ...more }),
+    list: (query = '', more: Sent = {}) =>
+      call(listExecutions, { path: '/api/agents/executions', query, token, ...more }),
+    listOf: (name: string, query = '', more: Sent = {}) =>
+      call(listAgentExecutions, { ...at(name, 'executions'), query, ...more }),
+    get: (name: string, id: string, more: Sent = {}) =>
+      call(getExecution, { ...at(name, `executions/${id}`, { id }), ...more }),
+
+    /** Starts an execution and returns its id. */
+    start: async (fields: Record<string, unknown> = {}, name = 'writer'): Promise<string> => {
+      const answer = await crew.execute({ ...newExecution, ...fields }, { name });
+      expect(answer.status).toBe(200);
+      return startedOf(answer).executionId;
+    },
+
+    /** Has a worker carry an execution out. */
+    carryOut: (executionId: string, model: Model = passing()) =>
+      app().runs.carryOut({ organization, executionId }, { model, catalogue: [] }),
+
+    /** An execution as it is read. */
+    execution: async (id: string, name = 'writer'): Promise<Execution> => dataOf<Execution>(await crew.get(name, id)),
+  };
+  return crew;
+}

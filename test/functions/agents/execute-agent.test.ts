@@ -1,0 +1,207 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { errorOf } from '../kanban-tasks/board.ts';
+import { type Crew, listed, newExecution, openCrews, startedOf } from './crew.ts';
+
+const { newCrew } = await openCrews();
+let crew: Crew;
+beforeEach(async () => {
+  crew = await newCrew();
+});
+
+const absent = 'tk_01K00000000000000000000000';
+
+describe('a start', () => {
+  it('answers 200 with exactly executionId, agentName, status and startedAt', async () => {
+    const taskId = await crew.board.put();
+    const answer = await crew.execute({ ...newExecution, taskId, context: { tone: 'calm' } });
+    expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
+    expect(Object.keys(startedOf(answer))).toEqual(['executionId', 'agentName', 'status', 'startedAt']);
+    expect(startedOf(answer)).toEqual({
+      executionId: expect.stringMatching(/^ex_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
+      agentName: 'writer',
+      status: 'running',
+      startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    expect(answer.headers).not.toHaveProperty('ETag');
+  });
+
+  it('is in both lists and in the single read with its answer', async () => {
+    const id = await crew.start();
+    for (const answer of [await crew.list('status=running'), await crew.listOf('writer')])
+      expect(listed(answer)).toEqual([[id], 1]);
+    expect(await crew.execution(id)).toMatchObject({ id, status: 'running' });
+  });
+
+  it('is of the agent that was asked, system agents included', async () => {
+    const id = await crew.start({}, 'qa-reviewer');
+    expect(listed(await crew.listOf('qa-reviewer'))).toEqual([[id], 1]);
+    expect(listed(await crew.listOf('writer'))).toEqual([[], 0]);
+  });
+
+  it('goes by the model that its agent has at this moment', async () => {
+    const first = await crew.start();
+    await crew.registry.update('writer', { model: 'another.model' });
+    const second = await crew.start();
+    expect((await crew.execution(second)).model).toBe('another.model');
+    expect((await crew.execution(first)).model).not.toBe('another.model');
+  });
+
+  it('without a task touches none', async () => {
+    const taskId = await crew.board.put({ assignedAgent: 'writer' });
+    const before = await crew.board.get(taskId);
+    await crew.start();
+    expect((await crew.board.get(taskId)).body).toEqual(before.body);
+  });
+});
+
+describe('a start is refused, and nothing is written,', () => {
+  it.each([
+    ['nobody', 'nobody'],
+    ['a name that cannot be one', 'Writer'],
+    ['a name that is too long', 'x'.repeat(65)],
+    ['the name of a path', 'executions'],
+    ['a name out of the depths', '__proto__'],
+  ])('with 404 not_found for %s', async (_, name) => {
+    await crew.refuses(() => crew.execute(newExecution, { name }), 404, 'not_found');
+  });
+
+  it("with 404 not_found for another organization's agent", async () => {
+    const other = await newCrew();
+    await other.registry.put({ name: 'theirs' });
+    const before = await other.dump();
+    await crew.refuses(() => crew.execute(newExecution, { name: 'theirs' }), 404, 'not_found');
+    expect(await other.dump()).toEqual(before);
+  });
+
+  it('with 422 unknown_reference at taskId for a task that there is not', async () => {
+    const { details } = await crew.refuses(
+      () => crew.execute({ ...newExecution, taskId: absent }),
+      422,
+      'unknown_reference',
+    );
+    expect(details).toMatchObject([{ path: 'taskId', code: 'not_found', message: expect.stringContaining(absent) }]);
+  });
+
+  it("with 422 unknown_reference at taskId for another organization's task", async () => {
+    const other = await newCrew();
+    const taskId = await other.board.put();
+    const before = await other.dump();
+    const { details } = await crew.refuses(() => crew.execute({ ...newExecution, taskId }), 422, 'unknown_reference');
+    expect(details).toMatchObject([{ path: 'taskId', code: 'not_found' }]);
+    expect(await other.dump()).toEqual(before);
+  });
+
+  it('with 422 unknown_reference for a task that was deleted', async () => {
+    const taskId = await crew.board.put();
+    await crew.board.delete(taskId);
+    await crew.refuses(() => crew.execute({ ...newExecution, taskId }), 422, 'unknown_reference');
+  });
+
+  it.each(['inactive', 'draft'])('with 409 agent_not_active for an agent that is %s', async (status) => {
+    await crew.registry.update('writer', { status });
+    const { message } = await crew.refuses(() => crew.execute(), 409, 'agent_not_active');
+    expect(message).toContain(`writer is ${status}`);
+    await crew.registry.update('writer', { status: 'active' });
+    expect((await crew.execute()).status).toBe(200);
+  });
+
+  it.each(['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review'])(
+    'with 409 task_blocked for a task that waits for one in %s',
+    async (status) => {
+      const blocker = await crew.board.put({ status });
+      const taskId = await crew.board.put({ dependsOn: [blocker] });
+      const { details } = await crew.refuses(() => crew.execute({ ...newExecution, taskId }), 409, 'task_blocked');
+      expect(details).toEqual([{ path: 'blockedBy.0', code: 'blocking', message: `${blocker} is ${status}.` }]);
+    },
+  );
+
+  it('with 409 task_blocked that names at most 20 of those it waits for, and none that is done', async () => {
+    const done = await crew.board.put({ status: 'done' });
+    const blockers = await Promise.all(Array.from({ length: 24 }, () => crew.board.put()));
+    const taskId = await crew.board.put({ dependsOn: [done, ...blockers] });
+    const { details = [], message } = await crew.refuses(
+      () => crew.execute({ ...newExecution, taskId }),
+      409,
+      'task_blocked',
+    );
+    expect(message).toContain('24 others');
+    expect(details).toHaveLength(20);
+    for (const { message: named } of details) expect(blockers).toContain(named.split(' ')[0]);
+  });
+
+  it('until what its task waits for is done', async () => {
+    const blocker = await crew.board.put();
+    const taskId = await crew.board.put({ dependsOn: [blocker] });
+    expect(errorOf(await crew.execute({ ...newExecution, taskId })).code).toBe('task_blocked');
+    await crew.board.update(blocker, { status: 'done' });
+    expect((await crew.execute({ ...newExecution, taskId })).status).toBe(200);
+  });
+
+  it('with 409 task_blocked for a task that is done already and waits for others all the same', async () => {
+    const taskId = await crew.board.put({ status: 'done', dependsOn: [await crew.board.put()] });
+    await crew.refuses(() => crew.execute({ ...newExecution, taskId }), 409, 'task_blocked');
+  });
+
+  it.each([undefined, '', 'junk'])('with 401 unauthorized for the token %j', async (token) => {
+    await crew.refuses(() => crew.execute(newExecution, { token: token as string }), 401, 'unauthorized');
+  });
+
+  it('with 403 insufficient_scope for a token that may do all but execute', async () => {
+    const scopes = ['agents:read', 'agents:write', 'tasks:read', 'tasks:write', 'webhooks:write'] as const;
+    const writer = await newCrew(scopes);
+    await writer.registry.put();
+    const { message } = await writer.refuses(() => writer.execute(), 403, 'insufficient_scope');
+    expect(message).toContain('agents:execute');
+  });
+});
+
+it('a token that may execute and nothing else starts an execution, and reads none', async () => {
+  const runner = await newCrew(['agents:execute']);
+  const answer = await runner.execute(newExecution, { name: 'qa-reviewer' });
+  expect(answer.status).toBe(200);
+  const { executionId } = startedOf(answer);
+  for (const send of [
+    () => runner.list(),
+    () => runner.listOf('qa-reviewer'),
+    () => runner.get('qa-reviewer', executionId),
+  ])
+    await runner.refuses(send, 403, 'insufficient_scope');
+});
+
+describe('where two faults meet, a start is refused for', () => {
+  const blocked = async () => crew.board.put({ dependsOn: [await crew.board.put()] });
+
+  it('the token before the scope, and the scope before the body', async () => {
+    const reader = await newCrew(['agents:read']);
+    const tooLarge = 'x'.repeat(257 * 1024);
+    await reader.refuses(() => reader.execute(tooLarge, { token: '' }), 401, 'unauthorized');
+    await reader.refuses(() => reader.execute(tooLarge), 403, 'insufficient_scope');
+  });
+
+  it('its size before its type, its type before its JSON, and its JSON before its path', async () => {
+    const text = { headers: { 'Content-Type': 'text/plain' } };
+    await crew.refuses(() => crew.execute('x'.repeat(257 * 1024), text), 413, 'payload_too_large');
+    await crew.refuses(() => crew.execute('{', text), 415, 'unsupported_media_type');
+    await crew.refuses(() => crew.execute('{', { name: 'No Name' }), 400, 'invalid_json');
+  });
+
+  it('an impossible name before the fields, and the fields before an absent agent', async () => {
+    await crew.refuses(() => crew.execute({}, { name: 'No Name' }), 404, 'not_found');
+    await crew.refuses(() => crew.execute({}, { name: 'nobody' }), 400, 'validation_failed');
+  });
+
+  it('an absent agent before an absent task', async () => {
+    await crew.refuses(() => crew.execute({ ...newExecution, taskId: absent }, { name: 'nobody' }), 404, 'not_found');
+  });
+
+  it('an absent task before an agent that is not active', async () => {
+    await crew.registry.update('writer', { status: 'draft' });
+    await crew.refuses(() => crew.execute({ ...newExecution, taskId: absent }), 422, 'unknown_reference');
+  });
+
+  it('an agent that is not active before a task that waits', async () => {
+    await crew.registry.update('writer', { status: 'draft' });
+    const taskId = await blocked();
+    await crew.refuses(() => crew.execute({ ...newExecution, taskId }), 409, 'agent_not_active');
+  });
+});
