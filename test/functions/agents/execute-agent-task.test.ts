@@ -1,0 +1,179 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { app } from '../../../lib/app.ts';
+import { taskStatuses } from '../../../lib/contract/tasks.ts';
+import { dataOf, paginationOf } from '../kanban-tasks/board.ts';
+import { type Crew, newExecution, openCrews } from './crew.ts';
+import { atOnce } from './registry.ts';
+
+const { newCrew } = await openCrews();
+let crew: Crew;
+beforeEach(async () => {
+  crew = await newCrew();
+});
+
+const taken = ['backlog', 'assigned', 'in_progress'];
+const leftAlone = taskStatuses.filter((status) => !taken.includes(status));
+
+/** A task as it is read, with its ETag. */
+const read = async (id: string) => {
+  const answer = await crew.board.get(id);
+  return { ...dataOf(answer), etag: answer.headers.ETag };
+};
+
+/** How many tasks a filter finds. */
+const found = async (query: string) => paginationOf(await crew.board.list(query)).total;
+
+describe('a start', () => {
+  it.each(taken)('takes a task in %s: with the answer it is in progress and has the agent', async (status) => {
+    const taskId = await crew.board.put({ status });
+    const before = await read(taskId);
+    await crew.start({ taskId });
+    const after = await read(taskId);
+    expect(after).toMatchObject({ status: 'in_progress', assignedAgent: 'writer' });
+    expect([before.etag, after.etag]).toEqual(['"1"', '"2"']);
+    expect(after.updatedAt >= before.updatedAt).toBe(true);
+    expect(await found('status=in_progress&assigned_agent=writer')).toBe(1);
+    expect(await found(`status=${status}`)).toBe(status === 'in_progress' ? 1 : 0);
+  });
+
+  it.each(leftAlone)('leaves a task in %s alone', async (status) => {
+    const taskId = await crew.board.put({ status });
+    const before = await read(taskId);
+    const id = await crew.start({ taskId });
+    expect(await read(taskId)).toEqual(before);
+    expect(await crew.execution(id)).toMatchObject({ taskId, status: 'running' });
+  });
+
+  it('leaves the agent that a task has, whoever works on it', async () => {
+    const taskId = await crew.board.put({ assignedAgent: 'qa-reviewer' });
+    await crew.start({ taskId });
+    expect(await read(taskId)).toMatchObject({ status: 'in_progress', assignedAgent: 'qa-reviewer' });
+    expect(await found('assigned_agent=writer')).toBe(0);
+  });
+
+  it('changes nothing else of its task', async () => {
+    const done = await crew.board.put({ status: 'done' });
+    const fields = { title: 'T', description: 'D', priority: 'high', projectId: 'proj_p', dependsOn: [done] };
+    const taskId = await crew.board.put(fields);
+    const { etag, updatedAt, ...before } = await read(taskId);
+    await crew.start({ taskId });
+    const { etag: _, updatedAt: __, ...after } = await read(taskId);
+    expect(after).toEqual({ ...before, status: 'in_progress', assignedAgent: 'writer' });
+    expect(await found('project_id=proj_p&assigned_agent=writer&status=in_progress&priority=high')).toBe(1);
+  });
+
+  it('makes an If-Match of before fail', async () => {
+    const taskId = await crew.board.put();
+    await crew.start({ taskId });
+    const stale = () => crew.board.update(taskId, { title: 'x' }, { headers: { 'If-Match': '"1"' } });
+    await crew.refuses(stale, 412, 'precondition_failed');
+  });
+
+  it('leaves a task alone that an execution which runs has taken', async () => {
+    const taskId = await crew.board.put();
+    const first = await crew.start({ taskId });
+    const before = await read(taskId);
+    await crew.start({ taskId });
+    expect(await read(taskId)).toEqual(before);
+    await crew.carryOut(first);
+    expect(await read(taskId)).toMatchObject({ status: 'up_for_review' });
+  });
+
+  it('leaves a task alone that an execution which runs has taken, though it was put back since', async () => {
+    const taskId = await crew.board.put();
+    await crew.start({ taskId });
+    await crew.board.update(taskId, { status: 'backlog' });
+    const before = await read(taskId);
+    await crew.start({ taskId });
+    expect(await read(taskId)).toEqual(before);
+  });
+
+  it('takes a task that an execution had taken which has ended', async () => {
+    const taskId = await crew.board.put();
+    const first = await crew.start({ taskId });
+    // Moved by hand meanwhile, so that the end leaves it alone and the owner stays.
+    await crew.board.update(taskId, { status: 'assigned' });
+    await crew.carryOut(first);
+    expect(await read(taskId)).toMatchObject({ status: 'assigned' });
+    const second = await crew.start({ taskId });
+    expect(await read(taskId)).toMatchObject({ status: 'in_progress' });
+    await crew.carryOut(second);
+    expect(await read(taskId)).toMatchObject({ status: 'up_for_review' });
+  });
+
+  it('takes a task for one of ten that come at once', async () => {
+    const taskId = await crew.board.put();
+    const answers = await atOnce(10, () => crew.execute({ ...newExecution, taskId }));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(await read(taskId)).toMatchObject({ status: 'in_progress', etag: '"2"' });
+  });
+
+  it('and a change of its task at once both happen', async () => {
+    const taskId = await crew.board.put();
+    const [started, changed] = await Promise.all([
+      crew.execute({ ...newExecution, taskId }),
+      crew.board.update(taskId, { title: 'Another', priority: 'critical' }),
+    ]);
+    expect([started.status, changed.status]).toEqual([200, 200]);
+    expect(await read(taskId)).toMatchObject({ title: 'Another', status: 'in_progress', etag: '"3"' });
+    expect(await found('status=in_progress&priority=critical')).toBe(1);
+  });
+});
+
+describe('the execution that has taken a task', () => {
+  it('is in no answer of any task endpoint', async () => {
+    const taskId = await crew.board.put();
+    const id = await crew.start({ taskId });
+    const { owner } = Object.values(await crew.dump()).find((item) => (item as { owner?: string }).owner) as {
+      owner: string;
+    };
+    expect(owner).toBe(id);
+    const dependent = await crew.board.put({ dependsOn: [taskId] });
+    for (const answer of [
+      await crew.board.get(taskId),
+      await crew.board.list(),
+      await crew.board.get(dependent),
+      await crew.board.update(taskId, {}),
+      await crew.board.update(taskId, { title: 'Another' }),
+      await crew.board.delete(taskId),
+    ])
+      for (const hidden of ['owner', id]) expect(JSON.stringify(answer)).not.toContain(hidden);
+  });
+
+  it('cannot be said by who creates or changes a task', async () => {
+    const taskId = await crew.board.put();
+    for (const send of [
+      () => crew.board.create({ title: 'T', owner: 'ex_01K00000000000000000000000' }),
+      () => crew.board.update(taskId, { owner: null }),
+    ]) {
+      const { details } = await crew.refuses(send, 400, 'validation_failed');
+      expect(details).toMatchObject([{ path: 'owner', code: 'unknown_field' }]);
+    }
+  });
+
+  it('stays it through a change by hand, so that its end still moves the task', async () => {
+    const taskId = await crew.board.put();
+    const id = await crew.start({ taskId });
+    await crew.board.update(taskId, { title: 'Another', assignedAgent: null });
+    await crew.carryOut(id);
+    expect(await read(taskId)).toMatchObject({ title: 'Another', status: 'up_for_review' });
+  });
+
+  it('is no reason to keep the task from being deleted', async () => {
+    const taskId = await crew.board.put();
+    const id = await crew.start({ taskId });
+    expect((await crew.board.delete(taskId)).status).toBe(200);
+    await crew.carryOut(id);
+    expect(await crew.execution(id)).toMatchObject({ taskId, status: 'completed' });
+    expect((await crew.board.get(taskId)).status).toBe(404);
+    expect(await found('')).toBe(0);
+  });
+
+  it('is still shown beside its task once that is gone', async () => {
+    const taskId = await crew.board.put({ status: 'done' });
+    const id = await crew.start({ taskId });
+    await crew.board.delete(taskId);
+    const { items } = await app().executions.list(crew.organization, {}, { limit: 1, offset: 0 });
+    expect(items).toMatchObject([{ id, taskId }]);
+  });
+});
