@@ -37,7 +37,8 @@ describe('the input of a start', () => {
   });
 
   it('may not be empty or white space only', () => {
-    for (const input of ['', ' ', ' \t\n\u00a0\u3000\ufeff']) expect(faultsOf('input', input)).toEqual(['input invalid_value']);
+    for (const input of ['', ' ', ' \t\n\u00a0\u3000\ufeff'])
+      expect(faultsOf('input', input)).toEqual(['input invalid_value']);
   });
 
   it('may not have a lone surrogate', () => {

@@ -26,6 +26,9 @@ export const passing =
 /** What a start answered. */
 export const startedOf = (answer: Answer): ExecutionStarted => dataOf<ExecutionStarted>(answer);
 
+/** Ids in the order of a list; those of one millisecond too, whose order is chance. */
+export const newestFirst = (...ids: string[]): string[] => ids.sort().reverse();
+
 /** The executions of a list's answer, by their ids, and its total. */
 export const listed = (answer: Answer): [string[], number] => [
   dataOf<ExecutionListItem[]>(answer).map(({ id }) => id),

@@ -14,8 +14,7 @@ const invalid = async (body: unknown) =>
   (await crew.refuses(() => crew.execute(body), 400, 'validation_failed')).details;
 
 /** The text of a body whose context is nested so deep; its JSON is shorter than `JSON.stringify` could come to. */
-const nestedText = (depth: number) =>
-  `{"input":"x","context":{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}}`;
+const nestedText = (depth: number) => `{"input":"x","context":{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}}`;
 
 describe('a start hands on to its worker', () => {
   it.each([

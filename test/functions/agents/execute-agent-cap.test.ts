@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { errorOf } from '../kanban-tasks/board.ts';
-import { type Crew, listed, newExecution, openCrews, startedOf } from './crew.ts';
+import { type Crew, listed, newExecution, newestFirst, openCrews, startedOf } from './crew.ts';
 import { atOnce } from './registry.ts';
 
 const cap = 2;
@@ -70,7 +70,7 @@ describe('a start at the cap', () => {
     const answers = await atOnce(10, () => crew.execute());
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(429)]);
     const won = answers.filter(({ status }) => status === 200).map((answer) => startedOf(answer).executionId);
-    expect(listed(await crew.list('status=running'))).toEqual([[...won, running[1]], 2]);
+    expect(listed(await crew.list('status=running'))).toEqual([newestFirst(...won, running[1] as string), 2]);
   });
 
   it('that comes ten times at once under one Idempotency-Key for the last place gets one answer', async () => {

@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Crew, openCrews, passing } from './crew.ts';
+
+const { newCrew } = await openCrews();
+let crew: Crew;
+beforeEach(async () => {
+  crew = await newCrew();
+});
+
+const always = ['model', 'qualityGates'];
+const startOf = ['id', 'agentName', 'taskId', 'status', 'startedAt'];
+const endOf = ['completedAt', 'durationMs'];
+
+describe('the read of an execution', () => {
+  it('that runs has no end, no output and no tokens, and its gates are pending', async () => {
+    const id = await crew.start({ input: ' What?\n' });
+    const answer = await crew.get('writer', id);
+    expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
+    expect(answer.headers).not.toHaveProperty('ETag');
+    const execution = await crew.execution(id);
+    expect(Object.keys(execution)).toEqual(['id', 'agentName', 'status', 'startedAt', 'input', ...always]);
+    expect(execution).toMatchObject({
+      id,
+      agentName: 'writer',
+      status: 'running',
+      input: ' What?\n',
+      model: 'test.default-model',
+      qualityGates: { selfTest: 'pending', qaReview: 'pending' },
+    });
+  });
+
+  it('that has completed has every field, in the order of the contract', async () => {
+    const taskId = await crew.board.put();
+    const id = await crew.start({ taskId, context: { tone: 'calm' } });
+    await crew.carryOut(id, passing('A haiku.'));
+    const execution = await crew.execution(id);
+    expect(Object.keys(execution)).toEqual([...startOf, ...endOf, 'input', 'output', 'tokensUsed', ...always]);
+    expect(execution).toMatchObject({
+      taskId,
+      status: 'completed',
+      output: 'A haiku.',
+      tokensUsed: 30,
+      qualityGates: { selfTest: 'passed', qaReview: 'passed' },
+    });
+    expect(Object.keys(execution.qualityGates)).toEqual(['selfTest', 'qaReview']);
+  });
+
+  it('that has failed says why, has no output, and its gates were skipped', async () => {
+    const id = await crew.start();
+    await crew.carryOut(id, async () => ({ kind: 'failed', error: 'The model is not known.', tokens: 7 }));
+    const execution = await crew.execution(id);
+    const fields = ['id', 'agentName', 'status', 'startedAt', ...endOf, 'input', 'tokensUsed', ...always, 'error'];
+    expect(Object.keys(execution)).toEqual(fields);
+    expect(execution).toMatchObject({
+      status: 'failed',
+      error: 'The model is not known.',
+      tokensUsed: 7,
+      qualityGates: { selfTest: 'skipped', qaReview: 'skipped' },
+    });
+  });
+
+  it('that failed before any model answered has used no tokens, and says so', async () => {
+    const id = await crew.start();
+    await crew.carryOut(id, async () => ({ kind: 'failed', error: 'No.', tokens: 0 }));
+    expect((await crew.execution(id)).tokensUsed).toBe(0);
+  });
+
+  it('has the output whole, however many parts it is kept in', async () => {
+    const output = '😀é'.repeat(120_000);
+    const id = await crew.start();
+    await crew.carryOut(id, passing(output));
+    expect((await crew.execution(id)).output === output).toBe(true);
+  });
+
+  it('shows neither the context nor what its worker keeps', async () => {
+    const id = await crew.start({ context: { secret: 'private' } });
+    const unsettled = async () => ({ kind: 'aborted', tokens: 0 }) as const;
+    for (const look of [async () => {}, () => crew.carryOut(id, unsettled)]) {
+      await look();
+      const text = JSON.stringify((await crew.get('writer', id)).body);
+      for (const hidden of ['private', 'claim', 'lease', 'agentId', 'organization', 'due', 'selfTest":"private'])
+        expect(text).not.toContain(hidden);
+    }
+  });
+
+  it('is there for an agent that is inactive', async () => {
+    const id = await crew.start();
+    await crew.registry.update('writer', { status: 'inactive' });
+    expect((await crew.get('writer', id)).status).toBe(200);
+  });
+});
+
+describe('the read of an execution is refused with 404 not_found', () => {
+  const absent = 'ex_01K00000000000000000000000';
+
+  it.each([
+    ['there is not', absent],
+    ['cannot be', 'ex_1'],
+    ['is in lower case', 'ex_01k00000000000000000000000'],
+    ['is the id of something else', 'tk_01K00000000000000000000000'],
+    ['comes out of the depths', '__proto__'],
+    ['is empty', ''],
+  ])('for an id that %s', async (_, id) => {
+    await crew.refuses(() => crew.get('writer', id), 404, 'not_found');
+  });
+
+  it.each(['nobody', 'Writer', 'executions'])('by way of %s, who is no agent', async (name) => {
+    const id = await crew.start();
+    await crew.refuses(() => crew.get(name, id), 404, 'not_found');
+  });
+
+  it('by way of an agent whose it is not', async () => {
+    const id = await crew.start();
+    await crew.refuses(() => crew.get('qa-reviewer', id), 404, 'not_found');
+    expect((await crew.get('writer', id)).status).toBe(200);
+  });
+
+  it("for another organization's, though the agents have one name", async () => {
+    const id = await (await newCrew()).start();
+    await crew.refuses(() => crew.get('writer', id), 404, 'not_found');
+  });
+});
+
+it('the read of an execution takes no query', async () => {
+  const id = await crew.start();
+  const { details } = await crew.refuses(() => crew.get('writer', id, { query: 'full=1' }), 400, 'validation_failed');
+  expect(details).toMatchObject([{ path: 'full', code: 'unknown_field' }]);
+});
+
+it('the read of an execution is refused with 401 and 403 before anybody looks for it', async () => {
+  await crew.refuses(() => crew.get('writer', 'ex_1', { token: '' }), 401, 'unauthorized');
+  const runner = await newCrew(['agents:write', 'agents:execute', 'tasks:read']);
+  await runner.refuses(() => runner.get('writer', 'ex_1'), 403, 'insufficient_scope');
+});

@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ExecutionListItem } from '../../../lib/contract/executions.ts';
+import { dataOf, paginationOf } from '../kanban-tasks/board.ts';
+import { type Crew, listed, newestFirst, openCrews } from './crew.ts';
+
+const { newCrew } = await openCrews();
+let crew: Crew;
+beforeEach(async () => {
+  crew = await newCrew();
+});
+
+describe("the list of an agent's executions", () => {
+  it('is empty at first', async () => {
+    const answer = await crew.listOf('writer');
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { success: true, data: [], pagination: { limit: 20, offset: 0, total: 0 } },
+    ]);
+  });
+
+  it('shows its own alone, each as the list of all does', async () => {
+    const taskId = await crew.board.put();
+    const first = await crew.start({ taskId });
+    await crew.start({}, 'qa-reviewer');
+    const second = await crew.start();
+    await crew.carryOut(first);
+    expect(listed(await crew.listOf('writer'))).toEqual([newestFirst(first, second), 2]);
+    const own = dataOf<ExecutionListItem[]>(await crew.listOf('writer'));
+    const all = dataOf<ExecutionListItem[]>(await crew.list());
+    expect(own).toEqual(all.filter(({ agentName }) => agentName === 'writer'));
+    const keysOf = (id: string) => Object.keys(own.find((item) => item.id === id) ?? {});
+    expect(keysOf(second)).toEqual(['id', 'agentName', 'status', 'startedAt']);
+    expect(keysOf(first)).toEqual(['id', 'agentName', 'taskId', 'status', 'startedAt', 'completedAt', 'durationMs']);
+  });
+
+  it('is filtered by status and turns pages', async () => {
+    const ids = newestFirst(await crew.start(), await crew.start(), await crew.start());
+    const [third, second, first] = ids as [string, string, string];
+    await crew.carryOut(second);
+    expect(listed(await crew.listOf('writer', 'status=running'))).toEqual([[third, first], 2]);
+    expect(listed(await crew.listOf('writer', 'status=completed'))).toEqual([[second], 1]);
+    expect(listed(await crew.listOf('writer', 'status=failed'))).toEqual([[], 0]);
+    expect(listed(await crew.listOf('writer', 'status=running&limit=1&offset=1'))).toEqual([[first], 2]);
+    expect(listed(await crew.listOf('writer', 'offset=3'))).toEqual([[], 3]);
+    expect(paginationOf(await crew.listOf('writer', 'limit=1000'))).toEqual({ limit: 100, offset: 0, total: 3 });
+  });
+
+  it('takes its own name as agentName, and is an empty page for any other', async () => {
+    const id = await crew.start();
+    await crew.start({}, 'qa-reviewer');
+    expect(listed(await crew.listOf('writer', 'agentName=writer'))).toEqual([[id], 1]);
+    for (const name of ['qa-reviewer', 'nobody']) {
+      const answer = await crew.listOf('writer', `agentName=${name}&limit=7&offset=3`);
+      expect([answer.status, listed(answer)[0]]).toEqual([200, []]);
+      expect(paginationOf(answer)).toEqual({ limit: 7, offset: 3, total: 0 });
+    }
+  });
+
+  it.each(['inactive', 'draft'])('is there for an agent that is %s', async (status) => {
+    const id = await crew.start();
+    await crew.registry.update('writer', { status });
+    expect(listed(await crew.listOf('writer'))).toEqual([[id], 1]);
+  });
+});
+
+describe("the list of an agent's executions is refused", () => {
+  it.each(['nobody', 'No Name', 'x'.repeat(65), '__proto__', 'skills'])(
+    'with 404 not_found for %s, whatever agentName says',
+    async (name) => {
+      await crew.refuses(() => crew.listOf(name), 404, 'not_found');
+      await crew.refuses(() => crew.listOf(name, 'agentName=writer'), 404, 'not_found');
+    },
+  );
+
+  it("with 404 not_found for another organization's agent", async () => {
+    const other = await newCrew();
+    await other.registry.put({ name: 'theirs' });
+    await crew.refuses(() => crew.listOf('theirs'), 404, 'not_found');
+  });
+
+  it.each([
+    ['status=pending', 'status'],
+    ['agentName=No%20Name', 'agentName'],
+    ['limit=0', 'limit'],
+    ['offset=-1', 'offset'],
+    ['name=writer', 'name'],
+  ])('with 400 validation_failed for %s', async (query, path) => {
+    const { details } = await crew.refuses(() => crew.listOf('writer', query), 400, 'validation_failed');
+    expect(details).toMatchObject([{ path }]);
+  });
+
+  it('with 404 for an impossible name before 400, and with 400 before 404 for an absent one', async () => {
+    await crew.refuses(() => crew.listOf('No Name', 'limit=0'), 404, 'not_found');
+    await crew.refuses(() => crew.listOf('nobody', 'limit=0'), 400, 'validation_failed');
+  });
+
+  it('with 401 and 403 where the token is none, or may not read agents', async () => {
+    await crew.refuses(() => crew.listOf('nobody', '', { token: '' }), 401, 'unauthorized');
+    const runner = await newCrew(['agents:write', 'agents:execute']);
+    await runner.refuses(() => runner.listOf('nobody'), 403, 'insufficient_scope');
+  });
+});

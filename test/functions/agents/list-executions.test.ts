@@ -1,0 +1,161 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ExecutionListItem } from '../../../lib/contract/executions.ts';
+import { dataOf, paginationOf } from '../kanban-tasks/board.ts';
+import { type Crew, listed, newestFirst, openCrews } from './crew.ts';
+
+const { newCrew } = await openCrews();
+let crew: Crew;
+beforeEach(async () => {
+  crew = await newCrew();
+});
+
+const itemsOf = async (query = '') => dataOf<ExecutionListItem[]>(await crew.list(query));
+const failing = async () => ({ kind: 'failed', error: 'No.', tokens: 1 }) as const;
+
+/** Starts executions one after the other, and answers their ids, newest first. */
+async function started(count: number, name = 'writer'): Promise<string[]> {
+  const ids: string[] = [];
+  for (let nth = 0; nth < count; nth++) ids.push(await crew.start({}, name));
+  return newestFirst(...ids);
+}
+
+describe('the list of executions', () => {
+  it('is empty at first', async () => {
+    const answer = await crew.list();
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { success: true, data: [], pagination: { limit: 20, offset: 0, total: 0 } },
+    ]);
+  });
+
+  it('shows of one that runs exactly id, agentName, status and startedAt', async () => {
+    const id = await crew.start({ context: { a: 1 } });
+    const answer = await crew.list();
+    expect(Object.keys(answer.body)).toEqual(['success', 'data', 'pagination']);
+    const [item] = await itemsOf();
+    expect(Object.keys(item ?? {})).toEqual(['id', 'agentName', 'status', 'startedAt']);
+    expect(item).toMatchObject({ id, agentName: 'writer', status: 'running' });
+  });
+
+  it.each([
+    ['completed', undefined],
+    ['failed', failing],
+  ])('shows of one that has %s exactly the seven fields, in their order', async (status, model) => {
+    const taskId = await crew.board.put();
+    const id = await crew.start({ taskId });
+    await crew.carryOut(id, model);
+    const [item] = await itemsOf();
+    const fields = ['id', 'agentName', 'taskId', 'status', 'startedAt', 'completedAt', 'durationMs'];
+    expect(Object.keys(item ?? {})).toEqual(fields);
+    expect(item).toMatchObject({ id, taskId, status });
+    const { startedAt, completedAt = '', durationMs } = item as ExecutionListItem;
+    expect(durationMs).toBe(Date.parse(completedAt) - Date.parse(startedAt));
+  });
+
+  it('shows those of all agents, newest first, with the total', async () => {
+    const ids = newestFirst(...(await started(2)), ...(await started(2, 'qa-reviewer')));
+    expect(listed(await crew.list())).toEqual([ids, 4]);
+  });
+
+  it('shows nothing of another organization', async () => {
+    await crew.start();
+    expect(listed(await (await newCrew()).list())).toEqual([[], 0]);
+  });
+
+  it('shows 20 unless told otherwise, and at most 100, and says so', async () => {
+    const ids = await started(21);
+    expect(listed(await crew.list())).toEqual([ids.slice(0, 20), 21]);
+    for (const query of ['limit=101', 'limit=99999999999999999999']) {
+      const answer = await crew.list(query);
+      expect(paginationOf(answer)).toEqual({ limit: 100, offset: 0, total: 21 });
+      expect(listed(answer)[0]).toEqual(ids);
+    }
+  });
+
+  it('turns pages, and past the last one shows none with the true total', async () => {
+    const ids = await started(5);
+    expect(listed(await crew.list('limit=2&offset=1'))).toEqual([ids.slice(1, 3), 5]);
+    expect(listed(await crew.list('limit=2&offset=4'))).toEqual([ids.slice(4), 5]);
+    for (const offset of [5, 6, 999_999_999_999_999]) {
+      const answer = await crew.list(`limit=2&offset=${offset}&status=running`);
+      expect([listed(answer)[0], paginationOf(answer)]).toEqual([[], { limit: 2, offset, total: 5 }]);
+    }
+  });
+
+  it('is filtered by status, which an end changes with its write', async () => {
+    const [third, second, first] = (await started(3)) as [string, string, string];
+    await crew.carryOut(first);
+    await crew.carryOut(second, failing);
+    expect(listed(await crew.list('status=completed'))).toEqual([[first], 1]);
+    expect(listed(await crew.list('status=failed'))).toEqual([[second], 1]);
+    expect(listed(await crew.list('status=running'))).toEqual([[third], 1]);
+    expect(listed(await crew.list())).toEqual([[third, second, first], 3]);
+  });
+
+  it('is filtered by the agent, by both, and pages go by what is found', async () => {
+    const [second, first] = (await started(2)) as [string, string];
+    const [other] = (await started(1, 'qa-reviewer')) as [string];
+    await crew.carryOut(first);
+    expect(listed(await crew.list('agentName=writer'))).toEqual([[second, first], 2]);
+    expect(listed(await crew.list('agentName=qa-reviewer'))).toEqual([[other], 1]);
+    expect(listed(await crew.list('agentName=writer&status=completed'))).toEqual([[first], 1]);
+    expect(listed(await crew.list('agentName=qa-reviewer&status=completed'))).toEqual([[], 0]);
+    expect(listed(await crew.list('agentName=writer&limit=1&offset=1'))).toEqual([[first], 2]);
+  });
+
+  it('of an agent that there is not, or is of others, is an empty page', async () => {
+    await crew.start();
+    const other = await newCrew();
+    await other.registry.put({ name: 'theirs' });
+    await other.start({}, 'theirs');
+    for (const name of ['nobody', 'theirs', 'executions']) {
+      const answer = await crew.list(`agentName=${name}&limit=7&offset=3`);
+      expect([answer.status, listed(answer)[0], paginationOf(answer)]).toEqual([
+        200,
+        [],
+        { limit: 7, offset: 3, total: 0 },
+      ]);
+    }
+  });
+});
+
+describe('the list of executions is refused', () => {
+  it.each([
+    ['status=pending', 'status'],
+    ['status=RUNNING', 'status'],
+    ['status=', 'status'],
+    ['status=running&status=failed', 'status'],
+    ['agentName=No%20Name', 'agentName'],
+    [`agentName=${'x'.repeat(65)}`, 'agentName'],
+    ['limit=0', 'limit'],
+    ['limit=ten', 'limit'],
+    ['limit=-1', 'limit'],
+    ['offset=-1', 'offset'],
+    ['offset=1.5', 'offset'],
+    ['taskId=tk_01K00000000000000000000000', 'taskId'],
+  ])('with 400 validation_failed for %s', async (query, path) => {
+    const { details } = await crew.refuses(() => crew.list(query), 400, 'validation_failed');
+    expect(details).toMatchObject([{ path }]);
+  });
+
+  it.each(['agent_name', 'agentname', 'agentNames'])('with 400 for %s, and names agentName', async (name) => {
+    for (const list of [crew.list, (query: string) => crew.listOf('writer', query)]) {
+      const { details } = await crew.refuses(() => list(`${name}=writer`), 400, 'validation_failed');
+      const message = expect.stringContaining('did you mean agentName?');
+      expect(details).toMatchObject([{ path: name, code: 'unknown_field', message }]);
+    }
+  });
+
+  it('for all its faults at once', async () => {
+    const send = () => crew.list('status=x&agentName=X&limit=0&offset=-1&page=2');
+    const { details } = await crew.refuses(send, 400, 'validation_failed');
+    expect(details?.map(({ path }) => path).sort()).toEqual(['agentName', 'limit', 'offset', 'page', 'status']);
+  });
+
+  it('with 401 and 403 where the token is none, or may not read agents', async () => {
+    await crew.refuses(() => crew.list('', { token: '' }), 401, 'unauthorized');
+    const runner = await newCrew(['agents:write', 'agents:execute', 'tasks:read']);
+    const { message } = await runner.refuses(() => runner.list('limit=0'), 403, 'insufficient_scope');
+    expect(message).toContain('agents:read');
+  });
+});
