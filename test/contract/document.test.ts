@@ -1,45 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '../../lib/contract/document.ts';
 import { endpoints } from '../../lib/contract/endpoints.ts';
 import { eventNames } from '../../lib/contract/events.ts';
-
-type Json = { [key: string]: Json };
-
-const document = openApiDocument() as unknown as Json;
-
-/** A value of the document that is a text. */
-const textOf = (value: Json | undefined) => value as unknown as string | undefined;
-
-/** What stands at a path of keys in the document, references followed. */
-function at(...path: string[]): Json {
-  return path.reduce((value, key) => {
-    const reference = textOf(value[key]?.$ref);
-    return reference ? resolved(reference) : (value[key] as Json);
-  }, document);
-}
-
-function resolved(reference: string): Json {
-  expect(reference).toMatch(/^#\//);
-  return at(...reference.slice(2).split('/'));
-}
-
-/** Every object in a value, the value itself included. */
-function* objectsIn(value: unknown): Generator<Json> {
-  if (typeof value !== 'object' || value === null) return;
-  yield value as Json;
-  for (const inner of Object.values(value)) yield* objectsIn(inner);
-}
-
-const bodyOf = (path: string, method: string) =>
-  at('paths', path, method, 'requestBody', 'content', 'application/json', 'schema');
-const answerOf = (path: string, method: string, status: string) =>
-  at('paths', path, method, 'responses', status, 'content', 'application/json', 'schema', 'properties');
-
-function parameterOf(path: string, method: string, name: string): unknown {
-  return Object.values(at('paths', path, method, 'parameters'))
-    .map((parameter) => (parameter.$ref ? resolved(textOf(parameter.$ref) as string) : parameter))
-    .find((parameter) => textOf(parameter.name) === name);
-}
+import { answerOf, at, bodyOf, document, type Json, objectsIn, parameterOf, resolved, textOf } from './published.ts';
 
 const board = '/api/kanban-tasks';
 const task = '/api/kanban-tasks/{id}';

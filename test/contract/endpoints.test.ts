@@ -6,6 +6,17 @@ import { refusalStatus } from '../../lib/contract/refusals.ts';
 
 const operationsAt = (path: string) => matchPath(path).map(({ operation }) => operation);
 
+/** The rows of the specification, and those that the design adds. */
+const inOrder = [
+  ...['listTasks', 'createTask', 'getTask', 'updateTask', 'deleteTask'],
+  ...['listAgents', 'createAgent', 'getAgent', 'updateAgent', 'deleteAgent'],
+  ...['listSkills', 'assignSkill', 'unassignSkill', 'updateSoul', 'executeAgent', 'delegateTask'],
+  ...['listExecutions', 'listAgentExecutions', 'getExecution', 'getMetrics', 'selfImproveAgent'],
+  'listSkillCatalogue',
+  ...['registerWebhook', 'listWebhooks', 'getWebhook', 'deleteWebhook', 'testWebhook', 'listDeliveries'],
+  ...['health', 'openapi', 'docs'],
+];
+
 describe('the rows', () => {
   it.each([
     ['listTasks', 'GET', '/api/kanban-tasks', 200],
@@ -13,6 +24,10 @@ describe('the rows', () => {
     ['getTask', 'GET', '/api/kanban-tasks/:id', 200],
     ['updateTask', 'PATCH', '/api/kanban-tasks/:id', 200],
     ['deleteTask', 'DELETE', '/api/kanban-tasks/:id', 200],
+    ['executeAgent', 'POST', '/api/agents/:name/execute', 200],
+    ['listExecutions', 'GET', '/api/agents/executions', 200],
+    ['listAgentExecutions', 'GET', '/api/agents/:name/executions', 200],
+    ['getExecution', 'GET', '/api/agents/:name/executions/:id', 200],
     ['registerWebhook', 'POST', '/api/webhooks/register', 201],
     ['listWebhooks', 'GET', '/api/webhooks', 200],
     ['getWebhook', 'GET', '/api/webhooks/:id', 200],
@@ -23,6 +38,12 @@ describe('the rows', () => {
     ['openapi', 'GET', '/openapi.json', 200],
   ] as const)('have %s as %s %s, answered with %i', (operation, method, path, status) => {
     expect(endpoints[operation]).toMatchObject({ method, path, status });
+  });
+
+  it("stand in the specification's order, an extension behind its family", () => {
+    expect(routes.map(([operation]) => operation)).toEqual(
+      inOrder.filter((operation) => routes.some(([known]) => known === operation)),
+    );
   });
 
   it('have each method of a path once', () => {
@@ -55,6 +76,14 @@ describe('a path', () => {
   it('is met by the rows of all its methods', () => {
     expect(operationsAt('/api/kanban-tasks').sort()).toEqual(['createTask', 'listTasks']);
     expect(operationsAt('/api/kanban-tasks/x').sort()).toEqual(['deleteTask', 'getTask', 'updateTask']);
+  });
+
+  it('that is spelled out is met by its own row first', () => {
+    expect(operationsAt('/api/agents/executions')[0]).toBe('listExecutions');
+    expect(operationsAt('/api/agents/writer/executions')).toEqual(['listAgentExecutions']);
+    expect(operationsAt('/api/agents/executions/executions')).toEqual(['listAgentExecutions']);
+    expect(operationsAt('/api/agents/writer/executions/execute')).toEqual(['getExecution']);
+    expect(operationsAt('/api/agents/writer/execute')).toEqual(['executeAgent']);
   });
 
   it('gives its parameters as they are, decoded no further', () => {

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { answerOf, at, bodyOf, type Json, parameterOf, textOf } from './published.ts';
+
+const execute = '/api/agents/{name}/execute';
+const all = '/api/agents/executions';
+const own = '/api/agents/{name}/executions';
+const one = '/api/agents/{name}/executions/{id}';
+
+const said = (text: Json | undefined) => textOf(text) ?? '';
+
+describe('the executions in the document', () => {
+  it.each([
+    ['post', execute, 'executeAgent', 'agents:execute'],
+    ['get', all, 'listExecutions', 'agents:read'],
+    ['get', own, 'listAgentExecutions', 'agents:read'],
+    ['get', one, 'getExecution', 'agents:read'],
+  ])('have %s %s as %s, which answers 200 and needs %s', (method, path, operationId, scope) => {
+    const operation = at('paths', path, method);
+    expect(operation.operationId).toBe(operationId);
+    expect(Object.keys(operation.responses as Json).filter((code) => code < '300')).toEqual(['200']);
+    expect(operation.security).toEqual([{ bearer: [scope] }]);
+    expect(operation.tags).toEqual(['agents']);
+  });
+
+  it.each([
+    ['post', execute, ['400', '401', '403', '404', '409', '413', '415', '422', '429', '500', '503']],
+    ['get', all, ['400', '401', '403', '413', '500', '503']],
+    ['get', own, ['400', '401', '403', '404', '413', '500', '503']],
+    ['get', one, ['400', '401', '403', '404', '413', '500', '503']],
+  ])('are refused by %s %s with %j', (method, path, statuses) => {
+    const responses = at('paths', path, method, 'responses');
+    expect(Object.keys(responses).filter((status) => status >= '400')).toEqual(statuses);
+  });
+
+  it.each([
+    ['404', 'not_found'],
+    ['409', 'agent_not_active, task_blocked'],
+    ['422', 'idempotency_key_reused, unknown_reference'],
+    ['429', 'rate_limited'],
+  ])('say of a start refused with %s that it may be %s', (status, codes) => {
+    expect(at('paths', execute, 'post', 'responses', status).description).toBe(codes);
+  });
+
+  it('say of no row but the start that it may be told to come again', () => {
+    const paths = Object.entries(at('paths')).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { responses }]) => [`${method} ${path}`, responses] as const),
+    );
+    const limited = paths.filter(([, responses]) => '429' in (responses ?? {})).map(([row]) => row);
+    expect(limited).toEqual([`post ${execute}`]);
+  });
+});
+
+describe('the body of a start in the document', () => {
+  const { properties, ...body } = bodyOf(execute, 'post');
+
+  it('requires an input and knows no other fields than the three', () => {
+    expect(body).toMatchObject({ type: 'object', required: ['input'], additionalProperties: false });
+    expect(Object.keys(properties as Json)).toEqual(['input', 'taskId', 'context']);
+    expect(at('paths', execute, 'post', 'requestBody').required).toBe(true);
+  });
+
+  it('says how long an input may be, and what a taskId looks like', () => {
+    expect(properties?.input).toMatchObject({ type: 'string', minLength: 1, maxLength: 100_000 });
+    expect(properties?.taskId).toMatchObject({ type: 'string', pattern: '^tk_[0-7][0-9A-HJKMNP-TV-Z]{25}$' });
+  });
+
+  it('may come under an Idempotency-Key, without If-Match', () => {
+    expect(parameterOf(execute, 'post', 'Idempotency-Key')).toMatchObject({ in: 'header' });
+    expect(parameterOf(execute, 'post', 'If-Match')).toBeUndefined();
+  });
+});
+
+describe.each([all, own])('the query of %s in the document', (path) => {
+  it.each([
+    ['status', { enum: ['running', 'completed', 'failed'] }],
+    ['agentName', { type: 'string', maxLength: 64 }],
+    ['limit', { type: 'integer', minimum: 1, default: 20 }],
+    ['offset', { type: 'integer', minimum: 0, default: 0 }],
+  ])('says of %s %j', (name, schema) => {
+    expect(parameterOf(path, 'get', name)).toMatchObject({ in: 'query', required: false, schema });
+  });
+
+  it('has no other parameters', () => {
+    const names = Object.values(at('paths', path, 'get', 'parameters')).filter(
+      ({ in: where }) => said(where) === 'query',
+    );
+    expect(names.map(({ name }) => name)).toEqual(['status', 'agentName', 'limit', 'offset']);
+  });
+});
+
+describe('an answer in the document', () => {
+  const fieldsOf = (data: Json | undefined) => [Object.keys(data?.properties as Json), data?.required];
+  const started = ['executionId', 'agentName', 'status', 'startedAt'];
+
+  it('of a start has the four specified fields, all of them required', () => {
+    expect(fieldsOf(answerOf(execute, 'post', '200').data)).toEqual([started, started]);
+  });
+
+  it.each([all, own])('of %s has the seven specified fields and pagination', (path) => {
+    const { data, pagination } = answerOf(path, 'get', '200');
+    expect(data?.type).toBe('array');
+    expect(fieldsOf(data?.items)).toEqual([
+      ['id', 'agentName', 'taskId', 'status', 'startedAt', 'completedAt', 'durationMs'],
+      ['id', 'agentName', 'status', 'startedAt'],
+    ]);
+    expect(pagination?.required).toEqual(['limit', 'offset', 'total']);
+  });
+
+  it('of a read has the fields of the list and those of the detail', () => {
+    expect(fieldsOf(answerOf(one, 'get', '200').data)).toEqual([
+      [
+        ...['id', 'agentName', 'taskId', 'status', 'startedAt', 'completedAt', 'durationMs'],
+        ...['input', 'output', 'tokensUsed', 'model', 'qualityGates', 'error'],
+      ],
+      ['id', 'agentName', 'status', 'startedAt', 'input', 'model', 'qualityGates'],
+    ]);
+  });
+
+  it('of a read names what a gate can say', () => {
+    const gates = answerOf(one, 'get', '200').data?.properties?.qualityGates as Json;
+    expect(gates.required).toEqual(['selfTest', 'qaReview']);
+    for (const gate of Object.values(gates.properties as Json))
+      expect(gate).toMatchObject({ enum: ['pending', 'passed', 'failed', 'skipped'] });
+  });
+
+  it.each([
+    [execute, 'post'],
+    [one, 'get'],
+  ])('of %s has no ETag, for an execution is changed by nobody', (path, method) => {
+    expect(Object.keys(at('paths', path, method, 'responses', '200', 'headers'))).toEqual(['X-Request-Id']);
+  });
+});
