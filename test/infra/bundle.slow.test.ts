@@ -1,70 +1,35 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleFunctions, functionSources } from '../../infra/aws/bundle.ts';
+import { describe, expect, it } from 'vitest';
+import { functionSources } from '../../infra/aws/bundle.ts';
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { hashSecret, mintToken, writeToken } from '../../lib/http/token.ts';
-import { eventOf, type Sent } from '../service.ts';
-
-const run = promisify(execFile);
+import { queueEvent } from '../queue-event.ts';
+import { eventOf } from '../service.ts';
+import { type Answer, bundleAll } from './bundles.ts';
 
 /**
- * What a bundle may weigh, in bytes: a quarter more than the heaviest weighed. Lambda reads all of it in a cold
- * start. Only what posts to receivers carries undici, only what reads skills a YAML parser.
+ * What a bundle may weigh, in bytes: a twentieth more than the heaviest weighed. Lambda reads all of it in a cold
+ * start. Only what posts to receivers carries undici, only what reads skills a YAML parser, only what asks models
+ * Bedrock's client, and only the document what writes schemas down.
  */
 const budgets: Record<string, number> = {
-  'functions/agents/assign-skill.ts': 490_000,
-  'functions/agents/list-skill-catalogue.ts': 490_000,
-  'functions/agents/list-skills.ts': 490_000,
-  'functions/pipeline/deliver-webhook.ts': 1_280_000,
-  'functions/webhooks/test-webhook.ts': 1_280_000,
+  'functions/agents/assign-skill.ts': 432_000,
+  'functions/agents/list-skill-catalogue.ts': 432_000,
+  'functions/agents/list-skills.ts': 432_000,
+  'functions/open/openapi.ts': 404_000,
+  'functions/pipeline/deliver-webhook.ts': 1_160_000,
+  'functions/pipeline/run-execution.ts': 529_000,
+  'functions/webhooks/test-webhook.ts': 1_160_000,
 };
-const budget = 370_000;
+const budget = 385_000;
 
-/** Loads a bundle and, given an event, calls it; the last line is what it exports or answers. */
-const driver = `
-const [bundle, event] = process.argv.slice(2);
-const exported = await import(bundle);
-const context = { awsRequestId: 'r', functionName: 'f', getRemainingTimeInMillis: () => 29_000 };
-const answer = event ? await exported.handler(JSON.parse(event), context) : Object.keys(exported);
-console.log('\\n' + JSON.stringify(answer));
-process.exit();
-`;
-
-let folder: string;
-let driverFile: string;
-
-beforeAll(async () => {
-  // Outside the repository, so that no node_modules is within reach of what was bundled.
-  folder = await mkdtemp(join(tmpdir(), 'crewboard-bundles-'));
-  driverFile = join(folder, 'driver.mjs');
-  await bundleFunctions(join(folder, 'functions'));
-  await writeFile(driverFile, driver);
-});
-
-const bundleOf = (source: string) => join(folder, 'functions', basename(source, '.ts'), 'index.mjs');
-
-/** Runs a bundle in a Node.js of its own, which knows nothing but what Lambda would tell it. */
-async function inLambda(source: string, sent?: Sent, more: Record<string, string> = {}): Promise<unknown> {
-  const event = sent ? [JSON.stringify(eventOf(sent))] : [];
-  const { stdout } = await run(process.execPath, [driverFile, bundleOf(source), ...event], {
-    cwd: folder,
-    env: { AWS_REGION: 'eu-central-1', TABLE_NAME: 'table', NODE_OPTIONS: '--enable-source-maps', ...more },
-  });
-  return JSON.parse(stdout.trim().split('\n').at(-1) as string);
-}
-
-type Answer = { statusCode: number; headers: Record<string, string>; body: string };
+const { bundleOf, called, sent, overTable } = await bundleAll();
 
 describe('the bundles', () => {
   it.each(functionSources())('%s loads in a bare Node.js and exports its handler', async (source) => {
-    expect(await inLambda(source)).toContain('handler');
+    expect(await called(source)).toContain('handler');
   });
 
   it.each(functionSources())('%s keeps to its budget', async (source) => {
@@ -76,14 +41,14 @@ describe('the bundles', () => {
   });
 
   it('answer that the service is well', async () => {
-    const answer = (await inLambda('functions/open/health.ts', { path: '/health' })) as Answer;
+    const answer = await sent('functions/open/health.ts', { path: '/health' });
     expect(answer.statusCode).toBe(200);
     expect(JSON.parse(answer.body)).toEqual({ success: true, data: { status: 'ok' } });
   });
 
   it('refuse a caller without a token in the envelope', async () => {
-    const sent: Sent = { method: 'POST', path: '/api/kanban-tasks', body: { title: 'Bundle it' } };
-    const answer = (await inLambda('functions/kanban-tasks/create-task.ts', sent)) as Answer;
+    const request = { method: 'POST', path: '/api/kanban-tasks', body: { title: 'Bundle it' } };
+    const answer = await sent('functions/kanban-tasks/create-task.ts', request);
     expect(answer.statusCode).toBe(401);
     const { success, error } = JSON.parse(answer.body);
     expect(success).toBe(false);
@@ -109,53 +74,79 @@ describe('the bundles', () => {
         'functions/agents/assign-skill.ts',
         'functions/agents/list-skill-catalogue.ts',
         'functions/agents/list-skills.ts',
+        'functions/pipeline/run-execution.ts',
       ]),
     );
+  });
+
+  it("have Bedrock's client where executions run, and nowhere else", async () => {
+    const asking: string[] = [];
+    for (const source of functionSources())
+      if ((await readFile(bundleOf(source), 'utf8')).includes('AmazonBedrockFrontendService')) asking.push(source);
+    expect(asking).toEqual(['functions/pipeline/run-execution.ts']);
+  });
+
+  it.each([
+    ['execute-agent', 'POST', 'writer/execute'],
+    ['list-agent-executions', 'GET', 'writer/executions'],
+    ['get-execution', 'GET', 'writer/executions/ex_01K00000000000000000000000'],
+    ['list-executions', 'GET', 'executions'],
+  ])('%s answers a caller without a token', async (file, method, below) => {
+    const request = { method, path: `/api/agents/${below}`, params: { name: 'writer' } };
+    const answer = await sent(`functions/agents/${file}.ts`, request);
+    expect([answer.statusCode, JSON.parse(answer.body).error.code]).toEqual([401, 'unauthorized']);
+  });
+
+  it('leave an execution alone that has ended', async () => {
+    const message = { organization: 'org', executionId: 'ex_01K00000000000000000000000' };
+    const event = queueEvent([JSON.stringify(message)]);
+    const failed = { __type: 'com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException' };
+    const { answered, asked } = await overTable('functions/pipeline/run-execution.ts', event, failed, 400);
+    expect(answered).toEqual({ batchItemFailures: [] });
+    expect(asked.map(({ action }) => action)).toEqual(['UpdateItem']);
+  });
+
+  it('find nothing left of an agent that was purged', async () => {
+    const message = { organization: 'org', agentId: 'ag_01K00000000000000000000000' };
+    const event = queueEvent([JSON.stringify(message)]);
+    const { answered, asked } = await overTable('functions/pipeline/purge-agent.ts', event, {});
+    expect(answered).toEqual({ batchItemFailures: [] });
+    expect(asked.map(({ action }) => action)).toContain('Query');
+  });
+
+  it('give a message back where the table cannot be asked', async () => {
+    const message = { organization: 'org', executionId: 'ex_01K00000000000000000000000' };
+    const event = queueEvent([JSON.stringify(message)]);
+    const refused = { __type: 'com.amazon.coral.service#AccessDeniedException' };
+    const { answered } = await overTable('functions/pipeline/run-execution.ts', event, refused, 400);
+    expect(answered).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-0' }] });
+  });
+
+  it('sweep a table in which nothing is due', async () => {
+    const { asked } = await overTable('functions/pipeline/sweep-overdue.ts', { detail: {} }, {});
+    expect(new Set(asked.map(({ action }) => action))).toEqual(new Set(['Query']));
   });
 
   it('answer with the skills that they have beside them', async () => {
     const { id, secret } = mintToken();
     const token = writeToken({ id, secret });
     const record = { hash: hashSecret(secret), organization: 'org', scopes: ['agents:read'], createdAt: '2026-01-01' };
-    const table = createServer((_, response) => {
-      const Item = marshall({ ...record, id });
-      response.setHeader('Content-Type', 'application/x-amz-json-1.0').end(JSON.stringify({ Item }));
-    });
-    await new Promise<void>((resolve) => table.listen(0, '127.0.0.1', resolve));
-    const answer = (await inLambda(
+    const { answered } = await overTable(
       'functions/agents/list-skill-catalogue.ts',
-      { path: '/api/agents/skills', token },
-      {
-        AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
-        AWS_SECRET_ACCESS_KEY: 'example',
-        AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(table.address() as AddressInfo).port}`,
-      },
-    ).finally(() => table.close())) as Answer;
+      eventOf({ path: '/api/agents/skills', token }),
+      { Item: marshall({ ...record, id }) },
+    );
+    const answer = answered as Answer;
     expect(answer.statusCode).toBe(200);
     const skills = readSkills().map(({ id, name, description }) => ({ id, name, description }));
     expect(JSON.parse(answer.body)).toEqual({ success: true, data: skills });
   });
 
   it('ask the table with the credentials that Lambda puts into the environment', async () => {
-    const heard: { authorization?: string | undefined; session?: unknown }[] = [];
-    const table = createServer(({ headers }, response) => {
-      heard.push({ authorization: headers.authorization, session: headers['x-amz-security-token'] });
-      response.setHeader('Content-Type', 'application/x-amz-json-1.0').end('{}');
-    });
-    await new Promise<void>((resolve) => table.listen(0, '127.0.0.1', resolve));
-    const answer = await inLambda(
-      'functions/kanban-tasks/list-tasks.ts',
-      { path: '/api/kanban-tasks', token: writeToken(mintToken()) },
-      {
-        AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
-        AWS_SECRET_ACCESS_KEY: 'example',
-        AWS_SESSION_TOKEN: 'of this container',
-        AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(table.address() as AddressInfo).port}`,
-      },
-    ).finally(() => table.close());
-    expect(answer).toMatchObject({ statusCode: 401 });
-    expect(heard).toEqual([
-      { authorization: expect.stringContaining('Credential=AKIDEXAMPLE/'), session: 'of this container' },
-    ]);
+    const event = eventOf({ path: '/api/kanban-tasks', token: writeToken(mintToken()) });
+    const { answered, asked } = await overTable('functions/kanban-tasks/list-tasks.ts', event, {});
+    expect(answered).toMatchObject({ statusCode: 401 });
+    const authorization = expect.stringContaining('Credential=AKIDEXAMPLE/');
+    expect(asked).toEqual([{ action: 'GetItem', authorization, session: 'of this container' }]);
   });
 });

@@ -38,11 +38,12 @@ it('takes what the environment says', () => {
   });
 });
 
-it('counts an empty folder, endpoint or ladder as not given', () => {
-  expect(readSettings({ CREWBOARD_DATA: '', DYNAMODB_ENDPOINT: '', RETRY_LADDER: '' })).toMatchObject({
+it('counts an empty folder, endpoint, ladder or cap as not given', () => {
+  expect(readSettings({ CREWBOARD_DATA: '', DYNAMODB_ENDPOINT: '', RETRY_LADDER: '', RUNNING_CAP: '' })).toMatchObject({
     dataFolder: resolve('.crewboard'),
     dynamodbEndpoint: undefined,
     retryLadder: undefined,
+    runningCap: undefined,
   });
 });
 
@@ -88,3 +89,17 @@ it.each([
     `RETRY_LADDER is ${JSON.stringify(ladder)}; write three whole numbers of seconds from 1 to 86400, such as 300,1800,7200.`,
   );
 });
+
+it.each(['1', '50', '999999'])('takes the cap %s', (cap) => {
+  expect(readSettings({ RUNNING_CAP: cap }).runningCap).toBe(cap);
+});
+
+it.each(['0', '-1', '1.5', 'x', '007', '+1', '1e3', '0x10', ' 1', '1\n', ' ', '١', '1000000', 'Infinity'])(
+  'refuses the cap %j in one sentence',
+  (cap) => {
+    expect(() => readSettings({ RUNNING_CAP: cap })).toThrow(Problem);
+    expect(() => readSettings({ RUNNING_CAP: cap })).toThrow(
+      `RUNNING_CAP is ${JSON.stringify(cap)}; set it to a whole number from 1 to 999999.`,
+    );
+  },
+);

@@ -98,6 +98,21 @@ it.concurrent('starts where RETRY_LADDER is empty, as if it were not set', async
   expect((await service.api('GET', '/api/webhooks')).status).toBe(200);
 });
 
+it.concurrent('tells that RUNNING_CAP cannot be meant', async () => {
+  expect(await refusal({ RUNNING_CAP: '0' })).toMatch(sentence('RUNNING_CAP is "0"; set it to a whole number'));
+});
+
+it.concurrent('runs as many executions of an organization at once as RUNNING_CAP says', async () => {
+  // The model answers long after the test has ended.
+  const service = await startDeployment({ environment: { RUNNING_CAP: '1', MODEL_LATENCY_MS: '60000' } });
+  const execute = () => service.api('POST', '/api/agents/prompt-improver/execute', { body: { input: 'Improve.' } });
+  expect((await execute()).status).toBe(200);
+  const refused = await execute();
+  expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
+  expect(refused.headers.get('Retry-After')).toBe('10');
+  await service.stop('SIGKILL');
+});
+
 it.concurrent('says which model answers agents, and never its key', async () => {
   const service = await startDeployment();
   expect(service.output()).toContain('\nAgents are answered by the built-in simulator (set MODEL_BASE_URL');

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { readRunningCap } from '../../lib/agents/executions.ts';
+import { consumers } from '../../lib/contract/consumers.ts';
+import { type Statement, synthesized } from './synthesized.ts';
+
+const { resources, functionOf, statementsOf } = synthesized();
+const functions = Object.keys(resources('AWS::Lambda::Function'));
+
+/** The policies of a template, each with the roles that have it. */
+type Policy = { Roles: { Ref: string }[]; PolicyDocument: { Statement: Statement[] } };
+
+/** A name that is known when the stack is deployed, put together of texts and references. */
+type Arn = { 'Fn::Join': [string, (string | { Ref: string })[]] };
+const written = ({ 'Fn::Join': [by, parts] }: Arn) =>
+  parts.map((part) => (typeof part === 'string' ? part : part.Ref)).join(by);
+
+const asksModels = ({ Action }: Statement) => [Action].flat().some((action) => /^(bedrock|\*)/.test(action));
+
+describe('models', () => {
+  it('may be asked by the function that runs executions, by InvokeModel and nothing else', () => {
+    const asking = statementsOf('RunExecution').filter(asksModels);
+    expect(asking).toHaveLength(1);
+    expect(asking[0]).toMatchObject({ Effect: 'Allow', Action: 'bedrock:InvokeModel' });
+    expect(asking[0]).not.toHaveProperty('Condition');
+  });
+
+  it('may be asked by themselves and through inference profiles of the account, in any region', () => {
+    const models = statementsOf('RunExecution').find(asksModels)?.Resource as Arn[];
+    expect(models.map(written).sort()).toEqual([
+      'arn:AWS::Partition:bedrock:*::foundation-model/*',
+      'arn:AWS::Partition:bedrock:*:AWS::AccountId:application-inference-profile/*',
+      'arn:AWS::Partition:bedrock:*:AWS::AccountId:inference-profile/*',
+    ]);
+  });
+
+  it('may be asked by no other function', () => {
+    const role = functionOf('RunExecution').Role['Fn::GetAtt'][0];
+    const others = Object.values(resources<Policy>('AWS::IAM::Policy'))
+      .map(({ Properties }) => Properties)
+      .filter(({ Roles }) => Roles.some(({ Ref }) => Ref !== role));
+    expect(others.length).toBe(functions.length - 1);
+    expect(others.flatMap(({ PolicyDocument }) => PolicyDocument.Statement).filter(asksModels)).toEqual([]);
+  });
+});
+
+describe('executions', () => {
+  const { sources, timeoutSeconds } = consumers.runExecution;
+
+  it('come one at a time, and as many at once as an organization may run', () => {
+    expect(sources).toMatchObject([{ queue: 'executions', batchSize: 1, concurrency: readRunningCap(undefined) }]);
+  });
+
+  it('have longer than their ten minutes, and no longer than Lambda gives', () => {
+    expect(timeoutSeconds).toBeGreaterThan(600);
+    expect(timeoutSeconds).toBeLessThanOrEqual(900);
+    expect(functionOf('RunExecution').Timeout).toBe(timeoutSeconds);
+  });
+
+  it.each(['RunExecution', 'PurgeAgent'])('and purges have %s put nothing on a queue', (id) => {
+    const sending = statementsOf(id).filter(({ Action }) => [Action].flat().includes('sqs:SendMessage'));
+    expect(sending).toEqual([]);
+    expect(statementsOf(id).flatMap(({ Action }) => Action)).toContain('sqs:ReceiveMessage');
+  });
+
+  it('say in the environment of their function nothing but the table: models answer where Lambda runs', () => {
+    expect(Object.keys(functionOf('RunExecution').Environment.Variables)).toEqual(['NODE_OPTIONS', 'TABLE_NAME']);
+  });
+});
