@@ -18,11 +18,20 @@ export type QueueMapping = {
 /** Stops what polls, once the calls under way have ended, or have been given the time to. */
 export type Stop = () => Promise<void>;
 
-/** Lambda's part for a queue: as many receivers as may run at once, each giving its batch to the handler. */
-export function pollQueue(mapping: QueueMapping): Stop {
+/** Waits these milliseconds, without keeping the process alive for it. */
+export type Wait = (milliseconds: number) => Promise<void>;
+
+const waited: Wait = (milliseconds) => pause(milliseconds, undefined, { ref: false });
+
+/**
+ * Lambda's part for a queue: as many receivers as may run at once, each giving its batch to the handler.
+ *
+ * @param wait how long calls that are under way are waited for when it stops
+ */
+export function pollQueue(mapping: QueueMapping, wait: Wait = waited): Stop {
   const client = new SQSClient(clientConfig(mapping.endpoint));
   const stopping = new AbortController();
-  const receiver = receive(client, mapping, stopping.signal);
+  const receiver = receive(client, mapping, stopping.signal, wait);
   return async () => {
     stopping.abort();
     await receiver;
@@ -33,7 +42,7 @@ export function pollQueue(mapping: QueueMapping): Stop {
 /** How long a call that is under way may take when the service stops. */
 const leaveAfterMs = 12_000;
 
-async function receive(client: SQSClient, mapping: QueueMapping, stopping: AbortSignal): Promise<void> {
+async function receive(client: SQSClient, mapping: QueueMapping, stopping: AbortSignal, wait: Wait): Promise<void> {
   const { url: QueueUrl, batchSize: MaxNumberOfMessages } = mapping;
   const calls = new Set<Promise<void>>();
   while (!stopping.aborted) {
@@ -53,7 +62,7 @@ async function receive(client: SQSClient, mapping: QueueMapping, stopping: Abort
     }
   }
   // An attempt is over by then. An execution may take minutes: it is left, and taken up again by the next start.
-  await Promise.race([Promise.all(calls), pause(leaveAfterMs, undefined, { ref: false })]);
+  await Promise.race([Promise.all(calls), wait(leaveAfterMs)]);
 }
 
 async function handle(client: SQSClient, mapping: QueueMapping, messages: Message[]): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import { afterAll, expect, it } from 'vitest';
-import { pollQueue, type Stop } from '../../../infra/local/queue-poller.ts';
+import { pollQueue, type Stop, type Wait } from '../../../infra/local/queue-poller.ts';
 import { startQueues } from '../../../infra/local/queues.ts';
 import { clientConfig, queues as contractQueues } from '../../../lib/contract/deployment.ts';
 import { until } from '../../journeys/deployment.ts';
@@ -18,9 +18,18 @@ afterAll(async () => {
 
 type Handling = (records: SQSRecord[], context: Context) => string[] | undefined | Promise<string[] | undefined>;
 
-/** A queue whose messages come back after a second unless they are deleted. */
-async function newQueue() {
-  const request = { QueueName: randomUUID(), Attributes: { VisibilityTimeout: '1' } };
+/** A promise that a test resolves. */
+function gated() {
+  let open = () => {};
+  const gate = new Promise<undefined>((resolve) => {
+    open = () => resolve(undefined);
+  });
+  return { gate, open: () => open() };
+}
+
+/** A queue whose messages come back after so many seconds unless they are deleted. */
+async function newQueue(visibilitySeconds = 1) {
+  const request = { QueueName: randomUUID(), Attributes: { VisibilityTimeout: String(visibilitySeconds) } };
   const url = (await client.send(new CreateQueueCommand(request))).QueueUrl as string;
   return {
     send: async (bodies: string[]) => {
@@ -36,7 +45,10 @@ async function newQueue() {
       return Number(Attributes.ApproximateNumberOfMessages) + Number(Attributes.ApproximateNumberOfMessagesNotVisible);
     },
     /** Polls; what is handled is noted first. `handle` answers the bodies that fail. */
-    poll: (handle: Handling = () => undefined, { batchSize = 10, concurrency = 1 } = {}) => {
+    poll: (
+      handle: Handling = () => undefined,
+      { batchSize = 10, concurrency = 1, wait }: { batchSize?: number; concurrency?: number; wait?: Wait } = {},
+    ) => {
       const batches: string[][] = [];
       const handler = async (event: unknown, context: Context) => {
         const { Records } = event as SQSEvent;
@@ -46,7 +58,7 @@ async function newQueue() {
         return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
       };
       const mapping = { name: 'test', endpoint: queues.endpoint, url, handler, batchSize, concurrency };
-      const stop = pollQueue({ ...mapping, timeoutSeconds: 30 });
+      const stop = pollQueue({ ...mapping, timeoutSeconds: 30 }, wait);
       stops.push(stop);
       return { batches, stop };
     },
@@ -112,10 +124,7 @@ it.concurrent('runs as many calls at once as it is told, and no more', async () 
   const queue = await newQueue();
   let running = 0;
   let most = 0;
-  let open = () => {};
-  const gate = new Promise<undefined>((resolve) => {
-    open = () => resolve(undefined);
-  });
+  const { gate, open } = gated();
   queue.poll(
     async () => {
       most = Math.max(most, ++running);
@@ -131,13 +140,47 @@ it.concurrent('runs as many calls at once as it is told, and no more', async () 
   expect(most).toBe(3);
 });
 
+/** A poller with calls under way that do not end by themselves, and whose time passes when the test says so. */
+async function stopping(bodies: string[], concurrency: number) {
+  const [call, time] = [gated(), gated()];
+  const waits: number[] = [];
+  const wait: Wait = (milliseconds) => {
+    waits.push(milliseconds);
+    return time.gate;
+  };
+  const queue = await newQueue(60);
+  await queue.send(bodies);
+  stops.push(async () => call.open());
+  const { batches, stop } = queue.poll(() => call.gate, { batchSize: 1, concurrency, wait });
+  await until('all are called', () => batches.length === bodies.length);
+  const stopped = stop().then(() => 'stopped' as const);
+  /** Whether it has stopped, once what can happen by itself has. */
+  const state = () => Promise.race([stopped, queue.size().then(() => 'stopping' as const)]);
+  return { queue, stopped, waits, state, endCalls: call.open, passTime: time.open };
+}
+
+it.concurrent('leaves a call that takes longer than 12 s, whose message stays', async () => {
+  const { queue, stopped, waits, state, passTime, endCalls } = await stopping(['a'], 2);
+  await until('it waits', () => waits.length > 0);
+  expect([waits, await state()]).toEqual([[12_000], 'stopping']);
+  passTime();
+  expect(await stopped).toBe('stopped');
+  expect(await queue.size()).toBe(1);
+  endCalls();
+});
+
+it.concurrent('waits no longer than the calls under way take', async () => {
+  const { queue, stopped, state, endCalls } = await stopping(['a', 'b'], 3);
+  expect(await state()).toBe('stopping');
+  endCalls();
+  expect(await stopped).toBe('stopped');
+  expect(await queue.size()).toBe(0);
+});
+
 it.concurrent('lets calls under way end before it has stopped, and deletes what they did', async () => {
   const queue = await newQueue();
   await queue.send(['a']);
-  let go = () => {};
-  const gate = new Promise<undefined>((resolve) => {
-    go = () => resolve(undefined);
-  });
+  const { gate, open } = gated();
   const { batches, stop } = queue.poll(() => gate);
   await until('it is called', () => batches.length === 1);
   let hasStopped = false;
@@ -146,7 +189,7 @@ it.concurrent('lets calls under way end before it has stopped, and deletes what 
   });
   expect(await queue.size()).toBe(1);
   expect(hasStopped).toBe(false);
-  go();
+  open();
   await stopped;
   expect(await queue.size()).toBe(0);
 });
