@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { errorOf } from '../kanban-tasks/board.ts';
 import { type Crew, listed, newExecution, openCrews, startedOf } from './crew.ts';
+import { atOnce } from './registry.ts';
 
 const { newCrew } = await openCrews();
 let crew: Crew;
@@ -166,6 +167,17 @@ it('a token that may execute and nothing else starts an execution, and reads non
     () => runner.get('qa-reviewer', executionId),
   ])
     await runner.refuses(send, 403, 'insufficient_scope');
+});
+
+it('of 56 starts at once 50 run, and six are refused with 429 rate_limited and Retry-After', async () => {
+  const answers = await atOnce(56, () => crew.execute());
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect([answers.length - refused.length, refused.length]).toEqual([50, 6]);
+  for (const answer of refused) {
+    expect([answer.status, errorOf(answer).code]).toEqual([429, 'rate_limited']);
+    expect(answer.headers['Retry-After']).toBe('10');
+  }
+  expect(listed(await crew.list('status=running&limit=1'))[1]).toBe(50);
 });
 
 describe('where two faults meet, a start is refused for', () => {

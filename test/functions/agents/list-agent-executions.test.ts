@@ -4,6 +4,8 @@ import { dataOf, paginationOf } from '../kanban-tasks/board.ts';
 import { type Crew, listed, newestFirst, openCrews } from './crew.ts';
 
 const { newCrew } = await openCrews();
+/** Nothing is ever started in it. */
+const idle = await newCrew();
 let crew: Crew;
 beforeEach(async () => {
   crew = await newCrew();
@@ -67,15 +69,15 @@ describe("the list of an agent's executions is refused", () => {
   it.each(['nobody', 'No Name', 'x'.repeat(65), '__proto__', 'skills'])(
     'with 404 not_found for %s, whatever agentName says',
     async (name) => {
-      await crew.refuses(() => crew.listOf(name), 404, 'not_found');
-      await crew.refuses(() => crew.listOf(name, 'agentName=writer'), 404, 'not_found');
+      await idle.refuses(() => idle.listOf(name), 404, 'not_found');
+      await idle.refuses(() => idle.listOf(name, 'agentName=writer'), 404, 'not_found');
     },
   );
 
   it("with 404 not_found for another organization's agent", async () => {
     const other = await newCrew();
     await other.registry.put({ name: 'theirs' });
-    await crew.refuses(() => crew.listOf('theirs'), 404, 'not_found');
+    await idle.refuses(() => idle.listOf('theirs'), 404, 'not_found');
   });
 
   it.each([
@@ -85,17 +87,17 @@ describe("the list of an agent's executions is refused", () => {
     ['offset=-1', 'offset'],
     ['name=writer', 'name'],
   ])('with 400 validation_failed for %s', async (query, path) => {
-    const { details } = await crew.refuses(() => crew.listOf('writer', query), 400, 'validation_failed');
+    const { details } = await idle.refuses(() => idle.listOf('writer', query), 400, 'validation_failed');
     expect(details).toMatchObject([{ path }]);
   });
 
   it('with 404 for an impossible name before 400, and with 400 before 404 for an absent one', async () => {
-    await crew.refuses(() => crew.listOf('No Name', 'limit=0'), 404, 'not_found');
-    await crew.refuses(() => crew.listOf('nobody', 'limit=0'), 400, 'validation_failed');
+    await idle.refuses(() => idle.listOf('No Name', 'limit=0'), 404, 'not_found');
+    await idle.refuses(() => idle.listOf('nobody', 'limit=0'), 400, 'validation_failed');
   });
 
   it('with 401 and 403 where the token is none, or may not read agents', async () => {
-    await crew.refuses(() => crew.listOf('nobody', '', { token: '' }), 401, 'unauthorized');
+    await idle.refuses(() => idle.listOf('nobody', '', { token: '' }), 401, 'unauthorized');
     const runner = await newCrew(['agents:write', 'agents:execute']);
     await runner.refuses(() => runner.listOf('nobody'), 403, 'insufficient_scope');
   });

@@ -4,6 +4,8 @@ import { dataOf, paginationOf } from '../kanban-tasks/board.ts';
 import { type Crew, listed, newestFirst, openCrews } from './crew.ts';
 
 const { newCrew } = await openCrews();
+/** Nothing is ever started in it. */
+const idle = await newCrew();
 let crew: Crew;
 beforeEach(async () => {
   crew = await newCrew();
@@ -134,26 +136,26 @@ describe('the list of executions is refused', () => {
     ['offset=1.5', 'offset'],
     ['taskId=tk_01K00000000000000000000000', 'taskId'],
   ])('with 400 validation_failed for %s', async (query, path) => {
-    const { details } = await crew.refuses(() => crew.list(query), 400, 'validation_failed');
+    const { details } = await idle.refuses(() => idle.list(query), 400, 'validation_failed');
     expect(details).toMatchObject([{ path }]);
   });
 
   it.each(['agent_name', 'agentname', 'agentNames'])('with 400 for %s, and names agentName', async (name) => {
-    for (const list of [crew.list, (query: string) => crew.listOf('writer', query)]) {
-      const { details } = await crew.refuses(() => list(`${name}=writer`), 400, 'validation_failed');
+    for (const list of [idle.list, (query: string) => idle.listOf('writer', query)]) {
+      const { details } = await idle.refuses(() => list(`${name}=writer`), 400, 'validation_failed');
       const message = expect.stringContaining('did you mean agentName?');
       expect(details).toMatchObject([{ path: name, code: 'unknown_field', message }]);
     }
   });
 
   it('for all its faults at once', async () => {
-    const send = () => crew.list('status=x&agentName=X&limit=0&offset=-1&page=2');
-    const { details } = await crew.refuses(send, 400, 'validation_failed');
+    const send = () => idle.list('status=x&agentName=X&limit=0&offset=-1&page=2');
+    const { details } = await idle.refuses(send, 400, 'validation_failed');
     expect(details?.map(({ path }) => path).sort()).toEqual(['agentName', 'limit', 'offset', 'page', 'status']);
   });
 
   it('with 401 and 403 where the token is none, or may not read agents', async () => {
-    await crew.refuses(() => crew.list('', { token: '' }), 401, 'unauthorized');
+    await idle.refuses(() => idle.list('', { token: '' }), 401, 'unauthorized');
     const runner = await newCrew(['agents:write', 'agents:execute', 'tasks:read']);
     const { message } = await runner.refuses(() => runner.list('limit=0'), 403, 'insufficient_scope');
     expect(message).toContain('agents:read');

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { openExecutionStore } from '../../lib/table/executions.ts';
+import { openCrews, startedOf } from '../functions/agents/crew.ts';
+
+const { service, newCrew } = await openCrews(999_999);
+const store = openExecutionStore(service.table, 1);
+
+/** JSON as it is sent: an object of JavaScript could not have every key. */
+class Json {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+const jsonOf = (one: unknown): string => (one instanceof Json ? one.text : JSON.stringify(one));
+
+/** Any text, lone surrogates and control characters included. */
+const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)) });
+const text = fc.oneof({ weight: 3, arbitrary: fc.string({ unit: 'grapheme' }) }, anyText);
+const key = fc.oneof(text, fc.constantFrom('__proto__', 'constructor', 'toJSON', '', 'a.b', '0'));
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof({ maxDepth: 4 }, fc.constantFrom(null, true, 0, 0.1, 1e21), text, tie('list'), tie('object')),
+  list: fc.array(tie('value'), { maxLength: 4 }).map((all) => new Json(`[${all.map(jsonOf).join(',')}]`)),
+  object: fc
+    .uniqueArray(fc.tuple(key, tie('value')), { maxLength: 4, selector: ([name]) => name })
+    .map((all) => new Json(`{${all.map(([name, one]) => `${JSON.stringify(name)}:${jsonOf(one)}`).join(',')}}`)),
+}));
+
+it('whatever a start is sent, it is refused, or its worker is given just that', async () => {
+  const crew = await newCrew();
+  let taken = 0;
+  await fc.assert(
+    fc.asyncProperty(text, value, async (input, context) => {
+      const body = `{"input":${JSON.stringify(input)},"context":${jsonOf(context)}}`;
+      const answer = await crew.execute(body);
+      expect([200, 400]).toContain(answer.status);
+      if (answer.status === 400) return;
+      taken++;
+      const { organization } = crew;
+      const asked = await store.asked({ organization, id: startedOf(answer).executionId });
+      expect(JSON.stringify(asked)).toBe(JSON.stringify(JSON.parse(body)));
+    }),
+    { numRuns: 80 },
+  );
+  expect(taken).toBeGreaterThan(0);
+});
