@@ -31,8 +31,12 @@ const Context = v.pipe(
     const message = faultOf(dataset.value);
     if (message) addIssue({ message });
   }),
+  // Before the transform, behind which a schema of what is sent does not look.
+  v.metadata({
+    type: 'object',
+    description: `Key-values that the agent is given beside its input: at most ${contextBytes.toLocaleString('en')} bytes as JSON, nested at most ${contextDepth} deep.`,
+  }),
   v.transform((value) => value as Record<string, unknown>),
-  v.metadata({ type: 'object', description: 'Key-values that the agent is given beside its input.' }),
 );
 
 function faultOf(context: unknown): string | undefined {
