@@ -122,6 +122,7 @@ export const executeAgent = endpoint({
   params: { name: AgentName },
   body: NewExecution,
   status: 200,
+  resource: v.object({ ...Execution.entries, ...ExecutionStarted.entries }),
   data: ExecutionStarted,
   refuses: ['unknown_reference', 'agent_not_active', 'task_blocked', 'rate_limited'],
 });
