@@ -45,6 +45,8 @@ const leaveAfterMs = 12_000;
 async function receive(client: SQSClient, mapping: QueueMapping, stopping: AbortSignal, wait: Wait): Promise<void> {
   const { url: QueueUrl, batchSize: MaxNumberOfMessages } = mapping;
   const calls = new Set<Promise<void>>();
+  let goOn = () => {};
+  stopping.addEventListener('abort', () => goOn(), { once: true });
   while (!stopping.aborted) {
     try {
       const request = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages, WaitTimeSeconds: 20 });
@@ -53,9 +55,16 @@ async function receive(client: SQSClient, mapping: QueueMapping, stopping: Abort
       // A call that fails has logged why; what it was given becomes visible again.
       const call = handle(client, mapping, Messages)
         .catch(() => {})
-        .finally(() => calls.delete(call));
+        .finally(() => {
+          calls.delete(call);
+          goOn();
+        });
       calls.add(call);
-      if (calls.size >= mapping.concurrency) await Promise.race(calls);
+      // Until one of them ends or the service stops, which a call that takes minutes must not hold up.
+      if (calls.size >= mapping.concurrency && !stopping.aborted)
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
+        });
     } catch {
       // Stopping, or a fault of the queue.
       await pause(200, undefined, { signal: stopping }).catch(() => {});
