@@ -64,6 +64,13 @@ describe('the body of a start in the document', () => {
     expect(properties?.taskId).toMatchObject({ type: 'string', pattern: '^tk_[0-7][0-9A-HJKMNP-TV-Z]{25}$' });
   });
 
+  it('has a context that is an object of any keys, and says how large it may be', () => {
+    const { type, description, ...more } = (properties as Json).context as Json;
+    expect(type).toBe('object');
+    expect(said(description)).toMatch(/^Key-values .* 65,536 bytes .* 32 deep/);
+    expect(more).toEqual({});
+  });
+
   it('may come under an Idempotency-Key, without If-Match', () => {
     expect(parameterOf(execute, 'post', 'Idempotency-Key')).toMatchObject({ in: 'header' });
     expect(parameterOf(execute, 'post', 'If-Match')).toBeUndefined();

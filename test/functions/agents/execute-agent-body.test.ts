@@ -105,6 +105,12 @@ describe('a start is refused with 400 validation_failed, and nothing is written,
     expect(details).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'read_only' })));
   });
 
+  it('for what only the service sets, as the read names it', async () => {
+    const asked = { id: 'x', model: 'x', output: 'x', tokensUsed: 1, durationMs: 1, qualityGates: {}, error: 'x' };
+    const details = await invalid({ ...newExecution, ...asked });
+    expect(details).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'read_only' })));
+  });
+
   it('for a query, which a start does not take', async () => {
     const send = () => crew.execute(newExecution, { query: 'taskId=x' });
     const { details } = await crew.refuses(send, 400, 'validation_failed');

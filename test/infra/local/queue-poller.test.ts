@@ -177,6 +177,15 @@ it.concurrent('waits no longer than the calls under way take', async () => {
   expect(await queue.size()).toBe(0);
 });
 
+it.concurrent('leaves calls also where as many are under way as may be', async () => {
+  const { queue, stopped, waits, passTime, endCalls } = await stopping(['a', 'b'], 2);
+  await until('it waits', () => waits.length > 0);
+  passTime();
+  expect(await stopped).toBe('stopped');
+  expect(await queue.size()).toBe(2);
+  endCalls();
+});
+
 it.concurrent('lets calls under way end before it has stopped, and deletes what they did', async () => {
   const queue = await newQueue();
   await queue.send(['a']);
