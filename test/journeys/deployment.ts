@@ -62,7 +62,7 @@ export function newFolder(): string {
 const NODE_COMPILE_CACHE = join(tmpdir(), 'crewboard-compile-cache');
 
 /** Starts a program of the repository; `grown` is called with all that it has printed whenever that grows. */
-function start(args: string[], environment: Record<string, string>, grown: (stdout: string) => void = () => {}) {
+export function start(args: string[], environment: Record<string, string>, grown: (stdout: string) => void = () => {}) {
   const { PATH = '', HOME = '' } = process.env;
   const env = { PATH, HOME, NODE_COMPILE_CACHE, ...environment };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
