@@ -5,12 +5,12 @@ import { afterAll } from 'vitest';
 /** A request that a receiver got: when, its headers, and its body as the bytes that came. */
 export type Received = { at: number; path: string; headers: Record<string, string>; raw: Buffer; body: Delivered };
 
-/** The body of a delivery. */
+/** The body of a delivery: it tells of a task or of an execution. */
 type Delivered = {
   event: string;
   deliveryId: string;
   timestamp: string;
-  data: { task: Record<string, string>; occurredAt: string };
+  data: { task: Record<string, string>; execution: Record<string, unknown>; occurredAt: string };
 };
 
 /** A receiver of webhooks, and all that it has got so far. */
