@@ -6,8 +6,11 @@ import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { openDeliveryStore } from '../../lib/table/deliveries.ts';
 import { type Delivery, deliveryFrom } from '../../lib/table/delivery-items.ts';
+import type { ExecutionHead } from '../../lib/table/execution-items.ts';
+import { openExecutionStore } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { queryItems } from '../../lib/table/reads.ts';
+import { everything } from '../../lib/table/listing.ts';
+import { getItem, queryItems } from '../../lib/table/reads.ts';
 import { type StoredTask, taskFrom } from '../../lib/table/task-items.ts';
 import type { Interruption } from './conductor.ts';
 import type { Ledger } from './ledger.ts';
@@ -31,6 +34,11 @@ export type Evidence = {
   /** What the board's lists say: how many tasks have a status. */
   counted: Map<string, number>;
   webhooks: WebhookEvidence[];
+  executions: ExecutionHead[];
+  /** What the lists of executions say: how many have a status. */
+  countedExecutions: Map<string, number>;
+  /** How many executions take up a place among those that may run at once. */
+  places: number;
   /** The keys that the sweeper's index still lists. */
   due: string[];
   interruptions: readonly Interruption[];
@@ -51,22 +59,29 @@ const organization = 'local' as Organization;
 
 const distantFuture = '9999-12-31T23:59:59.999Z';
 
-/** The keys that the sweeper's index lists, whenever they are due: deliveries that have not come to their end. */
+/** The keys that the sweeper's index lists, whenever they are due: deliveries and executions that have not ended. */
 export async function dueIn(table: Table): Promise<string[]> {
-  const due = await Array.fromAsync(openDeliveryStore(table).due(distantFuture));
-  return due.map(({ key }) => `${key.pk} ${key.sk}`);
+  const lists = [openDeliveryStore(table), openExecutionStore(table, 1)];
+  const due = await Promise.all(lists.map((list) => Array.fromAsync(list.due(distantFuture))));
+  return due.flat().map(({ key }) => `${key.pk} ${key.sk}`);
 }
 
 /** Gathers the evidence. */
 export async function gather({ table, registered, totalOf, ...known }: Sources): Promise<Evidence> {
   const tasks = await Array.fromAsync(queryItems(table, { pk: keys.task(organization, '').pk }), taskFrom);
-  const counts = taskStatuses.map(
-    async (status) => [status, await totalOf(`/api/kanban-tasks?status=${status}`)] as const,
-  );
+  const executions = await executionsIn(table);
+  const running = await getItem(table, keys.running(organization));
+  const counted = async (statuses: readonly string[], list: string) =>
+    new Map(
+      await Promise.all(statuses.map(async (status) => [status, await totalOf(`${list}?status=${status}`)] as const)),
+    );
   return {
     ...known,
     tasks,
-    counted: new Map(await Promise.all(counts)),
+    counted: await counted(taskStatuses, '/api/kanban-tasks'),
+    executions,
+    countedExecutions: await counted(['running', 'completed', 'failed'], '/api/agents/executions'),
+    places: (running?.running as number | undefined) ?? 0,
     due: await dueIn(table),
     webhooks: await Promise.all(
       registered.map(async (webhook) => ({
@@ -76,6 +91,16 @@ export async function gather({ table, registered, totalOf, ...known }: Sources):
       })),
     ),
   };
+}
+
+/** The executions of the list, each as its own item says. */
+async function executionsIn(table: Table): Promise<ExecutionHead[]> {
+  const store = openExecutionStore(table, 1);
+  const { rows: pk } = keys.executionScope(organization);
+  const range = { pk, from: `${everything}#`, to: `${everything}#~` };
+  const ids = await Array.fromAsync(queryItems(table, range), ({ id }) => id as string);
+  const heads = await Promise.all(ids.map((id) => store.head({ organization, id })));
+  return heads.filter((head) => head !== undefined);
 }
 
 /** A webhook's deliveries and the rows of its history, which share a partition. */

@@ -9,7 +9,8 @@ import { between, type Random } from './random.ts';
 export type Post = {
   deliveryId: string;
   event: EventName;
-  task: { id: string; status: string };
+  /** The task or the execution that it tells of. */
+  about: { id: string; status: string };
   /** When the service sent it, by the body; milliseconds since 1970. */
   sentAt: number;
   /** When the receiver was done with it, one way or another. */
@@ -47,7 +48,7 @@ export async function startReceiver(random: Random): Promise<Receiver> {
     const post: Post = {
       deliveryId: request.headers['x-service-delivery'] as string,
       event: body.event,
-      task: body.data.task,
+      about: body.data.task ?? body.data.execution,
       sentAt: Date.parse(body.timestamp),
       endedAt: Number.POSITIVE_INFINITY,
       status: 0,

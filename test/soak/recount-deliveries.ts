@@ -1,19 +1,24 @@
 import type { Delivery } from '../../lib/table/delivery-items.ts';
-import type { WebhookEvidence } from './evidence.ts';
-import { eventsOf, type Ledger } from './ledger.ts';
+import type { Evidence, WebhookEvidence } from './evidence.ts';
+import { eventsOf, eventsOfExecution } from './ledger.ts';
 
 /** What is wrong with a webhook's deliveries: exactly one for each event that it hears, and each has come to its end. */
-export function recountDeliveries({ id, events, deliveries }: WebhookEvidence, ledger: Ledger): string[] {
+export function recountDeliveries(
+  { id, events, deliveries }: WebhookEvidence,
+  { ledger, executions }: Pick<Evidence, 'ledger' | 'executions'>,
+): string[] {
+  const happened = [
+    ...[...ledger.tasks].flatMap(([task, { statuses }]) => eventsOf(task, statuses)),
+    ...executions.flatMap(eventsOfExecution),
+  ];
   const expected = new Set(
-    [...ledger.tasks]
-      .flatMap(([task, { statuses }]) => eventsOf(task, statuses))
-      .filter(({ event }) => events.includes(event))
-      .map(({ event, task, status }) => `${event} ${task} ${status}`),
+    happened.filter(({ event }) => events.includes(event)).map((told) => `${told.event} ${told.id} ${told.status}`),
   );
   const found = new Map<string, Delivery[]>();
   for (const delivery of deliveries) {
-    const { task } = JSON.parse(delivery.data);
-    const name = `${delivery.event} ${task.id} ${task.status}`;
+    const { task, execution } = JSON.parse(delivery.data);
+    const about = task ?? execution;
+    const name = `${delivery.event} ${about.id} ${about.status}`;
     found.set(name, [...(found.get(name) ?? []), delivery]);
   }
   return [

@@ -65,10 +65,11 @@ function compare(posts: readonly Post[], attempts: readonly DeliveryRecord[]): C
 
 /** Posts under a delivery's id that tell of something else. */
 function strangers({ id, event, data }: Delivery, posts: readonly Post[]): string[] {
-  const { task } = JSON.parse(data);
+  const { task, execution } = JSON.parse(data);
+  const about = task ?? execution;
   return posts
-    .filter((post) => post.event !== event || post.task.id !== task.id || post.task.status !== task.status)
-    .map((post) => `${id} of ${event} ${task.id} was received as ${post.event} ${post.task.id} ${post.task.status}`);
+    .filter((post) => post.event !== event || post.about.id !== about.id || post.about.status !== about.status)
+    .map((post) => `${id} of ${event} ${about.id} was received as ${post.event} ${post.about.id} ${post.about.status}`);
 }
 
 function untaken({ id, state }: Delivery, posts: readonly Post[]): string[] {

@@ -3,6 +3,7 @@ import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import type { Delivery } from '../../lib/table/delivery-items.ts';
+import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
 import type { Evidence, WebhookEvidence } from './evidence.ts';
 import type { Post } from './receivers.ts';
@@ -17,6 +18,8 @@ const deliveryId = 'dlv_01KDVDMZ0000000000000000D1';
 const told = { id: taskId, status: 'backlog' };
 
 const task = { id: taskId, status: 'backlog', version: 1 } as StoredTask;
+
+const execution = { id: 'ex_01KDVDMZ0000000000000000X1', status: 'completed', claims: 1 } as ExecutionHead;
 
 const delivery: Delivery = {
   organization: 'local' as Organization,
@@ -40,7 +43,7 @@ const succeeded: DeliveryRecord = {
 };
 
 const postAt = (seconds: number, status: number): Post => ({
-  ...{ deliveryId, event: 'task.created', task: told },
+  ...{ deliveryId, event: 'task.created', about: told },
   ...{ sentAt: at(seconds), endedAt: at(seconds), status },
 });
 
@@ -54,7 +57,13 @@ const webhook: WebhookEvidence = {
 };
 
 const whole: Evidence = {
-  ledger: { tasks: new Map([[taskId, { statuses: ['backlog'], version: 1 }]]), events: 1 },
+  ledger: {
+    ...{ tasks: new Map([[taskId, { statuses: ['backlog'], version: 1 }]]), events: 1 },
+    executions: new Set([execution.id]),
+  },
+  executions: [execution],
+  countedExecutions: new Map([['completed', 1]]),
+  places: 0,
   tasks: [task],
   counted: new Map([['backlog', 1]]),
   webhooks: [webhook],
@@ -67,7 +76,10 @@ const whole: Evidence = {
 const but = (different: Partial<WebhookEvidence>): Evidence => ({ ...whole, webhooks: [{ ...webhook, ...different }] });
 
 it('finds nothing lost where nothing is', () => {
-  expect(recount(whole)).toEqual({ lost: [], deliveries: { delivered: 1 }, attempts: 2, duplicates: 0 });
+  expect(recount(whole)).toEqual({
+    ...{ lost: [], executions: { completed: 1 }, deliveries: { delivered: 1 } },
+    ...{ attempts: 2, duplicates: 0 },
+  });
 });
 
 const twin = { ...delivery, id: 'dlv_01KDVDMZ0000000000000000D3' };
@@ -78,6 +90,25 @@ it.each<[string, Evidence, RegExp]>([
   ['a change that is gone', { ...whole, tasks: [{ ...task, version: 2 }] }, /was backlog in version 1 and is/],
   ['a task nobody asked for', { ...whole, tasks: [task, { ...task, id: 'tk_2' }] }, /nobody was told of it/],
   ['a list that miscounts', { ...whole, counted: new Map([['backlog', 2]]) }, /counts 2 tasks, not 1/],
+  ['an execution that is gone', { ...whole, executions: [] }, /was started and is not there/],
+  ['an execution nobody asked for', { ...whole, executions: [execution, { ...execution, id: 'ex_2' }] }, /for nobody/],
+  ['an execution that runs', { ...whole, executions: [{ ...execution, status: 'running' }] }, /is still running/],
+  [
+    'an execution that was given up too soon',
+    { ...whole, executions: [{ ...execution, status: 'failed', error: 'lost' }] },
+    /has failed \(lost\) in the hand of 1 workers/,
+  ],
+  ['a place that is kept', { ...whole, places: 1 }, /1 places are taken/],
+  [
+    'a list of executions that miscounts',
+    { ...whole, countedExecutions: new Map([['failed', 1]]) },
+    /1 executions, not 0/,
+  ],
+  [
+    'an end without a delivery',
+    but({ events: ['agent.completed'] }),
+    /agent.completed ex_\w+ completed has no delivery/,
+  ],
   ['an entry left in the due index', { ...whole, due: ['left'] }, /left is still in the due index/],
   ['an event without a delivery', but({ deliveries: [] }), /has no delivery to/],
   ['an event with two deliveries', but({ deliveries: [delivery, twin] }), /has 2 deliveries/],

@@ -14,7 +14,7 @@ export async function recountAtRest(sources: Sources, { restWithinMs, say }: Pat
   for (;;) {
     const late = Date.now() > deadline;
     const due = await dueIn(sources.table);
-    let waiting = `${due.length} deliveries`;
+    let waiting = `${due.length} deliveries and executions`;
     if (due.length === 0 || late) {
       const counted = recount(await gather(sources));
       if (counted.lost.length === 0 || late) return counted;

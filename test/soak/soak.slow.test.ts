@@ -14,4 +14,5 @@ it('loses nothing through faults of the table, receivers that fail, stops and ki
   expect(outcome.lost, `seed 20\n${said.join('\n')}\n${summaryOf(outcome)}`).toEqual([]);
   expect(outcome.events).toBeGreaterThanOrEqual(150);
   expect(outcome.deliveries.delivered).toBeGreaterThan(0);
+  expect(outcome.executions.completed).toBeGreaterThan(0);
 });

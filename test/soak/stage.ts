@@ -23,12 +23,17 @@ export type Stage = {
 /** What has to be ended again, in the order in which it began. */
 export type Closes = (() => unknown)[];
 
-/** What each webhook hears. Every event is heard by two. */
+/** What each webhook hears. Every event of a task is heard by two. */
 const hearing: readonly (readonly EventName[])[] = [
   ['task.created', 'task.status_changed', 'task.completed'],
   ['task.created', 'task.completed'],
   ['task.status_changed'],
+  ['agent.spawned', 'agent.completed', 'agent.failed'],
 ];
+
+/** The agent that works all the time. A run takes two answers of its model, one after the other. */
+export const agent = { name: 'untiring', displayName: 'Untiring', category: 'operations' };
+const ofModel = { MODEL_LATENCY_MS: '1000', RUNNING_CAP: '10000' };
 
 /** Starts engine, proxy, service and receivers in a folder, and registers the receivers. */
 export async function setStage(folder: string, seed: number, closes: Closes): Promise<Stage> {
@@ -39,9 +44,10 @@ export async function setStage(folder: string, seed: number, closes: Closes): Pr
   closes.push(proxy.close);
   const engine = await openEngine(dataFolder, proxy);
   closes.push(engine.kill);
-  const environment = { DYNAMODB_ENDPOINT: proxy.endpoint, RETRY_LADDER: '1,1,2' };
+  const environment = { DYNAMODB_ENDPOINT: proxy.endpoint, RETRY_LADDER: '1,1,2', ...ofModel };
   const service = await openService({ dataFolder, environment, log: join(folder, 'service.log') });
   closes.push(service.kill);
+  await ask(service, 'POST', '/api/agents', agent);
   const receivers: Receiver[] = [];
   const registered: Registered[] = [];
   for (const [nth, events] of hearing.entries()) {
@@ -52,5 +58,12 @@ export async function setStage(folder: string, seed: number, closes: Closes): Pr
     receivers.push(receiver);
     registered.push({ id: data.id, events, posts: receiver.posts });
   }
-  return { service, engine, proxy, receivers, registered, ledger: { tasks: new Map(), events: 0 } };
+  return {
+    service,
+    engine,
+    proxy,
+    receivers,
+    registered,
+    ledger: { tasks: new Map(), events: 0, executions: new Set() },
+  };
 }

@@ -4,6 +4,7 @@ import { type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
 import { eventsOf, type Ledger, type Written } from './ledger.ts';
 import type { Random } from './random.ts';
 import type { ServiceProcess } from './service-process.ts';
+import { agent } from './stage.ts';
 
 /** What is written: to which service, into which ledger, how many events and how many of them in a second. */
 export type Writing = {
@@ -25,9 +26,25 @@ const answeredWithinMs = 40_000;
 /** So many write side by side. */
 const writers = 8;
 
-/** Creates tasks and moves each over the board, at a steady rate, until the ledger has its events. */
+const executionsPerSecond = 3;
+
+/** Creates tasks and moves each over the board, at a steady rate, until the ledger has its events; agents work beside. */
 export async function write(writing: Writing): Promise<void> {
-  await Promise.all(Array.from({ length: writers }, () => writeTasks(writing)));
+  await Promise.all([...Array.from({ length: writers }, () => writeTasks(writing)), startExecutions(writing)]);
+}
+
+/**
+ * Starts executions at a steady rate during the first half of the events: what a kill leaves of them is then taken up,
+ * when its lease has ended, while the other half is written.
+ */
+async function startExecutions(writing: Writing): Promise<void> {
+  const { ledger, events, over } = writing;
+  while (ledger.events < events / 2) {
+    const path = `/api/agents/${agent.name}/execute`;
+    const { id } = await untilDone(writing, 'POST', path, { input: 'Go on.' }, randomUUID());
+    ledger.executions.add(id);
+    await pause(1000 / executionsPerSecond, undefined, { signal: over });
+  }
 }
 
 async function writeTasks(writing: Writing): Promise<void> {
@@ -80,8 +97,9 @@ async function untilDone(
         signal: AbortSignal.timeout(answeredWithinMs),
       });
       const text = await answer.text();
+      const { data } = answer.ok ? JSON.parse(text) : {};
       if (answer.ok)
-        return { id: JSON.parse(text).data.id, version: Number(answer.headers.get('ETag')?.replaceAll('"', '')) };
+        return { id: data.id ?? data.executionId, version: Number(answer.headers.get('ETag')?.replaceAll('"', '')) };
       if (answer.status < 500) throw new Error(`${method} ${path} was answered ${answer.status}: ${text}`);
     } catch (error) {
       const cut = error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError');
