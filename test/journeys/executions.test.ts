@@ -1,31 +1,40 @@
 import { expect, it } from 'vitest';
-import { startDeployment, until } from './deployment.ts';
+import { type Deployment, startDeployment, until } from './deployment.ts';
 import { countOf, createAgent, endings, endOf, execute, readExecution, toldOf } from './executions.ts';
 import { startHeldModel } from './held-model.ts';
 import { startReceiver } from './receiver.ts';
-import { attemptsOf, createTask, register } from './stories.ts';
+import { attemptsOf, createTask, newToken, register } from './stories.ts';
 
 const model = await startHeldModel();
 const service = await startDeployment({ environment: { ...model.environment, RUNNING_CAP: '2' } });
-const { api } = service;
-let asked = 0;
+
+/** The service as an organization of its own sees it: nobody else takes its places. */
+async function newOffice(organization: string) {
+  const token = await newToken(service, organization);
+  const api: Deployment['api'] = (method, path, sent) => service.api(method, path, { token, ...sent });
+  return { api, token };
+}
 
 /** Starts an execution and waits until its model was asked. */
-async function begin(agent: string, more: object = {}): Promise<string> {
-  const id = await execute(service, agent, 'Do it', more);
-  await model.asked(++asked);
+async function begin(office: Pick<Deployment, 'api'>, agent: string, more: object = {}): Promise<string> {
+  const asked = model.count();
+  const id = await execute(office, agent, 'Do it', more);
+  await model.asked(asked + 1);
   return id;
 }
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 it('carries a task through an execution, and tells a receiver of each step', async () => {
+  const office = await newOffice('told');
+  const { api } = office;
   const receiver = await startReceiver();
   const events = ['agent.spawned', ...endings, 'task.status_changed', 'task.completed'];
-  const webhook = await register(service, { url: receiver.url, events });
-  const agent = await createAgent(service, 'story-teller', { soul: 'Plain.', systemPrompt: 'Tell stories.' });
-  const taskId = await createTask(service, 'A story');
+  const webhook = await register(office, { url: receiver.url, events });
+  const agent = await createAgent(office, 'story-teller', { soul: 'Plain.', systemPrompt: 'Tell stories.' });
+  const taskId = await createTask(office, 'A story');
   const body = { input: 'Tell it', taskId, context: { lines: 3 } };
+  const asked = model.count();
   const started = await api('POST', `/api/agents/${agent}/execute`, { body });
   const { executionId: id = '', startedAt } = started.body.data;
   expect([started.status, started.body.data]).toEqual([
@@ -34,7 +43,7 @@ it('carries a task through an execution, and tells a receiver of each step', asy
   ]);
   const begun = { id, agentName: agent, taskId, status: 'running', startedAt };
   const pending = { selfTest: 'pending', qaReview: 'pending' };
-  expect(await readExecution(service, agent, id)).toEqual({
+  expect(await readExecution(office, agent, id)).toEqual({
     ...begun,
     input: 'Tell it',
     model: expect.any(String),
@@ -43,9 +52,9 @@ it('carries a task through an execution, and tells a receiver of each step', asy
   const task = await api('GET', `/api/kanban-tasks/${taskId}`);
   expect(task.body.data).toMatchObject({ status: 'in_progress', assignedAgent: agent });
 
-  await model.asked(++asked);
+  await model.asked(asked + 1);
   model.answer();
-  const ended = await endOf(service, agent, id);
+  const ended = await endOf(office, agent, id);
   expect(ended).toEqual({
     ...begun,
     status: 'completed',
@@ -63,7 +72,7 @@ it('carries a task through an execution, and tells a receiver of each step', asy
   const { input: _, output: __, model: ___, qualityGates: ____, tokensUsed, ...listed } = ended;
   expect((await api('GET', `/api/agents/${agent}/executions`)).body.data).toEqual([listed]);
 
-  await attemptsOf(service, webhook, 4);
+  await attemptsOf(office, webhook, 4);
   const told = receiver.received.map(({ body: { event, data } }) => ({ event, ...data }));
   const moved = { id: taskId, title: 'A story', assignedAgent: agent };
   expect(told.sort((a, b) => (a.occurredAt + a.event < b.occurredAt + b.event ? -1 : 1))).toEqual([
@@ -83,10 +92,12 @@ it('carries a task through an execution, and tells a receiver of each step', asy
 });
 
 it('refuses one more than may run at once, and takes it once one of them has ended', async () => {
-  const agent = await createAgent(service, 'busy-bee');
-  const taskId = await createTask(service, 'One too many');
-  const first = await begin(agent);
-  const second = await begin(agent);
+  const office = await newOffice('cap');
+  const { api } = office;
+  const agent = await createAgent(office, 'busy-bee');
+  const taskId = await createTask(office, 'One too many');
+  const first = await begin(office, agent);
+  const second = await begin(office, agent);
   const third = { body: { input: 'Me too', taskId } };
   const refused = await api('POST', `/api/agents/${agent}/execute`, third);
   expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
@@ -94,34 +105,36 @@ it('refuses one more than may run at once, and takes it once one of them has end
   expect((await api('GET', `/api/agents/${agent}/executions`)).body.pagination.total).toBe(2);
   expect((await api('GET', `/api/kanban-tasks/${taskId}`)).body.data.status).toBe('backlog');
   model.answer(1);
-  await until('one ends', async () => (await countOf(service, 'running')) === 1);
-  const taken = await begin(agent, { taskId });
+  await until('one ends', async () => (await countOf(office, 'running')) === 1);
+  const taken = await begin(office, agent, { taskId });
   model.answer();
-  for (const id of [first, second, taken]) expect((await endOf(service, agent, id)).status).toBe('completed');
+  for (const id of [first, second, taken]) expect((await endOf(office, agent, id)).status).toBe('completed');
 });
 
 it('ends what a deleted agent was at without a record or an event, and gives its task and its places back', async () => {
+  const office = await newOffice('heirs');
+  const { api } = office;
   const receiver = await startReceiver();
-  await register(service, { url: receiver.url, events: ['agent.spawned', ...endings] });
-  const [doomed, other] = [await createAgent(service, 'doomed'), await createAgent(service, 'heir')];
-  const taskId = await createTask(service, 'Orphaned');
-  const ran = [await begin(doomed, { taskId }), await begin(doomed)];
+  await register(office, { url: receiver.url, events: ['agent.spawned', ...endings] });
+  const [doomed, other] = [await createAgent(office, 'doomed'), await createAgent(office, 'heir')];
+  const taskId = await createTask(office, 'Orphaned');
+  const ran = [await begin(office, doomed, { taskId }), await begin(office, doomed)];
   const before = (await api('GET', '/api/agents/executions')).body.pagination.total;
   expect((await api('DELETE', `/api/agents/${doomed}`)).text).toBe('{"success":true}');
   expect((await api('GET', '/api/agents/executions')).body.pagination.total).toBe(before - 2);
-  expect(await countOf(service, 'running')).toBe(0);
+  expect(await countOf(office, 'running')).toBe(0);
   expect((await api('GET', `/api/agents/${doomed}/executions/${ran[0]}`)).status).toBe(404);
   const statusOf = async () => (await api('GET', `/api/kanban-tasks/${taskId}`)).body.data.status;
   await until('the task is assigned', async () => (await statusOf()) === 'assigned');
 
+  const asked = model.count();
   // Both places are free again, and what the model answers to the dead comes to nothing.
   const input = { body: { input: 'After them' } };
   const start = async () => (await api('POST', `/api/agents/${other}/execute`, input)).body.data?.executionId;
   const heirs = [await until('a place is free', start), await until('both are', start)] as string[];
-  asked += 2;
-  await model.asked(asked);
+  await model.asked(asked + 2);
   model.answer();
-  for (const id of heirs) expect((await endOf(service, other, id)).status).toBe('completed');
+  for (const id of heirs) expect((await endOf(office, other, id)).status).toBe('completed');
   await receiver.once('the ends of what came after', () => heirs.every((id) => toldOf(receiver, id).length === 2));
   for (const id of ran) expect(toldOf(receiver, id)).toEqual(['agent.spawned']);
   expect((await api('GET', '/api/agents/executions')).body.pagination.total).toBe(before);

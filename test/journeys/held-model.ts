@@ -6,6 +6,8 @@ import { until } from './deployment.ts';
 export type HeldModel = {
   /** What the service is started with to be answered by it. */
   environment: Record<string, string>;
+  /** How often it was asked for work so far. */
+  count: () => number;
   /** Waits until it was asked for work so often, in all. */
   asked: (count: number, withinMs?: number) => Promise<void>;
   /** Answers so many of those who wait, the first to ask first; all unless told otherwise. */
@@ -25,6 +27,7 @@ export async function startHeldModel(): Promise<HeldModel> {
   };
   return {
     environment: { MODEL_BASE_URL: server.baseUrl, MODEL_NAME: 'held' },
+    count: () => asked,
     asked: async (count, withinMs) => {
       await until(`the model is asked ${count} times`, () => asked >= count, withinMs);
     },
