@@ -34,6 +34,13 @@ Put a task on the board:
     -H 'Content-Type: application/json' \\
     -d '{"title":"Try Crewboard"}'
 
+Have an agent do something, and see what has come of it at ${url}/api/agents/qa-reviewer/executions/ID:
+
+  curl -s ${url}/api/agents/qa-reviewer/execute \\
+    -H "Authorization: Bearer $(cat ${tokenFile})" \\
+    -H 'Content-Type: application/json' \\
+    -d '{"input":"What makes a task easy to review?"}'
+
 What else there is: ${url}/openapi.json, and in another terminal npm run demo
 Ctrl-C stops it.
 `;
