@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { type StoredTask, taskFrom } from '../../lib/table/task-items.ts';
+import { type StoredTask, taskFrom, taskStanding } from '../../lib/table/task-items.ts';
 import type { Item } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
+import { countsOf, executionsAmong, standingAmong, tornExecutions } from './execution-oracle.ts';
 import { derivedFrom } from './seed.ts';
 
 /** The tasks of an organization, by their items. */
@@ -13,13 +14,17 @@ export async function tasksOf(table: Table, organization: Organization): Promise
 }
 
 /**
- * Recounts a board from its items: what rows, counters and dependents are there that the items do not imply, or are
- * not there that they do. Counters that came down to nothing may stay.
+ * Recounts a board from the items of its tasks and executions: what rows, counters and dependents are there that they
+ * do not imply, or are not there that they do. Counters that came down to nothing may stay.
  */
 export async function faultsOf(table: Table, organization: Organization): Promise<string[]> {
   const dump = await dumpOf(table, organization);
   const tasks = tasksAmong(dump);
-  const implied = derivedFrom(organization, tasks);
+  const executions = executionsAmong(dump);
+  const implied = new Map([
+    ...derivedFrom([...tasks.map((task) => taskStanding(organization, task)), ...executions.map(standingAmong(dump))]),
+    ...countsOf(organization, executions),
+  ]);
   const isCounter = countersOf(organization);
   const found = new Map(
     Object.entries(dump as Record<string, Item>)
@@ -34,6 +39,7 @@ export async function faultsOf(table: Table, organization: Organization): Promis
       .filter((name) => !isDeepStrictEqual(found.get(name), implied.get(name)))
       .map((name) => `${name} is ${shown(found.get(name))}, not ${shown(implied.get(name))}`),
     ...wrongDependents(tasks),
+    ...tornExecutions(organization, dump),
   ];
 }
 
@@ -62,17 +68,19 @@ function tasksAmong(dump: Record<string, unknown>): StoredTask[] {
   return (Object.values(dump) as Item[]).filter(({ kind }) => kind === 'task').map(taskFrom);
 }
 
-/** What an organization has beside the lists of its tasks. */
+/** What an organization has beside the lists of its tasks and executions. */
 function isAside(organization: Organization, { pk, kind, fingerprint }: Item): boolean {
   const partitions: unknown[] = [keys.graphLock(organization).pk, keys.tokens(organization)];
-  const ofAgents = (pk as string).startsWith(keys.agentTexts(organization, ''));
-  return kind !== undefined || fingerprint !== undefined || ofAgents || partitions.includes(pk);
+  const prefixes = [keys.agentTexts(organization, ''), keys.execution(organization, '')];
+  const isPart = prefixes.some((prefix) => (pk as string).startsWith(prefix));
+  return kind !== undefined || fingerprint !== undefined || isPart || partitions.includes(pk);
 }
 
 function countersOf(organization: Organization): (item: Item) => boolean {
   const { counters } = keys.taskScope(organization, {});
   const start = counters.slice(0, counters.lastIndexOf('#') + 1);
-  return ({ pk }) => (pk as string).startsWith(start);
+  const starts = [start, keys.running(organization).pk, keys.metrics(organization, '')];
+  return ({ pk }) => starts.some((one) => (pk as string).startsWith(one));
 }
 
 const withoutZeros = (item: Item): Item => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== 0));

@@ -3,18 +3,18 @@ import { ulid } from 'ulid';
 import { timeOf, timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { listingWrites } from '../../lib/table/listing.ts';
+import { listingWrites, type Standing } from '../../lib/table/listing.ts';
 import { type StoredTask, taskItem, taskStanding } from '../../lib/table/task-items.ts';
 import type { Item, Write } from '../../lib/table/transact.ts';
 
 /** The name of an item: its key in one string. */
-const nameOf = ({ pk, sk }: Item) => `${pk} ${sk}`;
+export const nameOf = ({ pk, sk }: Item) => `${pk} ${sk}`;
 
-/** The rows and counters that stand where these tasks were put on a board one after the other, by name. */
-export function derivedFrom(organization: Organization, tasks: readonly StoredTask[]): Map<string, Item> {
+/** The rows and counters that stand where these things came into their lists one after the other, by name. */
+export function derivedFrom(standings: Iterable<Standing>): Map<string, Item> {
   const items = new Map<string, Item>();
-  for (const task of tasks)
-    for (const write of listingWrites(undefined, taskStanding(organization, task))) {
+  for (const standing of standings)
+    for (const write of listingWrites(undefined, standing)) {
       const item = written(items, write);
       items.set(nameOf(item), item);
     }
@@ -24,7 +24,7 @@ export function derivedFrom(organization: Organization, tasks: readonly StoredTa
 /** The item that a row's put or a counter's `ADD #name :number, …` leaves behind. */
 function written(items: Map<string, Item>, write: Write): Item {
   if ('Put' in write) return write.Put.Item ?? {};
-  if (!('Update' in write)) throw new Error(`A task that is new to a list writes ${JSON.stringify(write)}.`);
+  if (!('Update' in write)) throw new Error(`What is new to a list writes ${JSON.stringify(write)}.`);
   const { Key = {}, UpdateExpression = '', ExpressionAttributeNames: names, ExpressionAttributeValues } = write.Update;
   const item = { ...(items.get(nameOf(Key)) ?? Key) };
   for (const [, name = '', value = ''] of UpdateExpression.matchAll(/(#\w+) (:\w+)/g)) {
@@ -65,8 +65,13 @@ export async function seed(
 ): Promise<void> {
   const items = [
     ...tasks.filter(isRead).map((task) => taskItem(organization, task)),
-    ...derivedFrom(organization, tasks).values(),
+    ...derivedFrom(tasks.map((task) => taskStanding(organization, task))).values(),
   ];
+  await writeItems(table, items);
+}
+
+/** Writes new items straight into the table, in batches. */
+export async function writeItems(table: Table, items: readonly Item[]): Promise<void> {
   const batches = Array.from({ length: Math.ceil(items.length / 25) }, (_, at) => items.slice(at * 25, at * 25 + 25));
   const queue = batches.values();
   const write = async () => {

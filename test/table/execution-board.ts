@@ -1,0 +1,117 @@
+import { ulid } from 'ulid';
+import { released, taken } from '../../lib/agents/task-moves.ts';
+import { timeOf, timestamp, ulidOf } from '../../lib/contract/ids.ts';
+import type { StoredAgent } from '../../lib/table/agent-items.ts';
+import { type AgentStore, openAgentStore } from '../../lib/table/agents.ts';
+import type { Asked, Ending, RunningExecution } from '../../lib/table/execution-items.ts';
+import { type ExecutionStore, openExecutionStore, type TaskMove } from '../../lib/table/executions.ts';
+import type { Once } from '../../lib/table/idempotency.ts';
+import type { StoredTask } from '../../lib/table/task-items.ts';
+import { storedAgent } from './agent-seed.ts';
+import { type Board, openBoard } from './board.ts';
+
+/** The moment at which the clock of a board stands. */
+const start = Date.UTC(2026, 0, 1);
+
+/** A moment so many seconds after the clock of a board. */
+export const at = (seconds: number): string => timestamp(start + seconds * 1000);
+
+/** A worker's hold for 30 seconds. */
+export const lease = (claim: string, from = 0) => ({ claim, now: at(from), until: at(from + 30) });
+
+/** What an execution that went well has come to. */
+export const completed = (fields: Partial<Ending> = {}): Ending => ({
+  status: 'completed',
+  completedAt: at(5),
+  durationMs: 5000,
+  tokensUsed: 42,
+  selfTest: 'passed',
+  qaReview: 'failed',
+  ...fields,
+});
+
+/** What an execution that went wrong has come to. */
+export const failed = (fields: Partial<Ending> = {}): Ending => ({
+  ...completed({ selfTest: 'skipped', qaReview: 'skipped', error: 'It went wrong.' }),
+  status: 'failed',
+  ...fields,
+});
+
+/** What may be said beside a start. */
+type Beside = { asked?: Asked; task?: TaskMove | undefined; once?: Once };
+
+/** A board, and its executions by the very store that the handlers call; `agent` is its one active agent. */
+export type ExecutionBoard = Board & {
+  agents: AgentStore;
+  executions: ExecutionStore;
+  agent: StoredAgent;
+  /** Puts another agent. */
+  hire: (name: string, fields?: Partial<StoredAgent>) => Promise<StoredAgent>;
+  /** A new execution as a start would put it. */
+  newExecution: (fields?: Partial<RunningExecution>, agent?: StoredAgent) => RunningExecution;
+  start: (execution?: RunningExecution, beside?: Beside) => Promise<RunningExecution>;
+  /** Starts an execution that takes a task on. */
+  startOn: (taskId: string, agent?: StoredAgent) => Promise<RunningExecution>;
+  /** Takes an execution in hand as the first worker does: a new one unless it is named. */
+  claimed: (execution?: RunningExecution) => Promise<RunningExecution>;
+  /** The move of a task as its execution comes to an end. */
+  release: (execution: RunningExecution, status?: 'up_for_review' | 'qa_review' | 'assigned') => Promise<TaskMove>;
+  /** The task as it is stored. */
+  stored: (taskId: string) => Promise<StoredTask>;
+};
+
+/** Opens a board with an agent, of which `cap` executions may run at once. */
+export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
+  const board = await openBoard();
+  const { table, store: tasks, organization, clock } = board;
+  const agents = openAgentStore(table, 'some.model');
+  const executions = openExecutionStore(table, cap);
+  const hire: ExecutionBoard['hire'] = async (name, fields) => {
+    const agent = storedAgent({ name, ...fields }, clock());
+    await agents.insert(organization, agent, undefined);
+    return agent;
+  };
+  const agent = await hire('writer');
+  const newExecution: ExecutionBoard['newExecution'] = (fields, { id: agentId, name: agentName, model } = agent) => {
+    const id = fields?.id ?? `ex_${ulid(clock())}`;
+    return {
+      organization,
+      id,
+      agentId,
+      agentName,
+      status: 'running',
+      startedAt: timestamp(timeOf(ulidOf(id))),
+      model,
+      selfTest: 'pending',
+      qaReview: 'pending',
+      claims: 0,
+      ...fields,
+    };
+  };
+  const started: ExecutionBoard['start'] = async (execution = newExecution(), { asked, task, once } = {}) => {
+    const dueAt = timestamp(Date.parse(execution.startedAt) + 60_000);
+    await executions.start(execution, asked ?? { input: 'Do it.' }, { dueAt, task, once });
+    return execution;
+  };
+  const stored = async (taskId: string) => (await tasks.get(organization, taskId)) as StoredTask;
+  return {
+    ...board,
+    agents,
+    executions,
+    agent,
+    hire,
+    newExecution,
+    start: started,
+    stored,
+    startOn: async (taskId, by) => {
+      const execution = newExecution({ taskId }, by);
+      return started(execution, { task: taken(await stored(taskId), execution, false, at(0)) });
+    },
+    claimed: async (execution) => {
+      const reference = execution ?? (await started());
+      return (await executions.claim(reference, lease('first'))) as RunningExecution;
+    },
+    release: async ({ id, taskId }, status = 'qa_review') =>
+      released(await stored(taskId as string), id, status, at(5)) as TaskMove,
+  };
+}

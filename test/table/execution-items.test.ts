@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Organization } from '../../lib/contract/organization.ts';
+import {
+  askedFrom,
+  type ExecutionHead,
+  executionFrom,
+  executionItem,
+  inputItem,
+  listItemOf,
+  outputItems,
+  type RunningExecution,
+  wholeExecution,
+} from '../../lib/table/execution-items.ts';
+import { completed, failed } from './execution-board.ts';
+
+const ulid = '01KE0000000000000000000004';
+const running: RunningExecution = {
+  organization: 'org' as Organization,
+  id: `ex_${ulid}`,
+  agentId: 'ag_01KE0000000000000000000000',
+  agentName: 'writer',
+  taskId: 'tk_01KE0000000000000000000001',
+  status: 'running',
+  startedAt: '2026-01-02T18:37:22.304Z',
+  model: 'some.model',
+  selfTest: 'pending',
+  qaReview: 'pending',
+  claims: 0,
+};
+const dueAt = '2026-01-02T18:38:22.304Z';
+
+/** The items of an execution that has ended with an output. */
+const itemsOf = (output: string, ending = completed()) => {
+  const { due: _, dueAt: __, ...head } = executionItem(running, dueAt);
+  return [{ ...head, ...ending }, inputItem(running, { input: 'Do it.' }), ...outputItems(running, output)];
+};
+
+const partBytes = 300_000;
+const partsOf = (output: string) => outputItems(running, output).map(({ text }) => text as string);
+
+describe('an output', () => {
+  it.each(['x', 'é', '€', '🙂'])('is cut into parts as large as they may be, between characters, of %s', (letter) => {
+    const width = Buffer.byteLength(letter);
+    for (let shift = 0; shift < width; shift++) {
+      const output = 'x'.repeat(shift) + letter.repeat(Math.ceil((2.5 * partBytes) / width));
+      const parts = partsOf(output);
+      expect(parts.join('') === output).toBe(true);
+      expect(parts.every((part) => part.isWellFormed())).toBe(true);
+      const sizes = parts.map((part) => Buffer.byteLength(part));
+      expect(sizes).toHaveLength(3);
+      for (const size of sizes.slice(0, 2)) {
+        expect(size).toBeLessThanOrEqual(partBytes);
+        expect(size).toBeGreaterThan(partBytes - width);
+      }
+    }
+  });
+
+  it.each([0, 1, partBytes - 1, partBytes, partBytes + 1, 2 * partBytes])('of %i bytes has no empty part', (bytes) => {
+    expect(partsOf('x'.repeat(bytes)).map(({ length }) => length)).toEqual(
+      [partBytes, partBytes, partBytes]
+        .map((_, nth) => Math.min(partBytes, bytes - nth * partBytes))
+        .filter((n) => n > 0),
+    );
+  });
+
+  it('of any characters is what it was once its parts are joined, in whatever order they are read', () => {
+    const letters = fc.constantFrom('x', '\u0000', '\u07ff', '\uffff', '\u{10000}', '\u{10ffff}', '👩‍👩‍👧');
+    const passage = fc.tuple(letters, fc.nat(400_000)).map(([letter, count]) => letter.repeat(count / letter.length));
+    fc.assert(
+      fc.property(fc.array(passage, { maxLength: 4 }), (passages) => {
+        const output = passages.join('');
+        const items = itemsOf(output);
+        return wholeExecution(items)?.output === output && wholeExecution(items.toReversed())?.output === output;
+      }),
+      { seed: 1, numRuns: 20 },
+    );
+  });
+
+  it('of more than ten parts is joined by their numbers', () => {
+    const output = Array.from({ length: 12 }, (_, nth) => String.fromCharCode(97 + nth).repeat(partBytes)).join('');
+    const byKey = itemsOf(output).sort((a, b) => ((a.sk as string) < (b.sk as string) ? -1 : 1));
+    expect(wholeExecution(byKey)?.output === output).toBe(true);
+  });
+});
+
+describe('a context', () => {
+  it.each([
+    '{"zebra":1,"ant":{"y":[],"b":null},"constructor":{"prototype":2},"__proto__":"p","toString":false,"":0}',
+    '{}',
+    '{"text":"\\u0000 🙂","number":1e-7}',
+  ])('keeps its keys, whatever they are called, in their order: %s', (text) => {
+    const item = inputItem(running, { input: 'Do it.', context: JSON.parse(text) });
+    const asked = askedFrom(item);
+    expect(JSON.stringify(asked.context)).toBe(text);
+    expect(asked.input).toBe('Do it.');
+  });
+
+  it('is absent where there was none', () => {
+    expect(askedFrom(inputItem(running, { input: 'Do it.' }))).toEqual({ input: 'Do it.' });
+  });
+});
+
+describe('a head', () => {
+  it('is what was stored: its id and start are those of its key', () => {
+    expect(executionFrom(executionItem(running, dueAt))).toEqual(running);
+    const { taskId: _, ...bare } = running;
+    expect(executionFrom(executionItem(bare, dueAt))).toEqual(bare);
+  });
+
+  it('is listed for the sweeper', () => {
+    expect(executionItem(running, dueAt)).toMatchObject({ due: 'execution', dueAt });
+  });
+});
+
+const specified = ['id', 'agentName', 'taskId', 'status', 'startedAt'];
+const end = ['completedAt', 'durationMs'];
+
+it.each<[string, ExecutionHead, string[]]>([
+  ['that runs', running, specified],
+  ['that a worker has in hand', { ...running, claims: 1, claim: 'mine', leaseUntil: dueAt }, specified],
+  ['that is completed', { ...running, ...completed() }, [...specified, ...end]],
+  ['that failed', { ...running, ...failed() }, [...specified, ...end]],
+])('the list item of an execution %s has the very fields that are specified', (_, head, fields) => {
+  expect(Object.keys(listItemOf(head))).toEqual(fields);
+  const { taskId: __, ...bare } = head;
+  expect(Object.keys(listItemOf(bare))).toEqual(fields.filter((field) => field !== 'taskId'));
+});
+
+describe('an execution whole', () => {
+  const later = ['completedAt', 'durationMs', 'output', 'tokensUsed', 'error'] as const;
+
+  it('says nothing of its end while it runs', () => {
+    const whole = wholeExecution([executionItem(running, dueAt), inputItem(running, { input: 'Do it.' })]);
+    expect(later.filter((field) => field in (whole ?? {}))).toEqual([]);
+    expect(whole).toMatchObject({ input: 'Do it.', qualityGates: { selfTest: 'pending', qaReview: 'pending' } });
+  });
+
+  it('has an output once it is completed, even an empty one, and no error', () => {
+    const { selfTest, qaReview, ...ending } = completed();
+    const whole = wholeExecution(itemsOf('', completed()));
+    expect(whole).toMatchObject({ ...ending, output: '', qualityGates: { selfTest, qaReview } });
+    expect(whole).not.toHaveProperty('error');
+  });
+
+  it('has an error and no output where it failed', () => {
+    const whole = wholeExecution(itemsOf('half of it', failed()));
+    expect(whole).toMatchObject({ status: 'failed', error: 'It went wrong.', tokensUsed: 42 });
+    expect(whole).not.toHaveProperty('output');
+  });
+
+  it('is none where its head or its input is gone', () => {
+    const [head, input] = itemsOf('');
+    expect([wholeExecution([]), wholeExecution([head ?? {}]), wholeExecution([input ?? {}])]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});

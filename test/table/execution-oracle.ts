@@ -1,0 +1,77 @@
+import { ulidOf } from '../../lib/contract/ids.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import {
+  type ExecutionHead,
+  executionFrom,
+  executionKind,
+  executionStanding,
+} from '../../lib/table/execution-items.ts';
+import { keys } from '../../lib/table/keys.ts';
+import type { Standing } from '../../lib/table/listing.ts';
+import { purgeFrom, purgeKind } from '../../lib/table/purges.ts';
+import type { Item } from '../../lib/table/transact.ts';
+import { nameOf } from './seed.ts';
+
+/** Every item of an organization, by its key. */
+type Dump = Record<string, unknown>;
+
+const itemsOf = (dump: Dump, kind: string) => (Object.values(dump) as Item[]).filter((item) => item.kind === kind);
+
+/** The executions of an organization, by their heads. */
+export function executionsAmong(dump: Dump): ExecutionHead[] {
+  return itemsOf(dump, executionKind).map(executionFrom);
+}
+
+/** Where an execution must stand: one whose agent was deleted is in no list but that agent's, until it is purged. */
+export function standingAmong(dump: Dump): (execution: ExecutionHead) => Standing {
+  const deleted = new Set(itemsOf(dump, purgeKind).map((item) => purgeFrom(item).agentId));
+  return (execution) => {
+    const standing = executionStanding(execution);
+    const own = keys.executionScope(execution.organization, ulidOf(execution.agentId)).rows;
+    const lists = standing.lists.filter(({ rows }) => !deleted.has(execution.agentId) || rows === own);
+    return { ...standing, lists };
+  };
+}
+
+/** The items that count executions beside their lists: how many run, and the metrics of each agent's days. */
+export function countsOf(organization: Organization, executions: readonly ExecutionHead[]): Map<string, Item> {
+  const items = new Map<string, Item>();
+  const add = (key: Item, numbers: Record<string, number>) => {
+    const item = items.get(nameOf(key)) ?? key;
+    const sums = Object.entries(numbers)
+      .filter(([, number]) => number !== 0)
+      .map(([name, number]) => [name, ((item[name] as number | undefined) ?? 0) + number]);
+    items.set(nameOf(key), { ...item, ...Object.fromEntries(sums) });
+  };
+  for (const { agentId, startedAt, status, tokensUsed = 0, durationMs = 0 } of executions)
+    if (status === 'running') add(keys.running(organization), { running: 1 });
+    else
+      add(keys.metricsOfDay(organization, ulidOf(agentId), startedAt.slice(0, 10)), {
+        ...{ [status]: 1, tokens: tokensUsed, durationMs, [bucketOf(durationMs)]: 1 },
+      });
+  return items;
+}
+
+/** The bucket of a duration, found by going from one to the next, each a tenth wider. */
+function bucketOf(durationMs: number): string {
+  let nth = 0;
+  while (durationMs >= 1.1 ** nth) nth++;
+  return `h${nth}`;
+}
+
+/** Parts of executions that have lost their head, heads without an input, and executions that no agent or purge has. */
+export function tornExecutions(organization: Organization, dump: Dump): string[] {
+  const prefix = keys.execution(organization, '');
+  const parts = (Object.values(dump) as Item[]).filter(({ pk }) => (pk as string).startsWith(prefix));
+  const known = new Set([
+    ...itemsOf(dump, 'agent').map(({ id }) => id),
+    ...itemsOf(dump, purgeKind).map((item) => purgeFrom(item).agentId),
+  ]);
+  return [
+    ...parts.filter(({ pk }) => !(`${pk} M` in dump)).map((item) => `${nameOf(item)} has no head`),
+    ...parts.filter(({ pk, sk }) => sk === 'M' && !(`${pk} IN` in dump)).map((item) => `${nameOf(item)} has no input`),
+    ...executionsAmong(dump)
+      .filter(({ agentId }) => !known.has(agentId))
+      .map(({ id, agentId }) => `${id} is of ${agentId}, which is neither there nor about to be purged`),
+  ];
+}

@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { taken } from '../../lib/agents/task-moves.ts';
+import { ulidOf } from '../../lib/contract/ids.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import { AlreadyDone, Stale } from '../../lib/table/transact.ts';
+import { dumpOf } from '../table-dump.ts';
+import { storedAgent } from './agent-seed.ts';
+import { always, refusalOf } from './board.ts';
+import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from './execution-board.ts';
+import { faultsOf } from './oracle.ts';
+
+const request = { key: 'k', operation: 'executeAgent', path: '/api/agents/writer/execute', body: {} };
+const firstPage = { limit: 20, offset: 0 };
+let board: ExecutionBoard;
+beforeEach(async () => {
+  board = await openExecutionBoard(2);
+});
+
+const dump = () => dumpOf(board.table, board.organization);
+const onceFor = (answer: unknown) => board.app.idempotency.record(board.organization, request, answer);
+const running = async () => (await getItem(board.table, keys.running(board.organization)))?.running;
+
+/** What an attempt ends with, held to have written nothing. */
+async function failureOf(attempt: () => Promise<unknown>): Promise<unknown> {
+  const before = await dump();
+  const failure = await attempt().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(await dump()).toEqual(before);
+  return failure;
+}
+
+describe('a start', () => {
+  it('puts the execution with its place, its rows and counters, its task and its answer', async () => {
+    const { organization, executions, agent, newExecution } = board;
+    const { id: taskId } = await board.put();
+    const execution = newExecution({ taskId });
+    const task = taken(await board.stored(taskId), execution, false, at(1));
+    const asked = { input: 'Do it.', context: { b: 1, a: 2, constructor: 3 } };
+    await board.start(execution, { asked, task, once: onceFor });
+
+    const { id, startedAt, agentName } = execution;
+    expect(await executions.head(execution)).toEqual(execution);
+    expect(JSON.stringify(await executions.asked(execution))).toBe(JSON.stringify(asked));
+    expect(await executions.get(execution)).toMatchObject({ id, taskId, input: 'Do it.', agentId: agent.id });
+    expect(await running()).toBe(1);
+    const shown = { id, agentName, taskId, status: 'running', startedAt };
+    for (const filter of [{}, { agentId: agent.id }, { status: 'running' as const }])
+      expect(await executions.list(organization, filter, firstPage)).toEqual({ items: [shown], total: 1 });
+    expect(await board.stored(taskId)).toMatchObject({
+      ...{ status: 'in_progress', owner: id, assignedAgent: 'writer', version: 2, updatedAt: at(1) },
+    });
+    expect(await board.app.idempotency.find(organization, request)).toEqual({
+      data: { executionId: id, agentName, status: 'running', startedAt },
+    });
+    expect(await faultsOf(board.table, organization)).toEqual([]);
+  });
+
+  it('is listed for the sweeper from the moment that it is told', async () => {
+    await board.start();
+    const { executions } = board;
+    expect(await Array.fromAsync(executions.due(at(59.999)))).toEqual([]);
+    const [overdue, ...more] = await Array.fromAsync(executions.due(at(60)));
+    expect([overdue?.dueAt, more]).toEqual([at(60), []]);
+  });
+
+  it.each(['inactive', 'draft'] as const)('of an agent that was set %s meanwhile is decided anew', async (status) => {
+    const { agents, agent, organization } = board;
+    await agents.change(organization, agent, { ...agent, status, version: 2 });
+    expect(await failureOf(() => board.start())).toBeInstanceOf(Stale);
+  });
+
+  it('of an agent that was deleted meanwhile is decided anew', async () => {
+    await board.app.agents.delete(board.organization, 'writer', always);
+    expect(await failureOf(() => board.start())).toBeInstanceOf(Stale);
+  });
+
+  it('of an agent that was deleted and created again meanwhile is decided anew', async () => {
+    const { agents, agent, organization } = board;
+    await board.app.agents.delete(organization, 'writer', always);
+    await agents.insert(organization, storedAgent({ name: 'writer' }), undefined);
+    expect(await failureOf(() => board.start(board.newExecution({}, agent)))).toBeInstanceOf(Stale);
+  });
+
+  it('whose task was changed meanwhile is decided anew', async () => {
+    const { id } = await board.put();
+    const execution = board.newExecution({ taskId: id });
+    const task = taken(await board.stored(id), execution, false, at(1));
+    await board.tasks.update(board.organization, id, { title: 'Another' }, always);
+    expect(await failureOf(() => board.start(execution, { task, once: onceFor }))).toBeInstanceOf(Stale);
+  });
+
+  it('whose task was deleted meanwhile is decided anew', async () => {
+    const { id } = await board.put();
+    const execution = board.newExecution({ taskId: id });
+    const task = taken(await board.stored(id), execution, false, at(1));
+    await board.tasks.delete(board.organization, id, always);
+    expect(await failureOf(() => board.start(execution, { task }))).toBeInstanceOf(Stale);
+  });
+
+  it('whose twin was faster is done already, even where no place is left', async () => {
+    await board.start(undefined, { once: onceFor });
+    expect(await failureOf(() => board.start(undefined, { once: onceFor }))).toBeInstanceOf(AlreadyDone);
+    await board.start();
+    expect(await failureOf(() => board.start(undefined, { once: onceFor }))).toBeInstanceOf(AlreadyDone);
+  });
+
+  it('never takes the place of an execution of the same id', async () => {
+    const execution = await board.start();
+    expect(await failureOf(() => board.start(execution))).toBeInstanceOf(Error);
+  });
+});
+
+describe('the cap', () => {
+  const refused = () => failureOf(() => board.start(undefined, { once: onceFor }));
+  const rateLimited = { code: 'rate_limited', status: 429, headers: { 'Retry-After': '10' } };
+
+  it('refuses who comes when as many run as may at once, and writes nothing', async () => {
+    await board.start();
+    await board.start();
+    expect(await refused()).toMatchObject(rateLimited);
+  });
+
+  it('gives a place that an end has left to one, and only to one', async () => {
+    const execution = await board.claimed();
+    await board.start();
+    await board.executions.end(execution, completed(), {});
+    await board.start();
+    expect(await refused()).toMatchObject(rateLimited);
+  });
+
+  it('lets in no more than there are places, of many who come at once', async () => {
+    const refusals = await Promise.all(Array.from({ length: 8 }, () => refusalOf(board.start())));
+    expect(refusals.filter((refusal) => refusal?.code === 'rate_limited')).toHaveLength(6);
+    expect(await running()).toBe(2);
+    expect(await faultsOf(board.table, board.organization)).toEqual([]);
+  });
+
+  it('comes after what is decided anew: an agent that is gone is not told to wait', async () => {
+    await board.start();
+    await board.start();
+    await board.app.agents.delete(board.organization, 'writer', always);
+    expect(await refused()).toBeInstanceOf(Stale);
+  });
+
+  it('is the organization’s own', async () => {
+    await board.start();
+    await board.start();
+    const { organization, agents, agent } = board;
+    const other = `${organization}-two` as typeof organization;
+    await agents.insert(other, agent, undefined);
+    await board.start(board.newExecution({ organization: other }));
+    expect((await getItem(board.table, keys.running(other)))?.running).toBe(1);
+  });
+});
+
+describe('what is overdue', () => {
+  it('is moved on by one of many, who is told of it as it is', async () => {
+    const execution = await board.start();
+    const { executions } = board;
+    const [overdue] = await Array.fromAsync(executions.due(at(60)));
+    if (!overdue) throw new Error('Nothing is overdue.');
+    expect(overdue.key).toEqual(keys.executionHead(board.organization, ulidOf(execution.id)));
+    const moved = await Promise.all(Array.from({ length: 4 }, () => executions.postpone(overdue, at(120))));
+    expect(moved.filter((one) => one !== undefined)).toEqual([execution]);
+    expect(await Array.fromAsync(executions.due(at(119)))).toEqual([]);
+    expect(await Array.fromAsync(executions.due(at(120)))).toHaveLength(1);
+  });
+
+  it('is not moved where a worker has taken it in hand, or ended it, in between', async () => {
+    const execution = await board.start();
+    const { executions } = board;
+    const [before] = await Array.fromAsync(executions.due(at(60)));
+    const claimed = await executions.claim(execution, lease('first'));
+    expect(before && (await failureOf(() => executions.postpone(before, at(120))))).toBeUndefined();
+    const [held] = await Array.fromAsync(executions.due(at(60)));
+    expect(held?.dueAt).toBe(at(30));
+    if (claimed) await executions.end(claimed, completed(), {});
+    expect(held && (await executions.postpone(held, at(120)))).toBeUndefined();
+    expect(await Array.fromAsync(executions.due(at(9999)))).toEqual([]);
+  });
+});
