@@ -1,4 +1,5 @@
 import {
+  ConditionalCheckFailedException,
   TransactionCanceledException,
   TransactionConflictException,
   TransactionInProgressException,
@@ -44,6 +45,10 @@ export function cancelled(...reasons: (string | { failed: Item })[]): Transactio
   );
   return new TransactionCanceledException({ message: 'Cancelled.', $metadata, CancellationReasons });
 }
+
+/** The failed condition of a single write, and the item that it found. */
+export const conditionFailed = (found?: Item) =>
+  new ConditionalCheckFailedException({ message: 'Failed.', $metadata, ...(found && { Item: marshall(found) }) });
 
 /** The conflict of a single write with a transaction. */
 export const conflict = () => new TransactionConflictException({ message: 'Conflict.', $metadata });

@@ -1,0 +1,128 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { RunningExecution } from '../../lib/table/execution-items.ts';
+import { Lost } from '../../lib/table/execution-steps.ts';
+import { openExecutionStore } from '../../lib/table/executions.ts';
+import { dumpOf } from '../table-dump.ts';
+import { always } from './board.ts';
+import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from './execution-board.ts';
+import { conditionFailed, conflict, scriptedTable } from './scripted-table.ts';
+
+let board: ExecutionBoard;
+beforeEach(async () => {
+  board = await openExecutionBoard();
+});
+
+const dump = () => dumpOf(board.table, board.organization);
+const due = async () => (await Array.fromAsync(board.executions.due('9999'))).map(({ dueAt }) => dueAt);
+
+describe('a claim', () => {
+  it('gives the execution as it is now, under a lease, counted, and listed for the end of that', async () => {
+    const execution = await board.start();
+    const claimed = await board.executions.claim(execution, lease('first'));
+    expect(claimed).toEqual({ ...execution, claims: 1, claim: 'first', leaseUntil: at(30) });
+    expect(await board.executions.head(execution)).toEqual(claimed);
+    expect(await due()).toEqual([at(30)]);
+  });
+
+  it('gives nothing before the lease of another has run out, and counts nothing', async () => {
+    const execution = await board.claimed();
+    const before = await dump();
+    expect(await board.executions.claim(execution, lease('second', 29.999))).toBeUndefined();
+    expect(await dump()).toEqual(before);
+  });
+
+  it('is had by the next when the lease has run out, counted again', async () => {
+    const execution = await board.claimed();
+    const second = await board.executions.claim(execution, lease('second', 30));
+    expect(second).toEqual({ ...execution, claims: 2, claim: 'second', leaseUntil: at(60) });
+  });
+
+  it('is had by one of many who come at once', async () => {
+    const execution = await board.start();
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const claims = await Promise.all(names.map((name) => board.executions.claim(execution, lease(name))));
+    const [winner, ...more] = claims.filter((one) => one !== undefined);
+    expect(more).toEqual([]);
+    expect(await board.executions.head(execution)).toEqual({ ...winner, claims: 1 });
+  });
+
+  it.each([
+    ['that has ended', async (execution: RunningExecution) => board.executions.end(execution, completed(), {})],
+    ['whose agent was purged', async () => purged()],
+  ])('of an execution %s gives nothing and puts nothing back', async (_, happens) => {
+    const execution = await board.claimed();
+    await happens(execution);
+    const before = await dump();
+    expect(await board.executions.claim(execution, lease('second', 9999))).toBeUndefined();
+    expect(await dump()).toEqual(before);
+  });
+
+  it('of an execution that never was gives nothing and makes none', async () => {
+    const before = await dump();
+    expect(await board.executions.claim(board.newExecution(), lease('first'))).toBeUndefined();
+    expect(await dump()).toEqual(before);
+  });
+
+  describe('whose answer was lost', () => {
+    /** The item that a claim leaves behind. */
+    const left = (claim: string) => ({
+      ...{ pk: 'O#org#X#01KE0000000000000000000004', sk: 'M', kind: 'execution', status: 'running' },
+      ...{ claim, claims: 1, leaseUntil: at(30), dueAt: at(30), due: 'execution' },
+    });
+    const reference = { organization: 'org' as Organization, id: 'ex_01KE0000000000000000000004' };
+    const claimFrom = async (...answers: unknown[]) => {
+      const { table, sent } = scriptedTable((nth) => answers[nth]);
+      return { got: await openExecutionStore(table, 1).claim(reference, lease('first')), requests: sent.length };
+    };
+
+    it('is known again by its own second try', async () => {
+      const { got } = await claimFrom(conditionFailed(left('first')));
+      expect(got).toMatchObject({ id: reference.id, claim: 'first', claims: 1, leaseUntil: at(30) });
+    });
+
+    it('is not taken for that of another', async () => {
+      expect((await claimFrom(conditionFailed(left('other')))).got).toBeUndefined();
+      expect((await claimFrom(conditionFailed())).got).toBeUndefined();
+    });
+
+    it('is tried again after a conflict', async () => {
+      const { got, requests } = await claimFrom(conflict(), { Attributes: left('first') });
+      expect([got?.claim, requests]).toEqual(['first', 2]);
+    });
+  });
+});
+
+describe('a renewal', () => {
+  it('holds on to the execution and moves its overdue moment, and nothing else', async () => {
+    const execution = await board.claimed();
+    await board.executions.renew(execution, at(45));
+    expect(await board.executions.head(execution)).toEqual({ ...execution, leaseUntil: at(45) });
+    expect(await due()).toEqual([at(45)]);
+    expect(await board.executions.claim(execution, lease('second', 44.999))).toBeUndefined();
+  });
+
+  it('comes through as long as nobody else has it, even late', async () => {
+    const execution = await board.claimed();
+    await board.executions.renew(execution, at(100));
+    expect(await board.executions.claim(execution, lease('second', 99))).toBeUndefined();
+  });
+
+  it.each([
+    ['another has in hand', (execution: RunningExecution) => board.executions.claim(execution, lease('second', 30))],
+    ['has ended', (execution: RunningExecution) => board.executions.end(execution, completed(), {})],
+    ['was purged with its agent', () => purged()],
+  ])('of an execution that %s is refused, and changes nothing', async (_, happens) => {
+    const execution = await board.claimed();
+    await happens(execution);
+    const before = await dump();
+    await expect(board.executions.renew(execution, at(60))).rejects.toThrow(Lost);
+    expect(await dump()).toEqual(before);
+  });
+});
+
+async function purged(): Promise<void> {
+  const { app, organization, agent } = board;
+  await app.agents.delete(organization, agent.name, always);
+  await app.purges.carryOut({ organization, agentId: agent.id });
+}

@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { ulid } from 'ulid';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { taken } from '../../lib/agents/task-moves.ts';
+import { ulidOf } from '../../lib/contract/ids.ts';
+import type { Ending, RunningExecution } from '../../lib/table/execution-items.ts';
+import { Lost } from '../../lib/table/execution-steps.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import { Stale, transactionLimit } from '../../lib/table/transact.ts';
+import { dumpOf } from '../table-dump.ts';
+import { always } from './board.ts';
+import { meter } from './capacity.ts';
+import { at, completed, type ExecutionBoard, failed, lease, openExecutionBoard } from './execution-board.ts';
+import { faultsOf } from './oracle.ts';
+
+const firstPage = { limit: 20, offset: 0 };
+let board: ExecutionBoard;
+beforeEach(async () => {
+  board = await openExecutionBoard();
+});
+
+const dump = () => dumpOf(board.table, board.organization);
+const faults = () => faultsOf(board.table, board.organization);
+const running = async () => (await getItem(board.table, keys.running(board.organization)))?.running;
+
+/** Ends an execution that must not be ended, and holds that to have changed nothing. */
+async function failureOf(execution: RunningExecution, beside: Parameters<ExecutionBoard['executions']['end']>[2] = {}) {
+  const before = await dump();
+  const failure: unknown = await board.executions.end(execution, completed(), { output: 'Late.', ...beside }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(await dump()).toEqual(before);
+  return failure;
+}
+
+describe('an end', () => {
+  it.each<[string, Ending, string | undefined]>([
+    ['as completed', completed(), `${'x'.repeat(300_000)}🙂`],
+    ['as completed without a word', completed({ durationMs: 0, tokensUsed: 0 }), ''],
+    ['as failed', failed(), undefined],
+  ])('%s writes every field, moves rows and counters, and gives the place back', async (_, ending, output) => {
+    const { executions, organization, agent } = board;
+    const execution = await board.claimed();
+    await executions.end(execution, ending, { output });
+
+    const { claim: __, leaseUntil: ___, ...kept } = execution;
+    expect(await executions.head(execution)).toEqual({ ...kept, ...ending });
+    const { status, completedAt, durationMs, tokensUsed, selfTest, qaReview, error } = ending;
+    const { id, agentName, startedAt } = execution;
+    const whole = await executions.get(execution);
+    expect(whole).toMatchObject({ status, tokensUsed, qualityGates: { selfTest, qaReview }, input: 'Do it.' });
+    expect([whole?.output === output, whole?.error]).toEqual([true, error]);
+    const shown = { items: [{ id, agentName, status, startedAt, completedAt, durationMs }], total: 1 };
+    for (const filter of [{}, { status }, { agentId: agent.id }, { agentId: agent.id, status }])
+      expect(await executions.list(organization, filter, firstPage)).toEqual(shown);
+    const left = await executions.list(organization, { status: 'running' }, firstPage);
+    expect(left).toEqual({ items: [], total: 0 });
+    expect(await running()).toBe(0);
+    expect(await Array.fromAsync(executions.due('9999'))).toEqual([]);
+    expect(await faults()).toEqual([]);
+  });
+
+  it('has one winner of many who try, of one hand and of several', async () => {
+    const execution = await board.claimed();
+    const second = (await board.executions.claim(execution, lease('second', 30))) as RunningExecution;
+    const hands = [execution, second, execution, second, second, second];
+    const tried = await Promise.allSettled(
+      hands.map((hand, nth) => board.executions.end(hand, nth % 2 ? failed() : completed(), { output: `${nth}` })),
+    );
+    const lost = tried.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(lost).toHaveLength(5);
+    expect(lost.every((reason) => reason instanceof Lost)).toBe(true);
+    expect(tried[0]?.status === 'fulfilled' || tried[2]?.status === 'fulfilled').toBe(false);
+    expect(await running()).toBe(0);
+    expect(await faults()).toEqual([]);
+  });
+
+  it('is refused to whom another has followed, and to whom never had it in hand', async () => {
+    const never = { ...(await board.start()), claim: 'made-up' };
+    expect(await failureOf(never)).toBeInstanceOf(Lost);
+    const execution = await board.claimed();
+    await board.executions.claim(execution, lease('second', 30));
+    expect(await failureOf(execution)).toBeInstanceOf(Lost);
+  });
+
+  it('is refused a second time', async () => {
+    const execution = await board.claimed();
+    await board.executions.end(execution, completed(), {});
+    expect(await failureOf(execution)).toBeInstanceOf(Lost);
+  });
+
+  it('is refused when the agent was deleted, before it is purged and after', async () => {
+    const { app, organization, agent } = board;
+    const execution = await board.claimed();
+    await app.agents.delete(organization, agent.name, always);
+    expect(await failureOf(execution)).toBeInstanceOf(Lost);
+    await app.purges.carryOut({ organization, agentId: agent.id });
+    expect(await failureOf(execution)).toBeInstanceOf(Lost);
+  });
+});
+
+describe('the end of an execution that has taken on a task', () => {
+  let execution: RunningExecution;
+  let taskId: string;
+  beforeEach(async () => {
+    ({ id: taskId } = await board.put({ projectId: 'proj_apollo' }));
+    execution = await board.claimed(await board.startOn(taskId));
+  });
+
+  it.each(['up_for_review', 'qa_review', 'assigned'] as const)('moves it to %s and lets go of it', async (status) => {
+    const before = await board.stored(taskId);
+    await board.executions.end(execution, completed(), { task: await board.release(execution, status) });
+    const { owner, ...kept } = before;
+    expect(owner).toBe(execution.id);
+    expect(await board.stored(taskId)).toEqual({ ...kept, status, version: 3, updatedAt: at(5) });
+    expect(await faults()).toEqual([]);
+  });
+
+  it('leaves it alone where there is no move', async () => {
+    const before = await board.stored(taskId);
+    await board.executions.end(execution, completed(), {});
+    expect(await board.stored(taskId)).toEqual(before);
+    expect(await faults()).toEqual([]);
+  });
+
+  it.each([
+    ['changed', () => board.tasks.update(board.organization, taskId, { title: 'Another' }, always)],
+    ['deleted', () => board.tasks.delete(board.organization, taskId, always)],
+  ])('is decided anew where it was %s meanwhile, and comes through without the move', async (_, happens) => {
+    const task = await board.release(execution);
+    await happens();
+    expect(await failureOf(execution, { task })).toBeInstanceOf(Stale);
+    await board.executions.end(execution, completed(), {});
+    expect(await faults()).toEqual([]);
+  });
+
+  it('is decided anew, then lost, where the purge has given the task back', async () => {
+    const task = await board.release(execution);
+    const { app, organization, agent } = board;
+    await app.agents.delete(organization, agent.name, always);
+    await app.purges.carryOut({ organization, agentId: agent.id });
+    expect(await failureOf(execution, { task })).toBeInstanceOf(Stale);
+    expect(await failureOf(execution)).toBeInstanceOf(Lost);
+  });
+});
+
+it('the largest start and the largest end are one transaction each, of far fewer items than it may have', async () => {
+  const { transactionsOf } = meter(board.table);
+  const { id: taskId } = await board.put({ projectId: 'proj_apollo' });
+  const request = { key: 'k', operation: 'executeAgent', path: '/', body: {} };
+  const once = (answer: unknown) => board.app.idempotency.record(board.organization, request, answer);
+  const execution = board.newExecution({ taskId });
+  const task = taken(await board.stored(taskId), execution, false, at(1));
+  const starts = await transactionsOf(() => board.start(execution, { task, once }));
+  const hand = await board.claimed(execution);
+  const release = await board.release(hand);
+  const output = '🙂'.repeat(250_000);
+  const ends = await transactionsOf(() => board.executions.end(hand, completed(), { output, task: release }));
+  expect([starts, ends]).toEqual([[24], [28]]);
+  expect(Math.max(...starts, ...ends)).toBeLessThanOrEqual(transactionLimit);
+  expect((await board.executions.get(hand))?.output === output).toBe(true);
+  expect(await faults()).toEqual([]);
+});
+
+it('the metrics of days are those of a plain sum, after random ends', async () => {
+  const dayMs = 24 * 60 * 60 * 1000;
+  const end = fc.record({
+    day: fc.nat(2),
+    fails: fc.boolean(),
+    tokensUsed: fc.nat(100_000),
+    durationMs: fc.oneof(fc.nat(20), fc.nat(600_000)),
+  });
+  const ends = fc.array(end, { minLength: 25, maxLength: 25 });
+  await fc.assert(
+    fc.asyncProperty(ends, async (all) => {
+      const { organization, executions } = board;
+      const agent = await board.hire(`agent-${ulid().toLowerCase()}`);
+      await Promise.all(
+        all.map(async ({ day, fails, ...numbers }) => {
+          const id = `ex_${ulid(board.clock() + day * dayMs)}`;
+          const hand = await board.claimed(await board.start(board.newExecution({ id }, agent)));
+          await executions.end(hand, fails ? failed(numbers) : completed(numbers), {});
+        }),
+      );
+      expect(await faults()).toEqual([]);
+      const days = [0, 1, 2].map((day) => all.filter((one) => one.day === day));
+      for (const [nth, some] of days.entries()) {
+        const date = at((nth * dayMs) / 1000).slice(0, 10);
+        const item = (await getItem(board.table, keys.metricsOfDay(organization, ulidOf(agent.id), date))) ?? {};
+        const sum = (of: (one: (typeof all)[number]) => number) => some.reduce((total, one) => total + of(one), 0);
+        const { completed: well = 0, failed: badly = 0, tokens = 0, durationMs = 0 } = item;
+        expect([well, badly, tokens, durationMs]).toEqual([
+          sum(({ fails }) => Number(!fails)),
+          sum(({ fails }) => Number(fails)),
+          sum(({ tokensUsed }) => tokensUsed),
+          sum((one) => one.durationMs),
+        ]);
+        const counted = Object.entries(item).filter(([name]) => /^h\d+$/.test(name));
+        expect(counted.reduce((total, [, number]) => total + (number as number), 0)).toBe(some.length);
+      }
+    }),
+    { seed: 3, numRuns: 1, endOnFailure: true },
+  );
+});
