@@ -1,7 +1,8 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, it } from 'vitest';
 import type { TaskPatch } from '../../lib/contract/tasks.ts';
 import { agents, always, type Board, openBoard } from './board.ts';
-import { type Cost, meter } from './capacity.ts';
+import { meter } from './capacity.ts';
+import { expectAtMost } from './cost-limits.ts';
 import { projects } from './model.ts';
 
 let board: Board;
@@ -17,12 +18,6 @@ const [assignedAgent] = agents;
 const [projectId] = projects;
 const put = async (fields = {}) => (await board.put({ description, ...fields })).id;
 const putMany = (count: number) => Promise.all(Array.from({ length: count }, () => put()));
-
-/** Holds a cost to its most. */
-function expectAtMost(cost: Cost, most: Partial<Cost>): void {
-  const over = (Object.keys(most) as (keyof Cost)[]).filter((unit) => cost[unit] > (most[unit] ?? 0));
-  expect({ over, cost }).toEqual({ over: [], cost });
-}
 
 describe('a create costs', () => {
   it.each([

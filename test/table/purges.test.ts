@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
-import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { openPurgeStore, purgeWrite } from '../../lib/table/purges.ts';
 import { transact, type Write } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type Board, openBoard } from './board.ts';
+import { watchedTable } from './watched-table.ts';
 
 const [ulid, other] = ['01K00000000000000000000000', '01K00000000000000000000001'] as const;
 const purge = (organization: Organization) => ({ organization, agentId: `ag_${ulid}` });
@@ -41,15 +41,11 @@ beforeEach(async () => {
 
 const left = () => dumpOf(board.table, organization);
 
-/** The table, whose requests fail from the nth on: a worker that is killed there. */
-function dyingTable(nth: number): Table {
-  let sent = 0;
-  const send = (command: never) => {
-    if (sent++ >= nth) throw new Error('killed');
-    return board.table.client.send(command);
-  };
-  return { ...board.table, client: { send } as unknown as Table['client'] };
-}
+/** The table, whose requests fail from one on: a worker that is killed there. */
+const dyingTable = (step: number) =>
+  watchedTable(board.table, ({ nth }) => {
+    if (nth >= step) throw new Error('killed');
+  }).table;
 
 describe('a purge', () => {
   it('leaves nothing of its agent, and all of the others', async () => {

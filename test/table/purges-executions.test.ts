@@ -1,0 +1,194 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { released } from '../../lib/agents/task-moves.ts';
+import { ulidOf } from '../../lib/contract/ids.ts';
+import { headOf } from '../../lib/table/agent-items.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { Lost } from '../../lib/table/execution-steps.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { openPurgeStore } from '../../lib/table/purges.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import { dumpOf } from '../table-dump.ts';
+import { always } from './board.ts';
+import { at, completed, type ExecutionBoard, failed, lease, openExecutionBoard } from './execution-board.ts';
+import { faultsOf } from './oracle.ts';
+import { watchedTable } from './watched-table.ts';
+
+let board: ExecutionBoard;
+/** What is of the other agent, and is to be there to the last byte. */
+let others: Record<string, unknown>;
+beforeEach(async () => {
+  board = await openExecutionBoard();
+  const { id } = await board.put();
+  await board.claimed(await board.startOn(id));
+  await board.executions.end(await board.claimed(), completed(), { output: 'Kept.' });
+  others = named(await dump(), [ulidOf(board.agent.id)]);
+});
+
+const dump = () => dumpOf(board.table, board.organization);
+
+/** The items that name one of these ULIDs. */
+function named(items: Record<string, unknown>, ulids: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(items).filter(([, item]) => ulids.some((ulid) => JSON.stringify(item).includes(ulid))),
+  );
+}
+
+/** An agent with executions of every kind, one of them on a task, that was deleted a moment ago. */
+async function deleted(name = 'reader') {
+  const agent = await board.hire(name, { systemPrompt: 'Read.', soul: 'Calm.' });
+  const { organization, executions } = board;
+  const skill = { id: 'sk_one', assignedAt: at(0) };
+  await board.agents.assign(organization, headOf(agent), skill, undefined);
+  const { id: taskId } = await board.put();
+  const hand = await board.claimed(await board.startOn(taskId, agent));
+  const waiting = await board.start(board.newExecution({}, agent));
+  const ended = await Promise.all(
+    [completed(), failed()].map(async (ending) => {
+      const one = await board.claimed(await board.start(board.newExecution({}, agent)));
+      await executions.end(one, ending, { output: ending.status === 'completed' ? 'x'.repeat(300_001) : undefined });
+      return one;
+    }),
+  );
+  await board.agents.remove(organization, { ...headOf(agent), version: 2 }, at(60));
+  return { agent, taskId, hand, all: [hand, waiting, ...ended], purge: { organization, agentId: agent.id } };
+}
+
+type Deleted = Awaited<ReturnType<typeof deleted>>;
+
+const carryOut = (table: Table, { purge }: Deleted) =>
+  openPurgeStore(table).carryOut(purge, (task, id) => released(task, id, 'assigned', at(90)));
+
+/** Nothing is left of the agent, its place and task were given back once, and the other agent has all that it had. */
+async function expectGone({ agent, taskId, all }: Deleted, version = 3): Promise<void> {
+  const items = await dump();
+  expect(
+    named(
+      items,
+      [agent, ...all].map(({ id }) => ulidOf(id)),
+    ),
+  ).toEqual({});
+  expect(named(items, [ulidOf(board.agent.id)])).toEqual(others);
+  expect((await getItem(board.table, keys.running(board.organization)))?.running).toBe(1);
+  const task = await board.stored(taskId);
+  expect(task).toMatchObject({ status: 'assigned', assignedAgent: agent.name, version, updatedAt: at(90) });
+  expect(task).not.toHaveProperty('owner');
+  expect(await faultsOf(board.table, board.organization)).toEqual([]);
+}
+
+/** A worker that is killed after one write: whether it was, for it may come to the end. */
+async function diesAfterOneWrite(gone: Deleted): Promise<boolean> {
+  let written = false;
+  const { table, idle } = watchedTable(board.table, ({ writes }) => {
+    if (written) throw new Error('killed');
+    written = writes;
+  });
+  const failure: unknown = await carryOut(table, gone).catch((error: unknown) => error);
+  await idle();
+  if (failure !== undefined) expect(failure).toMatchObject({ message: 'killed' });
+  return failure !== undefined;
+}
+
+/** Carries a purge out by such workers; how many died. */
+async function carriedOutByTheDying(gone: Deleted, afterEach = async () => {}): Promise<number> {
+  let deaths = 0;
+  for (; await diesAfterOneWrite(gone); deaths++) await afterEach();
+  return deaths;
+}
+
+describe('a purge of an agent with executions', () => {
+  it('leaves nothing, and gives the places and the task back', async () => {
+    const gone = await deleted();
+    await carryOut(board.table, gone);
+    await expectGone(gone);
+    await carryOut(board.table, gone);
+    await expectGone(gone);
+  });
+
+  it('whose workers die after every write leaves nothing, and gives everything back once', async () => {
+    const gone = await deleted();
+    // At least: out of the list, two that run, four partitions, the rows, four partitions of the agent, the purge.
+    expect(await carriedOutByTheDying(gone)).toBeGreaterThanOrEqual(12);
+    await expectGone(gone);
+  });
+
+  it('never lets a late worker put anything back, at no moment', async () => {
+    const gone = await deleted();
+    await openPurgeStore(board.table).hide(gone.purge);
+    const { executions } = board;
+    const found: boolean[] = [];
+    const comeLate = async () => {
+      const before = await dump();
+      const head = await executions.head(gone.hand);
+      found.push(head !== undefined);
+      const hand = { ...gone.hand, claim: head?.claim ?? 'first' };
+      await expect(executions.end(hand, completed(), { output: 'Late.' })).rejects.toThrow(Lost);
+      expect(await dump()).toEqual(before);
+      // One that is still there may be held: its worker does not know yet.
+      const claimed = await executions.claim(hand, lease(`late-${found.length}`, found.length * 60));
+      expect(claimed !== undefined).toBe(head !== undefined);
+      const renewed = executions.renew(claimed ?? hand, at(found.length * 60 + 40));
+      await (claimed ? renewed : expect(renewed).rejects.toThrow(Lost));
+      if (!head) expect(await dump()).toEqual(before);
+    };
+    await comeLate();
+    await carriedOutByTheDying(gone, comeLate);
+    await comeLate();
+    expect([found.at(0), found.at(-1)]).toEqual([true, false]);
+    await expectGone(gone);
+  });
+
+  it('by two at once, one of whom does each thing just before the other, gives everything back once', async () => {
+    const gone = await deleted();
+    let overtaken = 0;
+    const { table } = watchedTable(board.table, async ({ writes }) => {
+      if (writes && (await diesAfterOneWrite(gone))) overtaken += 1;
+    });
+    await carryOut(table, gone);
+    expect(overtaken).toBeGreaterThan(0);
+    await expectGone(gone);
+  });
+
+  it('of many at once gives everything back once', async () => {
+    const gone = await deleted();
+    await Promise.all(Array.from({ length: 4 }, () => carryOut(board.table, gone)));
+    await expectGone(gone);
+  });
+});
+
+describe('the task of a purged execution', () => {
+  /** Carries the purge out, and has something happen just before the transaction that gives the task back. */
+  async function carriedOutWhile(gone: Deleted, happens: () => Promise<unknown>): Promise<void> {
+    let happened = false;
+    const { table } = watchedTable(board.table, async ({ writes, names }) => {
+      if (happened || !writes || !names(keys.task(board.organization, ulidOf(gone.taskId)).sk)) return;
+      happened = true;
+      await happens();
+    });
+    await carryOut(table, gone);
+    expect(happened).toBe(true);
+  }
+  const running = async () => (await getItem(board.table, keys.running(board.organization)))?.running;
+
+  it('is given back as it was changed meanwhile', async () => {
+    const gone = await deleted();
+    const rename = () => board.tasks.update(board.organization, gone.taskId, { title: 'Renamed' }, always);
+    await carriedOutWhile(gone, rename);
+    expect((await board.stored(gone.taskId)).title).toBe('Renamed');
+    await expectGone(gone, 4);
+  });
+
+  it('is left alone where it was moved meanwhile; the place is given back all the same', async () => {
+    const gone = await deleted();
+    await carriedOutWhile(gone, () => board.tasks.update(board.organization, gone.taskId, { status: 'done' }, always));
+    expect((await board.stored(gone.taskId)).status).toBe('done');
+    expect(await running()).toBe(1);
+    expect(await faultsOf(board.table, board.organization)).toEqual([]);
+  });
+
+  it('may be gone; the place is given back all the same', async () => {
+    const gone = await deleted();
+    await carriedOutWhile(gone, () => board.tasks.delete(board.organization, gone.taskId, always));
+    expect(await running()).toBe(1);
+    expect(await faultsOf(board.table, board.organization)).toEqual([]);
+  });
+});
