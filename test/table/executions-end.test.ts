@@ -46,7 +46,9 @@ describe('an end', () => {
     await executions.end(execution, ending, { output });
 
     const { claim: __, leaseUntil: ___, ...kept } = execution;
-    expect(await executions.head(execution)).toEqual({ ...kept, ...ending });
+    const head = await executions.head(execution);
+    expect(head).toMatchObject({ ...kept, ...ending });
+    expect(['claim', 'leaseUntil'].filter((field) => field in (head ?? {}))).toEqual([]);
     const { status, completedAt, durationMs, tokensUsed, selfTest, qaReview, error } = ending;
     const { id, agentName, startedAt } = execution;
     const whole = await executions.get(execution);

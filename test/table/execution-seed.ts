@@ -1,0 +1,62 @@
+import { ulid } from 'ulid';
+import { timeOf, timestamp, ulidOf } from '../../lib/contract/ids.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { StoredAgent } from '../../lib/table/agent-items.ts';
+import type { Table } from '../../lib/table/client.ts';
+import {
+  type ExecutionHead,
+  executionItem,
+  executionStanding,
+  inputItem,
+  outputItems,
+  type RunningExecution,
+} from '../../lib/table/execution-items.ts';
+import { completed, failed } from './execution-board.ts';
+import { countsOf } from './execution-oracle.ts';
+import { derivedFrom, writeItems } from './seed.ts';
+
+const yearMs = 365 * 24 * 60 * 60 * 1000;
+
+/** Executions spread evenly over the year 2025, of the agents by turns; one in five failed, the last few still run. */
+export function executionsOfAYear(
+  organization: Organization,
+  agents: readonly StoredAgent[],
+  { count, running }: { count: number; running: number },
+): ExecutionHead[] {
+  return Array.from({ length: count }, (_, nth) => {
+    const started = Date.UTC(2025, 0, 1) + Math.floor((nth * yearMs) / count);
+    const { id: agentId, name: agentName, model } = agents[nth % agents.length] as StoredAgent;
+    const id = `ex_${ulid(started)}`;
+    const head: RunningExecution = {
+      ...{ organization, id, agentId, agentName, model, status: 'running', claims: 1 },
+      ...{ startedAt: timestamp(timeOf(ulidOf(id))), selfTest: 'pending', qaReview: 'pending' },
+    };
+    if (nth >= count - running) return head;
+    const durationMs = 1000 + ((nth * 7919) % 500_000);
+    const ending = { completedAt: timestamp(started + durationMs), durationMs, tokensUsed: nth % 1000 };
+    return { ...head, ...(Math.floor(nth / agents.length) % 5 === 0 ? failed(ending) : completed(ending)) };
+  });
+}
+
+/** Writes the lists of executions straight into a table that has none: all that a list reads. */
+export function seedLists(table: Table, executions: readonly ExecutionHead[]): Promise<void> {
+  return writeItems(table, [...derivedFrom(executions.map(executionStanding)).values()]);
+}
+
+/** Writes all that executions have beside their lists, with exactly what their starts and ends would have left. */
+export function seedExecutions(
+  table: Table,
+  organization: Organization,
+  executions: readonly ExecutionHead[],
+): Promise<void> {
+  const parts = executions.flatMap((execution) => {
+    const { due, dueAt, ...head } = executionItem(execution as RunningExecution, execution.startedAt);
+    const { status } = execution;
+    return [
+      { ...head, claims: execution.claims, ...(status === 'running' && { due, dueAt }) },
+      inputItem(execution, { input: 'Do it.' }),
+      ...outputItems(execution, status === 'completed' ? 'Done.' : ''),
+    ];
+  });
+  return writeItems(table, [...parts, ...countsOf(organization, executions).values()]);
+}

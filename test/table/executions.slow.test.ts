@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openAgents } from '../../lib/agents/agents.ts';
+import { released } from '../../lib/agents/task-moves.ts';
+import { ulidOf } from '../../lib/contract/ids.ts';
+import { type ExecutionHead, listItemOf } from '../../lib/table/execution-items.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { openPurgeStore } from '../../lib/table/purges.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import { dumpOf } from '../table-dump.ts';
+import { always } from './board.ts';
+import { type Cost, meter } from './capacity.ts';
+import { at, type ExecutionBoard, openExecutionBoard } from './execution-board.ts';
+import { differences, type Filter, filtersOver, listed } from './execution-model.ts';
+import { executionsOfAYear, seedExecutions, seedLists } from './execution-seed.ts';
+import { epochBorders } from './model.ts';
+import { faultsOf } from './oracle.ts';
+
+const limit = 20;
+
+describe('of 20,000 executions over a year', () => {
+  let board: ExecutionBoard;
+  let asked: { filter: Filter; all: ExecutionHead[] }[];
+  let costOf: ReturnType<typeof meter>['costOf'];
+
+  beforeAll(async () => {
+    board = await openExecutionBoard();
+    ({ costOf } = meter(board.table));
+    const agents = [board.agent, await board.hire('reader'), await board.hire('painter')];
+    const executions = executionsOfAYear(board.organization, agents, { count: 20_000, running: 50 });
+    asked = filtersOver(agents.map(({ id }) => id)).map((filter) => ({ filter, all: listed(executions, filter) }));
+    await seedLists(board.table, executions);
+  }, 280_000);
+
+  /** The middle, the last page, and the last entry of the fullest epoch: nothing that can be skipped is before it. */
+  function deepOffsets(all: readonly ExecutionHead[]): number[] {
+    const borders = [0, ...epochBorders(all.map(({ id }) => id)), all.length];
+    const sizes = borders.map((border, nth) => border - (borders[nth - 1] ?? 0));
+    const fullest = borders[sizes.indexOf(Math.max(...sizes))] ?? 0;
+    const offsets = [Math.floor(all.length / 2), all.length - 1 - ((all.length - 1) % limit), fullest - 1];
+    return [...new Set(offsets)].filter((offset) => offset > 0);
+  }
+
+  /** What is over the budget, or is not the page that was asked for. */
+  async function over(most: Omit<Cost, 'wcu'>, offsetsOf: (all: readonly ExecutionHead[]) => number[]) {
+    const found: string[] = [];
+    for (const { filter, all } of asked)
+      for (const offset of offsetsOf(all)) {
+        const pages: unknown[] = [];
+        const cost = await costOf(async () => {
+          pages.push(await board.executions.list(board.organization, filter, { limit, offset }));
+        });
+        const wanted = { items: all.slice(offset, offset + limit).map(listItemOf), total: all.length };
+        const right = isDeepStrictEqual(pages, [wanted]);
+        const dear = cost.requests > most.requests || cost.rounds > most.rounds || cost.rcu > most.rcu || cost.wcu > 0;
+        if (dear || !right) found.push(JSON.stringify({ filter, offset, cost, right }));
+      }
+    return found;
+  }
+
+  it('the first page costs at most 4 requests in one round and 10 read units, whatever filter', async () => {
+    expect(await over({ requests: 4, rounds: 1, rcu: 10 }, () => [0])).toEqual([]);
+  });
+
+  it('a page far down costs at most 4 requests in 2 rounds and 110 read units, whatever filter', async () => {
+    expect(await over({ requests: 4, rounds: 2, rcu: 110 }, deepOffsets)).toEqual([]);
+  });
+});
+
+describe('an agent with 5,000 executions', () => {
+  it('is deleted at a cost that its executions bound, and leaves nothing behind but what others have', async () => {
+    const { table, organization, executions, agents, clock, app, ...board } = await openExecutionBoard();
+    const gone = await board.hire('reader');
+    const [theirs, kept] = [
+      executionsOfAYear(organization, [gone], { count: 5000, running: 30 }),
+      executionsOfAYear(organization, [board.agent], { count: 300, running: 10 }),
+    ];
+    const all = [...theirs, ...kept];
+    await seedLists(table, all);
+    await seedExecutions(table, organization, all);
+    expect(await faultsOf(table, organization)).toEqual([]);
+
+    const { costOf } = meter(table);
+    const purges = openPurgeStore(table);
+    const registry = openAgents({ store: agents, purges, defaultModel: 'some.model', ulid: app.ulid, clock });
+    const deletion = await costOf(() => registry.delete(organization, gone.name, always));
+    const filters = filtersOver([board.agent.id]);
+    const offsetsOf = (total: number) => [0, Math.max(0, total - 1), total];
+    expect(await differences(executions, organization, kept, { filters, limit, offsetsOf })).toEqual([]);
+
+    const purge = { organization, agentId: gone.id };
+    const purged = await costOf(() => purges.carryOut(purge, (task, id) => released(task, id, 'assigned', at(0))));
+    // Out of the list in transactions of up to 49, one counter row each; then three requests for each that has ended.
+    expect(deletion.requests).toBeLessThanOrEqual(2 * (31 * 4 + Math.ceil(5000 / 49)) + 10);
+    expect(purged.requests).toBeLessThanOrEqual(3.2 * 5000);
+    const names = new Set([gone, ...theirs].map(({ id }) => ulidOf(id)));
+    const left = Object.keys(await dumpOf(table, organization));
+    expect(left.filter((name) => name.match(/[0-9A-Z]{26}/g)?.some((ulid) => names.has(ulid)))).toEqual([]);
+    expect((await getItem(table, keys.running(organization)))?.running).toBe(10);
+    expect(await faultsOf(table, organization)).toEqual([]);
+  });
+});
