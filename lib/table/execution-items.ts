@@ -4,7 +4,7 @@ import type { Organization } from '../contract/organization.ts';
 import { dueEntry } from './due.ts';
 import { keys, organizationOf } from './keys.ts';
 import type { Standing } from './listing.ts';
-import type { Item } from './transact.ts';
+import { type Item, Stale } from './transact.ts';
 
 /** The kind that the stream tells executions by. */
 export const executionKind = 'execution';
@@ -24,6 +24,8 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'>
   claim?: string;
   /** Until when a worker has it in hand; ISO 8601. */
   leaseUntil?: string;
+  /** How many items its output has, so that a read knows whether it has met them all. */
+  outputParts?: number;
 };
 
 /** An execution that runs. */
@@ -101,13 +103,18 @@ export function outputItems({ organization, id }: ExecutionHead, output: string)
   return items;
 }
 
-/** The execution of the single read, from all items of its partition; `undefined` where there is no head or input. */
+/**
+ * The execution of the single read, from all items of its partition; `undefined` where there is no head or input.
+ *
+ * @throws `Stale` when the head is newer than the output: a query is not one moment, even in one partition
+ */
 export function wholeExecution(items: readonly Item[]): (Execution & { agentId: string }) | undefined {
   const named = (sk: string) => items.find((item) => item.sk === sk);
   const [head, asked] = [named('M'), named('IN')];
   if (!head || !asked) return undefined;
-  const { selfTest, qaReview, ...rest } = executionFrom(head);
+  const { selfTest, qaReview, outputParts = 0, ...rest } = executionFrom(head);
   const parts = items.filter(({ sk }) => (sk as string).startsWith('OUT#')).sort((a, b) => partOf(a) - partOf(b));
+  if (parts.length < outputParts) throw new Stale();
   return {
     ...rest,
     input: askedFrom(asked).input,

@@ -53,7 +53,7 @@ export function heldWrite(
 }
 
 /** The write that ends an execution, and takes it out of the worker's hand and the sweeper's index. */
-export function endWrite(execution: RunningExecution, ending: Ending): Write {
+export function endWrite(execution: RunningExecution, ending: Ending & Pick<ExecutionHead, 'outputParts'>): Write {
   const fields = Object.entries(ending);
   return heldWrite(
     execution,

@@ -28,7 +28,7 @@ import { metricsWrite } from './metrics.ts';
 import { getItem, queryItems } from './reads.ts';
 import type { StoredTask } from './task-items.ts';
 import { changeWrites } from './tasks.ts';
-import { ignoreStale, Stale, transact, type Write } from './transact.ts';
+import { ignoreStale, Stale, transact, untilFresh, type Write } from './transact.ts';
 
 /** A task that moves along: what was read of it, and what it becomes. */
 export type TaskMove = { before: StoredTask; after: StoredTask };
@@ -84,7 +84,7 @@ export function openExecutionStore(table: Table, cap: number) {
     /** The execution whole, as it is now. */
     async get({ organization, id }: ExecutionReference): Promise<(Execution & { agentId: string }) | undefined> {
       const pk = keys.execution(organization, ulidOf(id));
-      return wholeExecution(await Array.fromAsync(queryItems(table, { pk })));
+      return untilFresh(table, async () => wholeExecution(await Array.fromAsync(queryItems(table, { pk }))));
     },
 
     /** A page of the executions of all agents or of one, newest first, and the exact number of all that match. */
@@ -141,9 +141,10 @@ export function openExecutionStore(table: Table, cap: number) {
     ): Promise<void> {
       const { organization, agentId, startedAt } = execution;
       const ended: ExecutionHead = { ...execution, ...ending };
+      const parts = outputItems(execution, output);
       await transact(table, [
-        endWrite(execution, ending),
-        ...outputItems(execution, output).map((Item): Write => ({ Put: { Item } })),
+        endWrite(execution, { ...ending, outputParts: parts.length }),
+        ...parts.map((Item): Write => ({ Put: { Item } })),
         ...listingWrites(executionStanding(execution), executionStanding(ended)).map(ifThere),
         countDown(organization),
         metricsWrite(organization, agentId, startedAt, ending),
