@@ -111,7 +111,8 @@ export function openAgents({ store, purges, defaultModel, ulid, clock }: AgentPa
     /**
      * Deletes an agent and its history for good: it is gone from every read with the answer, and purged behind it.
      *
-     * @throws `Refusal` `not_found`, `precondition_failed`, `system_agent`
+     * @throws `Refusal` `not_found`, `precondition_failed`, `system_agent`; `unavailable` also where it is deleted, and
+     *   what it ran is still to be taken out of the lists, which its purge does
      */
     async delete(organization: Organization, name: string, ifMatch: Precondition): Promise<void> {
       const agentId = await untilFresh(store.table, async () => {
@@ -125,7 +126,9 @@ export function openAgents({ store, purges, defaultModel, ulid, clock }: AgentPa
         await store.remove(organization, agent, timestamp(clock() + graceMs));
         return agent.id;
       });
-      await purges.hide({ organization, agentId });
+      await purges.hide({ organization, agentId }).catch((error: unknown) => {
+        throw error instanceof Refusal ? halfHidden(name) : error;
+      });
     },
 
     /**
@@ -168,6 +171,16 @@ export function openAgents({ store, purges, defaultModel, ulid, clock }: AgentPa
       await store.unassign(organization, await found(organization, name), skillId);
     },
   };
+}
+
+/** Not the common words of a busy service, which say that nothing was changed. */
+function halfHidden(name: string): Refusal {
+  return new Refusal(
+    'unavailable',
+    `${name} is deleted; its executions may be listed for some minutes more, for the service is busy.`,
+    [],
+    { 'Retry-After': '60' },
+  );
 }
 
 function reservedName(name: string): Refusal {

@@ -57,6 +57,7 @@ export const keys = {
   agentPartitions: (organization: Organization, agent: string): string[] => [
     keys.agentTexts(organization, agent),
     keys.agentSkills(organization, agent),
+    keys.executionScope(organization, agent).rows,
     keys.executionScope(organization, agent).counters,
     keys.metrics(organization, agent),
   ],
