@@ -22,7 +22,7 @@ import { openTasks } from './tasks/tasks.ts';
 import { openDeliveries } from './webhooks/deliveries.ts';
 import { readLadder } from './webhooks/ladder.ts';
 import { allowedReceivers } from './webhooks/receivers.ts';
-import { openKeyFile } from './webhooks/secrets.ts';
+import { openKeyFile, type Secrets } from './webhooks/secrets.ts';
 import { openTestDelivery } from './webhooks/test-delivery.ts';
 import { openWebhooks } from './webhooks/webhooks.ts';
 
@@ -31,15 +31,20 @@ export type Collaborators = {
   environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds since 1970. */
   clock: () => number;
+  /** How webhook secrets are kept, if not under a key file. */
+  secrets?: Secrets;
 };
 
 /** The composition root: stores, queues, clock and log, wired once for each container. */
-export function openApp({ environment: variables, clock }: Collaborators) {
+export function openApp({
+  environment: variables,
+  clock,
+  secrets = openKeyFile(variables[environment.secretsKeyFile]),
+}: Collaborators) {
   const table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]);
   const sqs = new SQSClient(clientConfig(variables[environment.sqsEndpoint]));
   const ulid = () => ulidAt(clock());
   const allowed = allowedReceivers(variables[environment.allowedReceivers] ?? '');
-  const secrets = openKeyFile(variables[environment.secretsKeyFile]);
   const defaultModel = variables[environment.defaultModel] || standardModel;
   const webhooks = openWebhookStore(table);
   const deliveries = openDeliveryStore(table);

@@ -23,10 +23,14 @@ export const environment = {
   retryLadder: 'RETRY_LADDER',
   /** The file of the key that encrypts webhook secrets, in the local deployment. */
   secretsKeyFile: 'SECRETS_KEY_FILE',
+  /** The ARN of the KMS key that encrypts them, in AWS. */
+  secretsKeyId: 'SECRETS_KEY_ID',
   /** How many executions of an organization may run at once. */
   runningCap: 'RUNNING_CAP',
   /** The model of agents that name none, as Bedrock knows it. */
   defaultModel: 'DEFAULT_MODEL',
+  /** The region of Bedrock where models are asked, if not the function's own. */
+  modelRegion: 'MODEL_REGION',
   /** Where models answer locally, as Bedrock's Converse. Unset in AWS. */
   modelEndpoint: 'MODEL_ENDPOINT',
   /** Receivers beside public https ones, as `host:port` patterns parted by commas; `*` is any port. */
