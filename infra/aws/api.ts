@@ -1,12 +1,45 @@
-import { HttpApi, HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
+import { Duration } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import {
+  CorsHttpMethod,
+  type CorsPreflightOptions,
+  HttpApi,
+  HttpMethod,
+  LogGroupLogDestination,
+} from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Construct } from 'constructs';
 import type { Endpoint } from '../../lib/contract/endpoint.ts';
 import { familyOf, routes } from '../../lib/contract/endpoints.ts';
 import { ServiceFunction, type Surroundings } from './service-function.ts';
+import { ServiceLog } from './service-log.ts';
 
 /** API Gateway gives up at 30 s; a function that ends before can still answer in the envelope. */
 const timeoutSeconds = 29;
+
+/** A line for each request, also for what reaches no function: whom it came from and what it was answered. */
+const accessLogFormat = AccessLogFormat.custom(
+  JSON.stringify({
+    requestId: '$context.requestId',
+    time: '$context.requestTime',
+    source: '$context.identity.sourceIp',
+    route: '$context.routeKey',
+    status: '$context.status',
+    latencyMs: '$context.responseLatency',
+    error: '$context.integrationErrorMessage',
+  }),
+);
+
+/** What pages of these origins may send and read. Requests carry a token, never a cookie. */
+function corsFor(allowOrigins: string[]): CorsPreflightOptions {
+  return {
+    allowOrigins,
+    allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.POST, CorsHttpMethod.PATCH, CorsHttpMethod.DELETE],
+    allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match'],
+    exposeHeaders: ['ETag', 'Idempotency-Replayed', 'Retry-After', 'X-Request-Id'],
+    maxAge: Duration.hours(1),
+  };
+}
 
 /** The HTTP API: a route and a function for each row of the contract, and one for all that no row serves. */
 export class Api extends Construct {
@@ -21,11 +54,21 @@ export class Api extends Construct {
       description: 'Answer what no route serves',
       timeoutSeconds,
     });
+    const { throttleRate, throttleBurst, corsOrigins } = surroundings.settings;
     const api = new HttpApi(this, 'Http', {
       description: 'Crewboard',
       defaultIntegration: new HttpLambdaIntegration('Unmatched', unmatched),
+      createDefaultStage: false,
+      ...(corsOrigins && { corsPreflight: corsFor(corsOrigins) }),
     });
     this.url = api.apiEndpoint;
+    const log = new ServiceLog(this, 'AccessLog', surroundings.settings);
+    api.addStage('Stage', {
+      stageName: '$default',
+      autoDeploy: true,
+      throttle: { rateLimit: throttleRate, burstLimit: throttleBurst },
+      accessLogSettings: { destination: new LogGroupLogDestination(log), format: accessLogFormat },
+    });
 
     for (const [operation, row] of routes) {
       const handler = new ServiceFunction(this, operation, {
@@ -45,8 +88,9 @@ export class Api extends Construct {
 }
 
 /** Open paths have no data to read; every other row reads tokens, and GET rows nothing but read. */
-function allow(row: Endpoint, handler: ServiceFunction, { table }: Surroundings): void {
+function allow(row: Endpoint, handler: ServiceFunction, { table, secretsKey }: Surroundings): void {
   if (!row.scope) return;
   table.allowReads(handler);
   if (row.method !== 'GET') table.allowWrites(handler);
+  if (row.secrets) secretsKey.allow(handler, row.secrets);
 }

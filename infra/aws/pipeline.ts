@@ -11,20 +11,6 @@ import { maxReceiveCount, type QueueName, queues } from '../../lib/contract/depl
 import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
 import type { ServiceTable } from './table.ts';
 
-const retries = ['firstRetry', 'secondRetry', 'thirdRetry'] as const;
-
-/** Which queues a consumer puts messages on; the right to take them comes with its source. */
-const sendsTo: Record<ConsumerName, readonly QueueName[]> = {
-  publishEvents: ['deliveries', 'executions', 'purges', 'deadChanges'],
-  deliverWebhook: ['deliveries', 'slowDeliveries', ...retries],
-  runExecution: [],
-  purgeAgent: [],
-  sweepOverdue: ['deliveries', 'executions', 'purges', ...retries],
-};
-
-/** Which consumers ask models. */
-const asksModels: readonly ConsumerName[] = ['runExecution'];
-
 /**
  * The right to ask any model, by itself or through an inference profile, which answers from several regions: an agent
  * names its own. What the account has no access to it cannot be given here.
@@ -47,7 +33,7 @@ const maxRecordAge = Duration.hours(20);
 export class Pipeline extends Construct {
   constructor(scope: Construct, id: string, surroundings: Surroundings) {
     super(scope, id);
-    const { table } = surroundings;
+    const { table, secretsKey } = surroundings;
     const built = Object.fromEntries(
       (Object.keys(queues) as QueueName[]).map((name) => [name, queue(this, name)]),
     ) as Record<QueueName, Queue>;
@@ -59,23 +45,24 @@ export class Pipeline extends Construct {
         description: `Called by ${consumer.sources.map(nameOf).join(', ')}`,
         timeoutSeconds: consumer.timeoutSeconds,
         // Lambda ends a chain of about 16 calls; the retry ladder is longer, and ends by itself.
-        recursiveLoop: feedsItself(name, consumer) ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
+        recursiveLoop: feedsItself(consumer) ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       });
       table.allowReads(handler);
       table.allowWrites(handler);
       table.hideTokens(handler);
-      for (const to of sendsTo[name]) {
+      for (const to of consumer.sendsTo) {
         built[to].grantSendMessages(handler);
         handler.addEnvironment(queues[to].urlVariable, built[to].queueUrl);
       }
-      if (asksModels.includes(name)) handler.addToRolePolicy(mayAskModels(this));
+      if (consumer.asksModels) handler.addToRolePolicy(mayAskModels(this));
+      if (consumer.secrets) secretsKey.allow(handler, consumer.secrets);
       for (const source of consumer.sources) connect(handler, source, table, built);
     }
   }
 }
 
-function feedsItself(name: ConsumerName, { sources }: Consumer): boolean {
-  return sources.some((source) => 'queue' in source && sendsTo[name].includes(source.queue));
+function feedsItself({ sources, sendsTo }: Consumer): boolean {
+  return sources.some((source) => 'queue' in source && sendsTo.includes(source.queue));
 }
 
 function queue(scope: Construct, name: QueueName): Queue {

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
@@ -8,15 +8,17 @@ import {
   type RecursiveLoop,
   Runtime,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { environment } from '../../lib/contract/deployment.ts';
 import { fileNameOf } from '../../lib/contract/endpoints.ts';
 import type { Bundles } from './bundle.ts';
+import type { SecretsKey } from './secrets-key.ts';
+import { ServiceLog } from './service-log.ts';
+import { type Settings, variablesOf } from './settings.ts';
 import type { ServiceTable } from './table.ts';
 
-/** What every function of a stack is built from. `ephemeral`: logs go with the stack, like all it holds. */
-export type Surroundings = { bundles: Bundles; table: ServiceTable; ephemeral: boolean };
+/** What every function of a stack is built from. */
+export type Surroundings = { bundles: Bundles; table: ServiceTable; secretsKey: SecretsKey; settings: Settings };
 
 /** One function: `functions/<folder>/<file name of its construct>.ts`. */
 export type ServiceFunctionProps = Surroundings & {
@@ -40,16 +42,13 @@ export function constructIdOf(name: string): string {
 export class ServiceFunction extends LambdaFunction {
   /** @param name the operation id or the consumer's name */
   constructor(scope: Construct, name: string, props: ServiceFunctionProps) {
-    const { bundles, table, ephemeral, folder, description, timeoutSeconds, recursiveLoop } = props;
+    const { bundles, table, settings, folder, description, timeoutSeconds, recursiveLoop } = props;
     const source = `functions/${folder}/${fileNameOf(name)}.ts`;
     const bundle = bundles.get(source);
     if (!bundle) throw new Error(`The contract has ${name}, but its function ${source} is missing.`);
 
     const id = constructIdOf(name);
-    const logGroup = new LogGroup(scope, `${id}Log`, {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
-    });
+    const logGroup = new ServiceLog(scope, `${id}Log`, settings);
     // The CDK's own role could write every log of the account.
     const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(role);
@@ -70,6 +69,7 @@ export class ServiceFunction extends LambdaFunction {
       environment: {
         NODE_OPTIONS: '--enable-source-maps',
         [environment.tableName]: table.tableName,
+        ...variablesOf(settings),
       },
     });
   }

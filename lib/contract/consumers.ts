@@ -1,4 +1,5 @@
 import type { QueueName } from './deployment.ts';
+import type { SecretsUse } from './endpoint.ts';
 
 /** How records come: at most so many in a call, and so many calls at once. */
 type Pace = { batchSize: number; concurrency: number };
@@ -8,7 +9,19 @@ export type Source = ({ stream: 'table'; kinds: readonly string[] } & Pace) | ({
 type Clock = { everySeconds: number };
 
 /** A function that is called by sources of the deployment. */
-export type Consumer = { sources: readonly Source[]; timeoutSeconds: number };
+export type Consumer = {
+  sources: readonly Source[];
+  timeoutSeconds: number;
+  /** The queues that it sends to. */
+  sendsTo: readonly QueueName[];
+  /** What it does with the secrets of webhooks: it alone is given that right to their key. */
+  secrets?: SecretsUse;
+  /** It asks models, and is given the right to. */
+  asksModels?: true;
+};
+
+/** The steps of the retry ladder. */
+const retries = ['firstRetry', 'secondRetry', 'thirdRetry'] as const;
 
 /**
  * Stream, queues and schedules to functions. The stack's event source mappings and the local pollers are both
@@ -19,6 +32,7 @@ export const consumers = {
   publishEvents: {
     sources: [{ stream: 'table', kinds: ['task', 'execution', 'purge'], batchSize: 100, concurrency: 1 }],
     timeoutSeconds: 60,
+    sendsTo: ['deliveries', 'executions', 'purges', 'deadChanges'],
   },
   /** A lane for each queue: neither receivers that hang nor a wave of retries takes the places of first attempts. */
   deliverWebhook: {
@@ -30,11 +44,22 @@ export const consumers = {
       { queue: 'thirdRetry', batchSize: 10, concurrency: 2 },
     ],
     timeoutSeconds: 30,
+    sendsTo: ['deliveries', 'slowDeliveries', ...retries],
+    secrets: 'opens',
   },
   /** One at a time in each, as many as may run by default: none that was accepted waits for another. */
-  runExecution: { sources: [{ queue: 'executions', batchSize: 1, concurrency: 50 }], timeoutSeconds: 660 },
-  purgeAgent: { sources: [{ queue: 'purges', batchSize: 1, concurrency: 2 }], timeoutSeconds: 300 },
-  sweepOverdue: { sources: [{ everySeconds: 60 }], timeoutSeconds: 60 },
+  runExecution: {
+    sources: [{ queue: 'executions', batchSize: 1, concurrency: 50 }],
+    timeoutSeconds: 660,
+    sendsTo: [],
+    asksModels: true,
+  },
+  purgeAgent: { sources: [{ queue: 'purges', batchSize: 1, concurrency: 2 }], timeoutSeconds: 300, sendsTo: [] },
+  sweepOverdue: {
+    sources: [{ everySeconds: 60 }],
+    timeoutSeconds: 60,
+    sendsTo: ['deliveries', 'executions', 'purges', ...retries],
+  },
 } as const satisfies Record<string, Consumer>;
 
 /** A consumer's name in the contract. */

@@ -16,6 +16,9 @@ export const scopes = [
 /** A scope of the closed list. */
 export type Scope = (typeof scopes)[number];
 
+/** What a function does with the secrets of webhooks, which nothing else can read. */
+export type SecretsUse = 'seals' | 'opens';
+
 /**
  * One row of the specification's endpoint tables. API Gateway's routes, the local gateway, the OpenAPI document
  * and the types of the handlers are all derived from it; nothing else spells a method or a path.
@@ -42,6 +45,8 @@ export type Endpoint = {
   versioned?: true;
   /** It calls out to others before it has anything to keep, so it first notes that it is under way. */
   callsOut?: true;
+  /** What it does with the secrets of webhooks: it alone is given that right to their key. */
+  secrets?: SecretsUse;
   /** An answer of this media type, without the envelope. */
   media?: string;
   /** Refusals that this row's own rules can lead to; those that its shape implies are derived (`impliedRefusals`). */

@@ -71,6 +71,7 @@ export const registerWebhook = endpoint({
   status: 201,
   resource: Webhook,
   data: WebhookRegistered,
+  secrets: 'seals',
   refuses: ['url_not_allowed', 'limit_reached'],
 });
 
@@ -112,6 +113,7 @@ export const testWebhook = endpoint({
   status: 200,
   data: TestResult,
   callsOut: true,
+  secrets: 'opens',
 });
 
 export const listDeliveries = endpoint({

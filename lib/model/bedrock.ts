@@ -16,14 +16,15 @@ const agent = { maxSockets: Number.POSITIVE_INFINITY };
 export function openBedrock(variables: Readonly<Record<string, string | undefined>>): Model {
   let model: Model | undefined;
   return (question) => {
-    model ??= openModel(openClient(variables[environment.modelEndpoint]));
+    model ??= openModel(openClient(variables[environment.modelEndpoint], variables[environment.modelRegion]));
     return model(question);
   };
 }
 
 /** HTTP/1.1, unlike the client's own choice: an HTTP/2 session does not outlive a container that was frozen. */
-function openClient(endpoint: string | undefined): BedrockRuntimeClient {
+function openClient(endpoint: string | undefined, region: string | undefined): BedrockRuntimeClient {
   return new BedrockRuntimeClient({
+    ...(region && { region }),
     ...clientConfig(endpoint),
     maxAttempts: 1,
     requestHandler: new NodeHttpHandler({

@@ -61,8 +61,4 @@ describe('executions', () => {
     expect(sending).toEqual([]);
     expect(statementsOf(id).flatMap(({ Action }) => Action)).toContain('sqs:ReceiveMessage');
   });
-
-  it('say in the environment of their function nothing but the table: models answer where Lambda runs', () => {
-    expect(Object.keys(functionOf('RunExecution').Environment.Variables)).toEqual(['NODE_OPTIONS', 'TABLE_NAME']);
-  });
 });

@@ -7,16 +7,18 @@ import { type CfnFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-la
 import cdk from '../../cdk.json' with { type: 'json' };
 import { functionSources } from '../../infra/aws/bundle.ts';
 import { ServiceStack } from '../../infra/aws/service-stack.ts';
+import { readSettings } from '../../infra/aws/settings.ts';
 
 /** Stands for every bundle: what is in one is no concern of the template. */
 const bundle = mkdtempSync(join(tmpdir(), 'crewboard-bundle-'));
 writeFileSync(join(bundle, 'index.mjs'), 'export const handler = async () => {};');
 
 /** The stack over these sources, with the settings of `cdk.json`. */
-export function stackOf(sources = functionSources(), context: Record<string, string> = {}): ServiceStack {
+export function stackOf(sources = functionSources(), context: Record<string, unknown> = {}): ServiceStack {
   // `npm run synth` has CloudFormation's rules checked, which takes seconds; here it would for each test file.
   const app = new App({ context: { ...cdk.context, ...context }, builtinCloudFormationValidation: false });
-  return new ServiceStack(app, 'Crewboard', { bundles: new Map(sources.map((source) => [source, bundle])) });
+  const bundles = new Map(sources.map((source) => [source, bundle]));
+  return new ServiceStack(app, { bundles, settings: readSettings(app.node) });
 }
 
 /** A statement of a policy. */

@@ -1,0 +1,116 @@
+import { App } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { readSettings, stackNameOf } from '../../infra/aws/settings.ts';
+import { standardModel } from '../../lib/contract/deployment.ts';
+import { stackOf, synthesized } from './synthesized.ts';
+
+const read = (context: Record<string, unknown>) => readSettings(new App({ context }).node);
+
+describe('the settings of a stack', () => {
+  it('have a default each', () => {
+    expect(read({})).toEqual({
+      defaultModel: standardModel,
+      retryLadder: '300,1800,7200',
+      runningCap: 50,
+      logRetentionDays: 30,
+      throttleRate: 100,
+      throttleBurst: 200,
+      ephemeral: false,
+      emulator: false,
+    });
+  });
+
+  it('are the same as text, as the command line gives them, and as cdk.json writes them', () => {
+    const asText = read({
+      runningCap: '7',
+      logRetentionDays: '90',
+      ephemeral: 'true',
+      corsOrigins: 'https://a.example',
+    });
+    expect(asText).toEqual(
+      read({ runningCap: 7, logRetentionDays: 90, ephemeral: true, corsOrigins: ' https://a.example ' }),
+    );
+    expect(asText).toMatchObject({ runningCap: 7, ephemeral: true, corsOrigins: ['https://a.example'] });
+  });
+
+  it.each([
+    ['stage', 'Prod', 'lower-case'],
+    ['stage', 'a b', 'lower-case'],
+    ['defaultModel', '', 'must not be empty'],
+    ['modelRegion', 'Frankfurt', 'a region such as'],
+    ['retryLadder', '5,30', 'three numbers'],
+    ['retryLadder', '5m,30m,2h', 'three numbers'],
+    ['runningCap', '0', 'at least 1'],
+    ['runningCap', '1.5', 'a whole number'],
+    ['runningCap', 1.5, 'a whole number'],
+    ['logRetentionDays', '31', 'one of 1, 3, 5'],
+    ['throttleRate', 'many', 'a whole number'],
+    ['throttleBurst', '5001', 'at most 5000'],
+    ['corsOrigins', 'https://a.example/path', 'must be * or origins'],
+    ['corsOrigins', 'a.example', 'must be * or origins'],
+    ['alarmEmail', 'nobody', 'an e-mail address'],
+    ['ephemeral', 'yes', 'true or false'],
+    ['ephemeral', '', 'true or false'],
+  ])('refuse %s = %j, and say what it should be', (name, value, words) => {
+    expect(() => read({ [name]: value })).toThrow(new RegExp(`${name}.*${words.replaceAll('*', '\\*')}`));
+  });
+
+  it('are refused all at once', () => {
+    expect(() => read({ runningCap: 'x', stage: 'X' })).toThrow(/stage[\s\S]*runningCap/);
+  });
+});
+
+describe('a stack', () => {
+  it.each([
+    [{}, 'Crewboard'],
+    [{ stage: 'staging' }, 'Crewboard-staging'],
+    [{ ephemeral: true }, 'CrewboardEphemeral'],
+    [{ ephemeral: true, stage: 'pr-7' }, 'CrewboardEphemeral-pr-7'],
+  ])('with %j is called %s', (context, name) => {
+    expect(stackNameOf(read(context))).toBe(name);
+    expect(stackOf(undefined, context).stackName).toBe(name);
+  });
+
+  it('tells its functions what is set', () => {
+    const context = { defaultModel: 'some.model', modelRegion: 'eu-west-1', retryLadder: '1,2,3', runningCap: '9' };
+    Template.fromStack(stackOf(undefined, context)).allResourcesProperties('AWS::Lambda::Function', {
+      Environment: {
+        Variables: Match.objectLike({
+          DEFAULT_MODEL: 'some.model',
+          MODEL_REGION: 'eu-west-1',
+          RETRY_LADDER: '1,2,3',
+          RUNNING_CAP: '9',
+        }),
+      },
+    });
+  });
+
+  it('keeps every log for as long as is set', () => {
+    const kept = Template.fromStack(stackOf(undefined, { logRetentionDays: 7 }));
+    kept.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 });
+  });
+
+  it('takes no more requests than is set, and logs each', () => {
+    const busy = Template.fromStack(stackOf(undefined, { throttleRate: 5, throttleBurst: 9 }));
+    busy.hasResourceProperties('AWS::ApiGatewayV2::Stage', {
+      StageName: '$default',
+      AutoDeploy: true,
+      DefaultRouteSettings: { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 9 },
+      AccessLogSettings: { Format: Match.stringLikeRegexp('requestId') },
+    });
+  });
+
+  it('lets pages of the origins that are set call it, and read what they need', () => {
+    const open = Template.fromStack(stackOf(undefined, { corsOrigins: 'https://a.example,https://b.example' }));
+    open.hasResourceProperties('AWS::ApiGatewayV2::Api', {
+      CorsConfiguration: {
+        AllowOrigins: ['https://a.example', 'https://b.example'],
+        AllowHeaders: Match.arrayWith(['Authorization', 'Idempotency-Key']),
+        ExposeHeaders: Match.arrayWith(['ETag', 'X-Request-Id']),
+        AllowCredentials: Match.absent(),
+      },
+    });
+    synthesized().template.hasResourceProperties('AWS::ApiGatewayV2::Api', { CorsConfiguration: Match.absent() });
+  });
+});
