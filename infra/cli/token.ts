@@ -11,8 +11,9 @@ import { readToken } from '../../lib/http/token.ts';
 import { Problem } from '../local/problem.ts';
 import { findRunning, tableName } from '../local/running.ts';
 import { readSettings } from '../local/settings.ts';
+import { openStack } from './stack.ts';
 
-const usage = `Usage, while the service runs:
+const usage = `Usage, while the service runs on this machine, or with --stack NAME for one in AWS:
   npm run --silent token -- create --org NAME [--scopes a,b] [--expires-in-days N]
   npm run --silent token -- list --org NAME
   npm run --silent token -- revoke TOKEN-OR-ID
@@ -31,16 +32,16 @@ async function main(args: string[]): Promise<string> {
       scopes: scopesOf(values.scopes),
       days: daysOf(values['expires-in-days']),
     };
-    const app = await openRunning();
+    const app = await open(values.stack);
     const expires = request.days && timestamp(app.clock() + request.days * dayMs);
     return issueToken(app, { ...request, ...(expires && { expires }) });
   }
   if (command === 'list' && !subject) {
     const organization = organizationOf(values.org);
-    return list(await openRunning(), organization);
+    return list(await open(values.stack), organization);
   }
   if (command === 'revoke' && subject) {
-    const app = await openRunning();
+    const app = await open(values.stack);
     await app.tokens.revoke(readToken(subject)?.id ?? subject, timestamp(app.clock()));
     return 'Revoked; it is refused everywhere within 30 seconds.';
   }
@@ -52,6 +53,7 @@ function readArguments(args: string[]) {
     org: { type: 'string' },
     scopes: { type: 'string' },
     'expires-in-days': { type: 'string' },
+    stack: { type: 'string' },
   } as const;
   try {
     return parseArgs({ args, options, allowPositionals: true });
@@ -80,6 +82,9 @@ function daysOf(given: string | undefined): number | undefined {
   if (!/^[1-9]\d{0,4}$/.test(given)) throw new Problem('--expires-in-days must be a whole number from 1 to 99999.');
   return Number(given);
 }
+
+/** The app over the table of the deployment that tokens are for. */
+const open = (stack: string | undefined): Promise<App> => (stack ? openStack(stack) : openRunning());
 
 /** The app over the table of the deployment that runs on this machine. */
 async function openRunning(): Promise<App> {
