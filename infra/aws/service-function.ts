@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
@@ -69,6 +69,7 @@ export class ServiceFunction extends LambdaFunction {
       environment: {
         NODE_OPTIONS: '--enable-source-maps',
         [environment.tableName]: table.tableName,
+        [environment.serviceName]: Stack.of(scope).stackName,
         ...variablesOf(settings),
       },
     });

@@ -3,8 +3,8 @@ import type { Answer, Model, Question } from '../model/converse.ts';
 /** Waits these milliseconds, or until the signal aborts, whichever is first. */
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
-/** What asking came to in the end, with the tokens of every call. */
-export type Answered = { tokens: number } & (
+/** What asking came to in the end, with the tokens of every call and how often the model would take none. */
+export type Answered = { tokens: number; throttles: number } & (
   | { kind: 'text'; text: string }
   | { kind: 'failed'; error: string }
   | { kind: 'aborted' }
@@ -24,14 +24,16 @@ export async function ask(model: Model, question: Question, pause: Pause, tries:
   const { signal } = question;
   let tokens = 0;
   let faults = 0;
+  let throttles = 0;
   for (let pauses = 0; !signal.aborted; pauses++) {
     const answer: Answer = await model(question);
     tokens += answer.tokens;
     if (answer.kind === 'faulty') {
       faults++;
-      if (faults === tries) return { kind: 'failed', error: answer.error, tokens };
-    } else if (answer.kind !== 'throttled') return { ...answer, tokens };
+      if (faults === tries) return { kind: 'failed', error: answer.error, tokens, throttles };
+    } else if (answer.kind === 'throttled') throttles++;
+    else return { ...answer, tokens, throttles };
     await pause(Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** pauses), signal);
   }
-  return { kind: 'aborted', tokens };
+  return { kind: 'aborted', tokens, throttles };
 }

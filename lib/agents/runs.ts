@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { timestamp } from '../contract/ids.ts';
 import type { ExecutionMessage } from '../contract/messages.ts';
+import type { Counts } from '../contract/metrics.ts';
 import { longestDelaySeconds, type Queue } from '../sqs/queue.ts';
 import type { AgentStore } from '../table/agents.ts';
 import { sweep } from '../table/due.ts';
@@ -56,17 +57,19 @@ export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts
     /**
      * Carries an execution out, unless it has ended or is in another's hand. A worker that dies on the way leaves a
      * lease that runs out; one that has lost its hold says nothing of how it ended.
+     *
+     * @returns what was counted on the way
      */
-    async carryOut({ organization, executionId: id }: ExecutionMessage, tools: Tools): Promise<void> {
+    async carryOut({ organization, executionId: id }: ExecutionMessage, tools: Tools): Promise<Counts> {
       const now = clock();
       const lease = { claim: randomUUID(), now: timestamp(now), until: timestamp(now + leaseMs) };
       const execution = await store.claim({ organization, id }, lease);
-      if (!execution) return;
+      if (!execution) return {};
       const deadline = Date.parse(execution.startedAt) + deadlineMs;
       const hold = holdOn(execution, deadline, { renew: store.renew, clock, pause });
       try {
         const result = await resultOf(execution, deadline, tools, hold.signal);
-        if (result && !hold.lost()) await end(execution, result, hold);
+        return result && !hold.lost() ? await end(execution, result, hold) : {};
       } finally {
         hold.release();
       }
@@ -91,9 +94,9 @@ export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts
   /** Ends an execution and moves its task, or drops what it has come to where it is not this worker's any more. */
   async function end(
     execution: RunningExecution,
-    { output, ...result }: Result & { output?: string },
+    { output, throttles, ...result }: Result & { output?: string },
     hold: Hold,
-  ): Promise<void> {
+  ): Promise<Counts> {
     const startedAt = Date.parse(execution.startedAt);
     const endedAt = Math.max(clock(), startedAt);
     const ending = { ...result, completedAt: timestamp(endedAt), durationMs: endedAt - startedAt };
@@ -101,9 +104,10 @@ export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts
     for (let moves = 1; ; ) {
       try {
         const task = moves > triesOfMove ? undefined : await moveOf(execution, result, ending.completedAt);
-        return await store.end(execution, ending, { output, task });
+        await store.end(execution, ending, { output, task });
+        return countsOf(result, throttles);
       } catch (error) {
-        if (error instanceof Lost) return;
+        if (error instanceof Lost) return {};
         if (error instanceof Stale) moves++;
         else {
           const { value: wait } = pauses.next();
@@ -129,4 +133,12 @@ export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts
   function secondsUntil(at: number): number {
     return Math.min(longestDelaySeconds, Math.max(0, Math.ceil((at - clock()) / 1000)));
   }
+}
+
+function countsOf(result: { status: Result['status']; error?: string }, throttles: number): Counts {
+  return {
+    [result.status === 'completed' ? 'ExecutionsCompleted' : 'ExecutionsFailed']: 1,
+    ExecutionsLost: result.error === 'lost' ? 1 : 0,
+    ModelThrottles: throttles,
+  };
 }

@@ -13,7 +13,7 @@ import { qaReviewer } from './system-agents.ts';
 export type Tools = { model: Model; catalogue: readonly CatalogueSkill[] };
 
 /** What an execution has come to. */
-export type Result = QualityGates & { tokensUsed: number } & (
+export type Result = QualityGates & { tokensUsed: number; throttles: number } & (
     | { status: 'completed'; output: string }
     | { status: 'failed'; error: string }
   );
@@ -30,8 +30,8 @@ const maxTokensOfGate = 1_024;
 const longestOutputBytes = 1_000_000;
 
 /** An execution that failed; nobody judges what it may have made. */
-export function failed(error: string, tokensUsed = 0): Result {
-  return { status: 'failed', error, tokensUsed, selfTest: 'skipped', qaReview: 'skipped' };
+export function failed(error: string, { tokens, throttles } = { tokens: 0, throttles: 0 }): Result {
+  return { status: 'failed', error, tokensUsed: tokens, throttles, selfTest: 'skipped', qaReview: 'skipped' };
 }
 
 /**
@@ -69,11 +69,11 @@ export async function work(
     pause,
     triesOfWork,
   );
-  if (answered.kind === 'aborted') return failed('deadline', answered.tokens);
-  if (answered.kind === 'failed') return failed(answered.error, answered.tokens);
+  if (answered.kind === 'aborted') return failed('deadline', answered);
+  if (answered.kind === 'failed') return failed(answered.error, answered);
   const output = answered.text.toWellFormed();
   if (Buffer.byteLength(output) > longestOutputBytes)
-    return failed('The answer of the model was longer than it may be.', answered.tokens);
+    return failed('The answer of the model was longer than it may be.', answered);
 
   const user = reviewOf(given, output);
   const [selfTest, qaReview] = await Promise.all([
@@ -86,6 +86,7 @@ export async function work(
     status: 'completed',
     output,
     tokensUsed: answered.tokens + selfTest.tokens + qaReview.tokens,
+    throttles: answered.throttles + selfTest.throttles + qaReview.throttles,
     selfTest: selfTest.verdict,
     qaReview: qaReview.verdict,
   };
@@ -93,13 +94,17 @@ export async function work(
   /** Fails closed: what gives no verdict, in time, has not passed. */
   async function gate(judge: { model: string; system: string }): Promise<Judged> {
     const answer = await ask(model, { ...judge, user, maxTokens: maxTokensOfGate, signal }, pause, triesOfGate);
-    return { verdict: answer.kind === 'text' ? verdictOf(answer.text) : 'skipped', tokens: answer.tokens };
+    return {
+      verdict: answer.kind === 'text' ? verdictOf(answer.text) : 'skipped',
+      tokens: answer.tokens,
+      throttles: answer.throttles,
+    };
   }
 }
 
-type Judged = { verdict: GateResult; tokens: number };
+type Judged = { verdict: GateResult; tokens: number; throttles: number };
 
-const notAsked: Judged = { verdict: 'skipped', tokens: 0 };
+const notAsked: Judged = { verdict: 'skipped', tokens: 0, throttles: 0 };
 
 /** Nobody reviews its own work, and an organization can set its reviewer inactive. */
 function mayReview(reviewer: PreparedAgent | undefined, runner: string): reviewer is PreparedAgent {

@@ -4,6 +4,8 @@
 
 /** The names of the environment variables that functions read; no other file spells them. */
 export const environment = {
+  /** The name of the stack, by which its metrics are told apart; Powertools reads it too. Unset on one machine. */
+  serviceName: 'POWERTOOLS_SERVICE_NAME',
   /** The DynamoDB table. */
   tableName: 'TABLE_NAME',
   /** Locally, or for DynamoDB Local: where the table's engine answers. Unset in AWS. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PublicEvent } from '../contract/events.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { DeliveryMessage } from '../contract/messages.ts';
+import type { Counts } from '../contract/metrics.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { DeliveryStore, Next } from '../table/deliveries.ts';
 import type { Delivery } from '../table/delivery-items.ts';
@@ -54,18 +55,28 @@ export function openDeliveries({ store, webhooks, queues, secrets, ladder, ulid,
      * sent on, as is one for a slow webhook, to the lane of those.
      *
      * @param send the guarded sender, which only those who attempt have to carry
+     * @returns what was counted
      */
-    async attempt(message: DeliveryMessage, send: Sender): Promise<void> {
+    async attempt(message: DeliveryMessage, send: Sender): Promise<Counts> {
       const { organization, webhookId, deliveryId, attempt, dueAt, slow } = message;
       const target = await webhooks.target(organization, webhookId);
-      if (target?.slow && !slow && Date.parse(dueAt) <= clock()) return wakeUps.toSlowLane(message);
+      if (target?.slow && !slow && Date.parse(dueAt) <= clock()) {
+        await wakeUps.toSlowLane(message);
+        return {};
+      }
 
       const lease = { claim: randomUUID(), now: timestamp(clock()), until: timestamp(clock() + leaseMs) };
       const claim = await store.claim({ organization, webhookId, id: deliveryId }, attempt, lease);
-      if (!claim) return;
-      if ('early' in claim) return wakeUps.send([{ delivery: claim.early }]);
+      if (!claim) return {};
+      if ('early' in claim) {
+        await wakeUps.send([{ delivery: claim.early }]);
+        return {};
+      }
       const delivery = claim.claimed;
-      if (!target) return store.skip(delivery, 'webhook_deleted');
+      if (!target) {
+        await store.skip(delivery, 'webhook_deleted');
+        return {};
+      }
 
       const { event, data } = delivery;
       const context = { organization, webhook: webhookId };
@@ -79,6 +90,7 @@ export function openDeliveries({ store, webhooks, queues, secrets, ladder, ulid,
       const id = attempt === 1 ? deliveryId : `dlv_${ulid()}`;
       await store.end(delivery, next, attemptedOf({ id, deliveryId, attempt, event }, outcome, endedAt));
       if (next.state === 'retrying') await wakeUps.send([{ delivery: { ...delivery, ...next } }]);
+      return next.state === 'delivered' ? { AttemptsDelivered: 1 } : { AttemptsFailed: 1 };
     },
 
     /** Wakes the deliveries that are overdue at a moment, and answers how many; see `lib/table/due.ts`. */

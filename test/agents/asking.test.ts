@@ -27,7 +27,7 @@ async function asked(answers: readonly Answer[], { tries = 3, withinMs = Number.
 
 describe('a model that is asked', () => {
   it('and answers at once is asked once, without a pause', async () => {
-    expect(await asked([text])).toEqual({ answered: text, askedAt: [0], endedAt: 0, waiting: 0 });
+    expect(await asked([text])).toEqual({ answered: { ...text, throttles: 0 }, askedAt: [0], endedAt: 0, waiting: 0 });
   });
 
   it('and would fail the same way again is asked once', async () => {
@@ -38,31 +38,31 @@ describe('a model that is asked', () => {
   it('and has a fault is asked three times, and says in the end what the last fault was', async () => {
     const last: Answer = { ...faulty, error: 'The model took too long to answer.' };
     const { answered, askedAt } = await asked([faulty, faulty, last]);
-    expect(answered).toEqual({ kind: 'failed', error: last.error, tokens: 6 });
+    expect(answered).toEqual({ kind: 'failed', error: last.error, tokens: 6, throttles: 0 });
     expect(askedAt).toHaveLength(3);
   });
 
   it('and has a fault is not asked again where one try is all there is', async () => {
     const { answered, askedAt } = await asked([faulty], { tries: 1 });
-    expect(answered).toEqual({ kind: 'failed', error: faulty.error, tokens: 2 });
+    expect(answered).toEqual({ kind: 'failed', error: faulty.error, tokens: 2, throttles: 0 });
     expect(askedAt).toEqual([0]);
   });
 
   it('and answers after two faults has answered, with the tokens of every call', async () => {
     const { answered } = await asked([faulty, faulty, text]);
-    expect(answered).toEqual({ ...text, tokens: 9 });
+    expect(answered).toEqual({ ...text, tokens: 9, throttles: 0 });
   });
 
   it('and throttles between its faults is asked as often as without', async () => {
     const { answered, askedAt } = await asked([throttled, faulty, throttled, throttled, faulty, throttled, text]);
-    expect(answered).toEqual({ ...text, tokens: 9 });
+    expect(answered).toEqual({ ...text, tokens: 9, throttles: 4 });
     expect(askedAt).toHaveLength(7);
   });
 
   it('and throttles a hundred times does not fail for it, nor where one try is all there is', async () => {
     for (const tries of [1, 3]) {
       const { answered } = await asked([...Array(100).fill(throttled), text], { tries });
-      expect(answered).toEqual(text);
+      expect(answered).toEqual({ ...text, throttles: 100 });
     }
   });
 });
@@ -87,7 +87,7 @@ describe('a throttled model', () => {
   it('is asked for as long as the signal lets it, and then it is the signal that ended it', async () => {
     chance(0.5);
     const { answered, askedAt, endedAt, waiting } = await asked([throttled], { withinMs: 600_000 });
-    expect(answered).toEqual({ kind: 'aborted', tokens: 0 });
+    expect(answered).toEqual({ kind: 'aborted', tokens: 0, throttles: askedAt.length });
     // At once, after the half of 31 s in five pauses, and from then on every 15 s.
     expect(askedAt).toHaveLength(1 + 5 + Math.floor((600_000 - 15_500) / 15_000));
     expect(endedAt).toBe(600_000);
@@ -99,19 +99,19 @@ describe('a signal', () => {
   it('that has aborted before lets no model be asked', async () => {
     const model = vi.fn(async () => text);
     const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal: AbortSignal.abort() };
-    expect(await ask(model, question, openTimeline(0).pause, 3)).toEqual({ kind: 'aborted', tokens: 0 });
+    expect(await ask(model, question, openTimeline(0).pause, 3)).toEqual({ kind: 'aborted', tokens: 0, throttles: 0 });
     expect(model).not.toHaveBeenCalled();
   });
 
   it('that aborts a call keeps the tokens of the calls before', async () => {
     const { answered } = await asked([faulty, { kind: 'aborted', tokens: 1 }]);
-    expect(answered).toEqual({ kind: 'aborted', tokens: 3 });
+    expect(answered).toEqual({ kind: 'aborted', tokens: 3, throttles: 0 });
   });
 
   it('that aborts a pause ends it at once', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const { answered, askedAt, endedAt } = await asked([faulty], { tries: 9, withinMs: 5_000 });
-    expect(answered).toEqual({ kind: 'aborted', tokens: 6 });
+    expect(answered).toEqual({ kind: 'aborted', tokens: 6, throttles: 0 });
     expect(askedAt).toEqual([0, 1_000, 3_000]);
     expect(endedAt).toBe(5_000);
   });

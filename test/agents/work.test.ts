@@ -20,11 +20,19 @@ async function workedOn(says?: Says, signal: AbortSignal = never) {
   return { result, ...scripted };
 }
 
-const completed = { status: 'completed', output: 'Done.', selfTest: 'passed', qaReview: 'passed', tokensUsed: 111 };
+const completed = {
+  status: 'completed',
+  output: 'Done.',
+  selfTest: 'passed',
+  qaReview: 'passed',
+  tokensUsed: 111,
+  throttles: 0,
+};
 const failedWith = (error: string, tokensUsed: number) => ({
   status: 'failed',
   error,
   tokensUsed,
+  throttles: 0,
   selfTest: 'skipped',
   qaReview: 'skipped',
 });
@@ -82,7 +90,7 @@ describe('work', () => {
     let left = 20;
     const before = timeline.clock();
     const { result } = await workedOn({ work: () => (left-- > 0 ? throttled : text('Done.', 100)) });
-    expect(result).toEqual(completed);
+    expect(result).toEqual({ ...completed, throttles: 20 });
     expect(timeline.clock()).toBeGreaterThan(before);
   });
 
@@ -90,7 +98,8 @@ describe('work', () => {
     for (const work of [silent, throttled]) {
       const late = new AbortController();
       void timeline.pause(60_000, never).then(() => late.abort());
-      expect((await workedOn({ work }, late.signal)).result).toEqual(failedWith('deadline', 0));
+      const { result, asked } = await workedOn({ work }, late.signal);
+      expect(result).toEqual({ ...failedWith('deadline', 0), throttles: work === throttled ? asked.length : 0 });
     }
   });
 });
@@ -115,7 +124,7 @@ describe('a gate', () => {
   it('that is throttled is asked until it answers', async () => {
     let left = 5;
     const { result, times } = await workedOn({ qaReview: () => (left-- > 0 ? throttled : text('VERDICT: FAIL', 1)) });
-    expect(result).toEqual({ ...completed, qaReview: 'failed' });
+    expect(result).toEqual({ ...completed, qaReview: 'failed', throttles: 5 });
     expect(times('qaReview')).toBe(6);
   });
 
@@ -123,8 +132,9 @@ describe('a gate', () => {
     for (const qaReview of [silent, throttled]) {
       const late = new AbortController();
       void timeline.pause(60_000, never).then(() => late.abort());
-      const { result } = await workedOn({ qaReview }, late.signal);
-      expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
+      const { result, times } = await workedOn({ qaReview }, late.signal);
+      const throttles = qaReview === throttled ? times('qaReview') : 0;
+      expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110, throttles });
     }
   });
 

@@ -8,6 +8,7 @@ import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
 import type { NewExecution } from '../../lib/contract/executions.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { ExecutionMessage } from '../../lib/contract/messages.ts';
+import type { Counts } from '../../lib/contract/metrics.ts';
 import type { NewTask, Task } from '../../lib/contract/tasks.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
 import type { Waiting } from '../../lib/sqs/queue.ts';
@@ -132,7 +133,7 @@ export async function openWorkshop({
       store.claim({ organization, id }, { claim, now: timestamp(clock()), until: timestamp(clock() + 30_000) }),
 
     /** Carries an execution out to the end, letting time pass. */
-    carryOut: (message: ExecutionMessage, tools: Tools): Promise<void> =>
+    carryOut: (message: ExecutionMessage, tools: Tools): Promise<Counts> =>
       timeline.finish(workshop.runs.carryOut(message, tools)),
 
     /** The execution of a message, whole. */

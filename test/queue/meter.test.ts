@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { meter } from '../../lib/queue/meter.ts';
+
+let written: string[];
+
+beforeEach(() => {
+  written = [];
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+describe('counts', () => {
+  it('are a line of the log in the embedded metric format, under the name of the stack', () => {
+    vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
+    meter({ ExecutionsFailed: 1, ExecutionsLost: 1, ModelThrottles: 7, ExecutionsCompleted: 0 });
+    const [line, ...more] = written.map((text) => JSON.parse(text));
+    expect(more).toEqual([]);
+    expect(line).toMatchObject({
+      service: 'Crewboard-test',
+      ExecutionsFailed: 1,
+      ExecutionsLost: 1,
+      ModelThrottles: 7,
+    });
+    expect(line).not.toHaveProperty('ExecutionsCompleted');
+    expect(line._aws.CloudWatchMetrics).toMatchObject([{ Namespace: 'Crewboard', Dimensions: [['service']] }]);
+  });
+
+  it('write nothing where nothing was counted', () => {
+    vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
+    meter({});
+    meter({ ExecutionsLost: 0 });
+    expect(written).toEqual([]);
+  });
+
+  it('write nothing where the deployment has no name', () => {
+    vi.stubEnv('POWERTOOLS_SERVICE_NAME', '');
+    meter({ ExecutionsLost: 1 });
+    expect(written).toEqual([]);
+  });
+});
