@@ -8,6 +8,7 @@ import {
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { Endpoint } from '../../lib/contract/endpoint.ts';
 import { familyOf, routes } from '../../lib/contract/endpoints.ts';
@@ -45,6 +46,9 @@ function corsFor(allowOrigins: string[]): CorsPreflightOptions {
 export class Api extends Construct {
   /** Where it answers, without a slash at the end. */
   readonly url: string;
+  /** A line for each request. */
+  readonly accessLog: ServiceLog;
+  readonly #api: HttpApi;
 
   constructor(scope: Construct, id: string, surroundings: Surroundings) {
     super(scope, id);
@@ -61,13 +65,14 @@ export class Api extends Construct {
       createDefaultStage: false,
       ...(corsOrigins && { corsPreflight: corsFor(corsOrigins) }),
     });
+    this.#api = api;
     this.url = api.apiEndpoint;
-    const log = new ServiceLog(this, 'AccessLog', surroundings.settings);
+    this.accessLog = new ServiceLog(this, 'AccessLog', surroundings.settings);
     api.addStage('Stage', {
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: throttleRate, burstLimit: throttleBurst },
-      accessLogSettings: { destination: new LogGroupLogDestination(log), format: accessLogFormat },
+      accessLogSettings: { destination: new LogGroupLogDestination(this.accessLog), format: accessLogFormat },
     });
 
     for (const [operation, row] of routes) {
@@ -84,6 +89,11 @@ export class Api extends Construct {
         integration: new HttpLambdaIntegration(handler.node.id, handler),
       });
     }
+  }
+
+  /** What API Gateway counts of it. */
+  metric(metricName: string, statistic: string, period: Duration): Metric {
+    return this.#api.metric(metricName, { statistic, period });
   }
 }
 

@@ -1,10 +1,10 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { FilterCriteria, FilterRule, RecursiveLoop, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { type Consumer, type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
 import { maxReceiveCount, type QueueName, queues } from '../../lib/contract/deployment.ts';
@@ -12,31 +12,30 @@ import { constructIdOf, ServiceFunction, type Surroundings } from './service-fun
 import type { ServiceTable } from './table.ts';
 
 /**
- * The right to ask any model, by itself or through an inference profile, which answers from several regions: an agent
- * names its own. What the account has no access to it cannot be given here.
+ * The right to ask models: any, for an agent names its own, be it a foundation model, an inference profile of several
+ * regions or one that the account has made. What the account has no access to is not given here either.
  */
-function mayAskModels(scope: Construct): PolicyStatement {
-  const profiles = ['inference-profile', 'application-inference-profile'].map((resource) =>
-    Stack.of(scope).formatArn({ service: 'bedrock', region: '*', resource, resourceName: '*' }),
-  );
-  const { partition } = Stack.of(scope);
-  return new PolicyStatement({
-    actions: ['bedrock:InvokeModel'],
-    resources: [`arn:${partition}:bedrock:*::foundation-model/*`, ...profiles],
-  });
-}
+const mayAskModels = new PolicyStatement({ actions: ['bedrock:InvokeModel'], resources: ['*'] });
 
 /** The stream keeps a record for 24 h; what is given up before that can still be read there. */
 const maxRecordAge = Duration.hours(20);
 
 /** What happens after a write: the queues, and the functions that the stream, the queues and the clock call. */
 export class Pipeline extends Construct {
+  readonly queues: Record<QueueName, Queue>;
+  /** The queues of what was given up; each holds faults of ours only. */
+  readonly deadLetters: readonly IQueue[];
+  readonly functions: Readonly<Record<ConsumerName, ServiceFunction>>;
+
   constructor(scope: Construct, id: string, surroundings: Surroundings) {
     super(scope, id);
     const { table, secretsKey } = surroundings;
-    const built = Object.fromEntries(
-      (Object.keys(queues) as QueueName[]).map((name) => [name, queue(this, name)]),
-    ) as Record<QueueName, Queue>;
+    const names = Object.keys(queues) as QueueName[];
+    const built = Object.fromEntries(names.map((name) => [name, queue(this, name)])) as Record<QueueName, Queue>;
+    this.queues = built;
+    // Where a queue has none beside it, it holds dead letters itself.
+    this.deadLetters = names.map((name) => built[name].deadLetterQueue?.queue ?? built[name]);
+    const functions: Partial<Record<ConsumerName, ServiceFunction>> = {};
 
     for (const [name, consumer] of Object.entries(consumers) as [ConsumerName, Consumer][]) {
       const handler = new ServiceFunction(this, name, {
@@ -47,6 +46,7 @@ export class Pipeline extends Construct {
         // Lambda ends a chain of about 16 calls; the retry ladder is longer, and ends by itself.
         recursiveLoop: feedsItself(consumer) ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       });
+      functions[name] = handler;
       table.allowReads(handler);
       table.allowWrites(handler);
       table.hideTokens(handler);
@@ -54,10 +54,11 @@ export class Pipeline extends Construct {
         built[to].grantSendMessages(handler);
         handler.addEnvironment(queues[to].urlVariable, built[to].queueUrl);
       }
-      if (consumer.asksModels) handler.addToRolePolicy(mayAskModels(this));
+      if (consumer.asksModels) handler.addToRolePolicy(mayAskModels);
       if (consumer.secrets) secretsKey.allow(handler, consumer.secrets);
       for (const source of consumer.sources) connect(handler, source, table, built);
     }
+    this.functions = functions as Record<ConsumerName, ServiceFunction>;
   }
 }
 
@@ -109,11 +110,9 @@ function connect(handler: ServiceFunction, source: Source, table: ServiceTable, 
     );
   } else {
     table.allowDueReads(handler);
-    // The next tick is the retry.
-    handler.configureAsyncInvoke({ retryAttempts: 0 });
     new Rule(handler, 'Clock', {
       schedule: Schedule.rate(Duration.seconds(source.everySeconds)),
-      targets: [new LambdaTarget(handler, { retryAttempts: 0 })],
+      targets: [new LambdaTarget(handler)],
     });
   }
 }

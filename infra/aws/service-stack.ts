@@ -2,6 +2,7 @@ import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Api } from './api.ts';
 import type { Bundles } from './bundle.ts';
+import { Monitoring } from './monitoring.ts';
 import { Pipeline } from './pipeline.ts';
 import { SecretsKey } from './secrets-key.ts';
 import { type Settings, stackNameOf } from './settings.ts';
@@ -20,7 +21,8 @@ export class ServiceStack extends Stack {
     const secretsKey = new SecretsKey(this, 'SecretsKey', { ephemeral });
     const surroundings = { bundles, table, secretsKey, settings };
     const api = new Api(this, 'Api', surroundings);
-    new Pipeline(this, 'Pipeline', surroundings);
+    const pipeline = new Pipeline(this, 'Pipeline', surroundings);
+    new Monitoring(this, 'Monitoring', { api, pipeline, settings });
 
     new CfnOutput(this, 'Url', { value: api.url, description: 'Where the API answers' });
     new CfnOutput(this, 'DefaultModel', {

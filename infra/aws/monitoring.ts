@@ -1,0 +1,212 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  MathExpression,
+  Metric,
+  Stats,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Construct } from 'constructs';
+import type { QueueName } from '../../lib/contract/deployment.ts';
+import { type MetricName, metricDimension, metricNamespace } from '../../lib/contract/metrics.ts';
+import type { Api } from './api.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { Settings } from './settings.ts';
+
+/** Where each alarm says what to do. */
+const runbook = 'docs/runbook.md';
+
+const period = Duration.minutes(5);
+
+/** An alarm: whom it hurts, and when it is raised. */
+type Watch = {
+  /** Also the name of its section in the runbook. */
+  name: string;
+  /** Whom it hurts, and how. */
+  hurts: string;
+  metric: IMetric;
+  threshold: number;
+  /** Below the threshold instead of above it. */
+  below?: true;
+  /** So many of so many periods. */
+  during?: { periods: number; of: number };
+};
+
+/** The queues whose messages should be taken at once; in the others they wait for a step of the ladder. */
+const promptQueues: readonly QueueName[] = ['deliveries', 'slowDeliveries', 'executions', 'purges'];
+
+/** What operators see: an alarm for each thing that hurts somebody, and a dashboard of the same figures. */
+export class Monitoring extends Construct {
+  constructor(scope: Construct, id: string, watched: { api: Api; pipeline: Pipeline; settings: Settings }) {
+    super(scope, id);
+    const { settings } = watched;
+    const watches = watchesOf(this, watched);
+    const topic = settings.alarmEmail && this.topicFor(settings.alarmEmail);
+    for (const watch of watches) {
+      if (settings.emulator && watch.metric instanceof MathExpression) continue;
+      const alarm = this.alarmOf(watch);
+      if (topic) alarm.addAlarmAction(new SnsAction(topic));
+      if (topic) alarm.addOkAction(new SnsAction(topic));
+    }
+    new Dashboard(this, 'Dashboard', {
+      dashboardName: Stack.of(this).stackName,
+      widgets: rowsOfThree(
+        watches.map(
+          ({ name, hurts, metric, threshold }) =>
+            new GraphWidget({
+              title: name,
+              width: 8,
+              left: [metric],
+              leftAnnotations: [{ value: threshold, label: hurts }],
+            }),
+        ),
+      ),
+    });
+  }
+
+  private alarmOf({ name, hurts, metric, threshold, below, during = { periods: 1, of: 1 } }: Watch): Alarm {
+    return new Alarm(this, name, {
+      alarmName: `${Stack.of(this).stackName} ${name}`,
+      alarmDescription: `${hurts} What to do: ${runbook}#${name}`,
+      metric,
+      threshold,
+      comparisonOperator: below ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: during.of,
+      datapointsToAlarm: during.periods,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+  }
+
+  private topicFor(email: string): Topic {
+    const topic = new Topic(this, 'Alarms', { enforceSSL: true });
+    topic.addSubscription(new EmailSubscription(email));
+    return topic;
+  }
+}
+
+function watchesOf(
+  scope: Construct,
+  { api, pipeline, settings }: { api: Api; pipeline: Pipeline; settings: Settings },
+): Watch[] {
+  const own = (metricName: MetricName) => ownMetric(scope, metricName);
+  const { queues, deadLetters, functions } = pipeline;
+  const ages = promptQueues.map((name) => queues[name].metricApproximateAgeOfOldestMessage({ period }));
+  const dead = deadLetters.map((queue) => queue.metricApproximateNumberOfMessagesVisible({ period }));
+  return [
+    {
+      name: 'api-errors',
+      hurts: 'Callers of the API get answers of 5xx: their requests fail.',
+      metric: math('IF(requests >= 20, 100 * errors / requests, 0)', {
+        errors: api.metric('5xx', Stats.SUM, period),
+        requests: api.metric('Count', Stats.SUM, period),
+      }),
+      threshold: 1,
+      during: { periods: 2, of: 3 },
+    },
+    {
+      name: 'api-latency',
+      hurts: 'Callers of the API wait: one request in a hundred takes longer than 3 s.',
+      metric: api.metric('Latency', Stats.p(99), period),
+      threshold: 3_000,
+      during: { periods: 3, of: 3 },
+    },
+    {
+      name: 'stream-age',
+      hurts: 'Receivers hear late, and executions start late: changes wait to be published.',
+      metric: functions.publishEvents.metric('IteratorAge', { statistic: Stats.MAXIMUM, period }),
+      threshold: 60_000,
+      during: { periods: 2, of: 2 },
+    },
+    {
+      name: 'oldest-message',
+      hurts: 'Receivers hear late, or executions wait for a worker: a message is not taken.',
+      metric: math('MAX([a0, a1, a2, a3])', numbered('a', ages)),
+      threshold: 300,
+      during: { periods: 2, of: 2 },
+    },
+    {
+      name: 'dead-letters',
+      hurts: 'Something was given up after five tries: an event may not have been told, or a purge not be complete.',
+      metric: math(`SUM([${dead.map((_, at) => `d${at}`).join(', ')}])`, numbered('d', dead)),
+      threshold: 0,
+    },
+    {
+      name: 'lost-executions',
+      hurts: 'Users of agents get failures that are ours: two workers died of an execution.',
+      metric: own('ExecutionsLost'),
+      threshold: 0,
+    },
+    {
+      name: 'delivery-success',
+      hurts: 'Receivers hear nothing: most attempts fail, at more than one of them perhaps for a fault of ours.',
+      metric: math('IF(failed + delivered >= 20, 100 * delivered / (failed + delivered), 100)', {
+        failed: own('AttemptsFailed'),
+        delivered: own('AttemptsDelivered'),
+      }),
+      threshold: 50,
+      below: true,
+      during: { periods: 3, of: 3 },
+    },
+    {
+      name: 'model-throttling',
+      hurts: 'Users of agents wait, and may meet the deadline: models take fewer calls than are made.',
+      metric: own('ModelThrottles'),
+      threshold: 100,
+      during: { periods: 3, of: 3 },
+    },
+    {
+      name: 'unauthorized-burst',
+      hurts: 'Perhaps everybody: somebody tries tokens, or a program has lost its own.',
+      metric: unauthorized(scope, api),
+      threshold: Math.max(100, settings.throttleRate),
+    },
+  ];
+}
+
+/** Requests without a good token, counted in the log of the API. */
+function unauthorized(scope: Construct, api: Api): Metric {
+  const metricName = 'Unauthorized';
+  new MetricFilter(scope, 'UnauthorizedFilter', {
+    logGroup: api.accessLog,
+    metricNamespace,
+    metricName: `${Stack.of(scope).stackName}${metricName}`,
+    filterPattern: FilterPattern.stringValue('$.status', '=', '401'),
+    metricValue: '1',
+  });
+  return new Metric({
+    namespace: metricNamespace,
+    metricName: `${Stack.of(scope).stackName}${metricName}`,
+    statistic: Stats.SUM,
+    period,
+  });
+}
+
+function ownMetric(scope: Construct, metricName: MetricName): Metric {
+  return new Metric({
+    namespace: metricNamespace,
+    metricName,
+    dimensionsMap: { [metricDimension]: Stack.of(scope).stackName },
+    statistic: Stats.SUM,
+    period,
+  });
+}
+
+function math(expression: string, usingMetrics: Record<string, IMetric>): MathExpression {
+  return new MathExpression({ expression, usingMetrics, period });
+}
+
+function numbered(prefix: string, metrics: readonly IMetric[]): Record<string, IMetric> {
+  return Object.fromEntries(metrics.map((metric, at) => [`${prefix}${at}`, metric]));
+}
+
+function rowsOfThree<Widget>(widgets: readonly Widget[]): Widget[][] {
+  return widgets.flatMap((_, at) => (at % 3 === 0 ? [widgets.slice(at, at + 3)] : []));
+}

@@ -1,0 +1,100 @@
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { metricNames } from '../../lib/contract/metrics.ts';
+import { stackOf, synthesized } from './synthesized.ts';
+
+type Query = { Expression?: string; Id: string };
+type AlarmProperties = {
+  AlarmName: string;
+  AlarmDescription: string;
+  MetricName?: string;
+  Namespace?: string;
+  Dimensions?: { Name: string; Value: unknown }[];
+  Metrics?: Query[];
+  AlarmActions?: unknown[];
+  TreatMissingData: string;
+};
+
+const { template, resources } = synthesized();
+const alarms = Object.values(resources<AlarmProperties>('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
+
+const names = [
+  'api-errors',
+  'api-latency',
+  'stream-age',
+  'oldest-message',
+  'dead-letters',
+  'lost-executions',
+  'delivery-success',
+  'model-throttling',
+  'unauthorized-burst',
+];
+
+describe('the alarms', () => {
+  it('are ten at most, one for each thing that hurts somebody', () => {
+    expect(alarms.map(({ AlarmName }) => AlarmName).sort()).toEqual(names.map((name) => `Crewboard ${name}`).sort());
+    expect(alarms.length).toBeLessThanOrEqual(10);
+  });
+
+  it.each(alarms)('$AlarmName says whom it hurts, and where it is told what to do', (alarm) => {
+    const { AlarmName, AlarmDescription } = alarm;
+    expect(AlarmDescription).toMatch(/^(Callers|Receivers|Users|Something|Perhaps everybody)/);
+    expect(AlarmDescription).toContain(`docs/runbook.md#${AlarmName.replace('Crewboard ', '')}`);
+  });
+
+  it.each(alarms)('$AlarmName is quiet where there is nothing to count', ({ TreatMissingData }) => {
+    expect(TreatMissingData).toBe('notBreaching');
+  });
+
+  it('count every dead letter', () => {
+    const dead = alarms.find(({ AlarmName }) => AlarmName.endsWith('dead-letters'));
+    const counted = dead?.Metrics?.filter(({ Expression }) => Expression === undefined);
+    const holding = Object.keys(resources('AWS::SQS::Queue')).filter((id) => /Dead[0-9A-F]{8}$|DeadChanges/.test(id));
+    expect(counted).toHaveLength(holding.length);
+  });
+
+  it('name our own metrics as the functions do, with the stack that they are of', () => {
+    const own = alarms.filter(({ Namespace, Dimensions }) => Namespace === 'Crewboard' && Dimensions);
+    expect(own.map(({ MetricName }) => MetricName).sort()).toEqual(['ExecutionsLost', 'ModelThrottles']);
+    for (const { MetricName, Dimensions } of own) {
+      expect(metricNames).toContain(MetricName);
+      expect(Dimensions).toEqual([{ Name: 'service', Value: 'Crewboard' }]);
+    }
+    template.allResourcesProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ POWERTOOLS_SERVICE_NAME: 'Crewboard' }) },
+    });
+  });
+
+  it('tell nobody, unless an address is set; then they mail it, and say when it is over', () => {
+    for (const { AlarmActions } of alarms) expect(AlarmActions).toBeUndefined();
+    template.resourceCountIs('AWS::SNS::Topic', 0);
+    const told = Template.fromStack(stackOf(undefined, { alarmEmail: 'ops@example.com' }));
+    told.hasResourceProperties('AWS::SNS::Subscription', { Protocol: 'email', Endpoint: 'ops@example.com' });
+    told.allResourcesProperties('AWS::CloudWatch::Alarm', {
+      AlarmActions: [Match.anyValue()],
+      OKActions: [Match.anyValue()],
+    });
+  });
+
+  it('are left out for an emulator where they count by a formula, which it refuses', () => {
+    const emulated = Template.fromStack(stackOf(undefined, { emulator: true }));
+    const left = Object.values(emulated.findResources('AWS::CloudWatch::Alarm')) as { Properties: AlarmProperties }[];
+    expect(left.every(({ Properties }) => Properties.Metrics === undefined)).toBe(true);
+    expect(left).toHaveLength(alarms.filter(({ Metrics }) => Metrics === undefined).length);
+  });
+});
+
+describe('the dashboard', () => {
+  it('shows a graph for each alarm', () => {
+    template.resourceCountIs('AWS::CloudWatch::Dashboard', 1);
+    const [dashboard] = Object.values(resources<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard'));
+    const body = JSON.stringify(dashboard?.Properties.DashboardBody);
+    for (const name of names) expect(body).toContain(name);
+  });
+});
+
+describe('the log of the API', () => {
+  it('is where requests without a good token are counted', () => {
+    template.hasResourceProperties('AWS::Logs::MetricFilter', { FilterPattern: '{ $.status = "401" }' });
+  });
+});
