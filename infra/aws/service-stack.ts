@@ -1,5 +1,6 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { acknowledge } from './acknowledgements.ts';
 import { Api } from './api.ts';
 import type { Bundles } from './bundle.ts';
 import { Monitoring } from './monitoring.ts';
@@ -22,6 +23,7 @@ export class ServiceStack extends Stack {
     const surroundings = { bundles, table, secretsKey, settings };
     const api = new Api(this, 'Api', surroundings);
     const pipeline = new Pipeline(this, 'Pipeline', surroundings);
+    acknowledge(this, pipeline);
     new Monitoring(this, 'Monitoring', { api, pipeline, settings });
 
     new CfnOutput(this, 'Url', { value: api.url, description: 'Where the API answers' });

@@ -1,0 +1,35 @@
+import { type Stack, Validations } from 'aws-cdk-lib';
+import type { IRole } from 'aws-cdk-lib/aws-iam';
+import type { Pipeline } from './pipeline.ts';
+
+/** Rules of cdk-nag that this stack knowingly does not follow, each with its reason. */
+const everywhere = {
+  'AwsSolutions::AwsSolutions-APIG4':
+    'Tokens are checked by each function: an authorizer of an HTTP API can answer neither our 401 nor our envelope, and caches for minutes (design §3).',
+  'Serverless::Serverless-LambdaDLQ':
+    'No function is called asynchronously but the sweep, whose next call is its retry; queues and stream have dead letters of their own.',
+  'Serverless::Serverless-EventBusDLQ':
+    'The rule is the clock of the sweep: a tick that is lost is made good by the next.',
+  'Serverless::Serverless-LambdaTracing':
+    'The request id on every item, message and log line tells the story of a request; X-Ray would be paid for by every call and tell less.',
+  'Serverless::Serverless-LambdaEventSourceMappingDestination':
+    'Queues have redrive policies, and the stream’s function sets aside what it can never publish with keys and images; a destination would be given metadata alone.',
+  'Serverless::Serverless-SNSRedrivePolicy':
+    'The topic of alarms mails one address; what cannot be mailed, nobody would read in a queue.',
+  'Serverless::Serverless-SQSRedrivePolicy':
+    'These queues hold dead letters themselves: nothing takes from them but an operator.',
+};
+
+/** Says where the stack departs from the rules of cdk-nag, and why. */
+export function acknowledge(stack: Stack, { queues, functions }: Pipeline): void {
+  for (const [id, reason] of Object.entries(everywhere)) Validations.of(stack).acknowledge({ id, reason });
+  Validations.of(queues.deadChanges).acknowledge({
+    id: 'AwsSolutions::AwsSolutions-SQS3',
+    reason: 'It holds dead letters itself: changes that can never be published.',
+  });
+  for (const { role } of [functions.publishEvents, functions.runExecution])
+    Validations.of(role as IRole).acknowledge({
+      id: 'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
+      reason: 'Streams can only be listed all together (Lambda’s poller does it), and an agent names its model itself.',
+    });
+}
