@@ -2,10 +2,7 @@ import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { ExecutionMessage } from '../../lib/contract/messages.ts';
 import { openBedrock } from '../../lib/model/bedrock.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
-import { meter } from '../../lib/queue/meter.ts';
 
 const tools = { model: openBedrock(process.env), catalogue: readSkills() };
 
-export const handler = consumeQueue(ExecutionMessage, async (message, { runs }) => {
-  meter(await runs.carryOut(message, tools));
-});
+export const handler = consumeQueue(ExecutionMessage, async (message, { runs }) => runs.carryOut(message, tools));

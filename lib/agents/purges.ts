@@ -11,7 +11,7 @@ export type PurgeParts = { store: PurgeStore; queue: Queue<PurgeMessage>; clock:
 /** Purges: what is left of deleted agents goes behind the answer (design §4). Each may be carried out again. */
 export function openPurges({ store, queue, clock }: PurgeParts) {
   const wake = (purges: readonly Purge[]): Promise<void> =>
-    queue.send(purges.map(({ organization, agentId }) => ({ message: { organization, agentId }, delaySeconds: 0 })));
+    queue.send(purges.map((purge) => ({ message: purge, delaySeconds: 0 })));
 
   return {
     /** Wakes a worker for a purge. */

@@ -44,8 +44,8 @@ const endPausesMs = [500, 1_000, 2_000, 4_000];
 export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts) {
   const wake = (executions: readonly ExecutionHead[]): Promise<void> =>
     queue.send(
-      executions.map(({ organization, id, leaseUntil }) => ({
-        message: { organization, executionId: id },
+      executions.map(({ organization, id, leaseUntil, requestId }) => ({
+        message: { organization, executionId: id, ...(requestId && { requestId }) },
         delaySeconds: leaseUntil === undefined ? 0 : secondsUntil(Date.parse(leaseUntil)),
       })),
     );

@@ -5,6 +5,9 @@ import { Organization } from './organization.ts';
 import { Timestamp } from './shapes.ts';
 import { DeliveryId, WebhookId } from './webhooks.ts';
 
+/** The request that something is done for, as far as it is known: it goes with every message and into every line of a log. */
+const requestId = v.optional(v.string());
+
 /**
  * What stands in the queues of deliveries: which attempt of which delivery to make, and from when. Only a wake-up; the
  * delivery's item says whether there is anything to do (design §5). No secret and no text is in it.
@@ -17,13 +20,14 @@ export const DeliveryMessage = v.object({
   dueAt: Timestamp,
   /** Sent on to the lane of slow webhooks; it is attempted there, whatever the webhook is by then. */
   slow: v.optional(v.literal(true)),
+  requestId,
 });
 export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
 
 /** What stands in the queue of purges: which deleted agent to purge what is left of. */
-export const PurgeMessage = v.object({ organization: Organization, agentId: AgentId });
+export const PurgeMessage = v.object({ organization: Organization, agentId: AgentId, requestId });
 export type PurgeMessage = v.InferOutput<typeof PurgeMessage>;
 
 /** What stands in the queue of executions: which one to carry out. Only a wake-up, like the others. */
-export const ExecutionMessage = v.object({ organization: Organization, executionId: ExecutionId });
+export const ExecutionMessage = v.object({ organization: Organization, executionId: ExecutionId, requestId });
 export type ExecutionMessage = v.InferOutput<typeof ExecutionMessage>;

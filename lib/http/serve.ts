@@ -1,6 +1,7 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import { type App, app } from '../app.ts';
 import type { Endpoint, ResultOf } from '../contract/endpoint.ts';
+import { onBehalfOf } from '../table/trace.ts';
 import { authenticate } from './authenticate.ts';
 import { envelope, refuse } from './envelope.ts';
 import type { ApiEvent, ApiResult, Served } from './exchange.ts';
@@ -24,7 +25,9 @@ export function serve<const Row extends Endpoint>(row: Row, behaviour: Behaviour
     .use(parse(row))
     .use(idempotent(row, open))
     .use(envelope(row))
-    .handler(async (event: ApiEvent) => (await behaviour(event.served as Served<Row>, open())) as never);
+    .handler((event: ApiEvent) =>
+      onBehalfOf(event.requestContext.requestId, () => behaviour(event.served as Served<Row>, open()) as never),
+    );
 }
 
 /** Answers what was thrown as a refusal, unless a middleware before it has found an answer. */

@@ -4,11 +4,14 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent, SQSEvent, SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import { type App, app } from '../app.ts';
+import type { Counts } from '../contract/metrics.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Schema } from '../contract/shapes.ts';
 import { organizationOf } from '../table/keys.ts';
+import { onBehalfOf } from '../table/trace.ts';
 import type { Item } from '../table/transact.ts';
 import { isHopeless } from './hopeless.ts';
+import { meter } from './meter.ts';
 
 /** A change of an item, as the table's stream tells it: the item before and after, absent where there was none. */
 export type Change = { organization: Organization; before: Item | undefined; after: Item | undefined };
@@ -17,14 +20,15 @@ export type Change = { organization: Organization; before: Item | undefined; aft
 type BatchResult = ReturnType<typeof processPartialResponse>;
 
 /**
- * The Lambda handler of the table's stream: `handle` for each change, side by side. From the first that fails on, the
- * stream comes again, so `handle` must not mind a change that it has seen. A record that would fail for ever is put
- * aside with its keys and images, for it would stop all that come after it.
+ * The Lambda handler of the table's stream: `handle` for each change, side by side, on behalf of the request that made
+ * it. From the first that fails on, the stream comes again, so `handle` must not mind a change that it has seen. A
+ * record that would fail for ever is put aside with its keys and images, for it would stop all that come after it.
  */
 export function consumeStream(handle: (change: Change, app: App) => Promise<void>, open: () => App = app) {
   const consume = async (record: DynamoDBRecord): Promise<void> => {
     try {
-      await handle(changeOf(record.dynamodb), open());
+      const change = changeOf(record.dynamodb);
+      await onBehalfOf((change.after ?? change.before)?.requestId as string | undefined, () => handle(change, open()));
     } catch (error) {
       if (!isHopeless(error)) throw error;
       open().log.error('change set aside', { record: record.eventID, error: error as Error });
@@ -34,26 +38,35 @@ export function consumeStream(handle: (change: Change, app: App) => Promise<void
   return (event: DynamoDBStreamEvent, context: Context): BatchResult =>
     processPartialResponse(
       event,
-      logFailure(open, ({ eventID }) => eventID, consume),
+      logFailure(open, ({ eventID, dynamodb }) => ({ record: eventID, requestId: requestOfChange(dynamodb) }), consume),
       new BatchProcessor(EventType.DynamoDBStreams),
       { context, throwOnFullBatchFailure: false },
     );
 }
 
+/** What every message may say of itself. */
+type Traceable = { requestId?: string | undefined };
+
 /**
- * The Lambda handler of a queue: `handle` for each message, side by side. Those that fail come again by themselves, and
- * go to the queue's dead letters when they have come too often.
+ * The Lambda handler of a queue: `handle` for each message, side by side, on behalf of the request that it goes back
+ * to. What `handle` counts is metered, and stands in the log beside the message, which holds ids only. Messages that
+ * fail come again by themselves, and go to the queue's dead letters when they have come too often.
  */
 export function consumeQueue<const Message extends Schema>(
   schema: Message,
-  handle: (message: v.InferOutput<Message>, app: App) => Promise<void>,
+  handle: (message: v.InferOutput<Message>, app: App) => Promise<Counts> | Promise<void>,
   open: () => App = app,
 ) {
-  const consume = async ({ body }: SQSRecord): Promise<void> => handle(v.parse(schema, JSON.parse(body)), open());
+  const consume = async ({ body }: SQSRecord): Promise<void> => {
+    const message = v.parse(schema, JSON.parse(body));
+    const counts = await onBehalfOf((message as Traceable).requestId, () => handle(message, open()));
+    if (counts) meter(counts);
+    open().log.info('message', { ...(message as object), ...counts });
+  };
   return (event: SQSEvent, context: Context): BatchResult =>
     processPartialResponse(
       event,
-      logFailure(open, ({ messageId }) => messageId, consume),
+      logFailure(open, ({ messageId, body }) => ({ record: messageId, requestId: requestOfMessage(body) }), consume),
       new BatchProcessor(EventType.SQS),
       { context, throwOnFullBatchFailure: false },
     );
@@ -65,17 +78,27 @@ function changeOf(record: DynamoDBRecord['dynamodb']): Change {
   return { organization: organizationOf((after ?? before)?.pk as string), before, after };
 }
 
+/** The request that a change goes back to, read from its images as they come: whatever else is wrong with them. */
+function requestOfChange(record: DynamoDBRecord['dynamodb']): string | undefined {
+  return (record?.NewImage ?? record?.OldImage)?.requestId?.S;
+}
+
+/** The request that a message goes back to, likewise. */
+function requestOfMessage(body: string): string | undefined {
+  return /"requestId":"([\w-]+)"/.exec(body)?.[1];
+}
+
 /** A record that fails says so in the log, once each time, and then comes again. */
 function logFailure<Record>(
   open: () => App,
-  nameOf: (record: Record) => string | undefined,
+  nameOf: (record: Record) => object,
   consume: (record: Record) => Promise<void>,
 ) {
   return async (record: Record): Promise<void> => {
     try {
       await consume(record);
     } catch (error) {
-      open().log.error('record failed', { record: nameOf(record), error: error as Error });
+      open().log.error('record failed', { ...nameOf(record), error: error as Error });
       throw error;
     }
   };

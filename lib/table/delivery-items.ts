@@ -19,6 +19,8 @@ export type Delivery = {
   webhookId: string;
   id: string;
   event: EventName;
+  /** The request that has made the event, as far as it is known. */
+  requestId?: string;
   /** The event's `data` as JSON: text keeps its order, which a map of the table would not. */
   data: string;
   state: DeliveryState;

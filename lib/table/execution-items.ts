@@ -4,6 +4,7 @@ import type { Organization } from '../contract/organization.ts';
 import { dueEntry } from './due.ts';
 import { keys, organizationOf } from './keys.ts';
 import type { Standing } from './listing.ts';
+import { traced } from './trace.ts';
 import { type Item, Stale } from './transact.ts';
 
 /** The kind that the stream tells executions by. */
@@ -18,6 +19,8 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'>
   agentId: string;
   selfTest: GateResult;
   qaReview: GateResult;
+  /** The request that has started it, as far as it is known. */
+  requestId?: string;
   /** How often a worker has taken it in hand. */
   claims: number;
   /** Names the worker's hold on it: only who holds it may say how it ends. */
@@ -63,7 +66,7 @@ export function executionFrom(item: Item): ExecutionHead {
 export function executionItem(execution: RunningExecution, dueAt: string): Item {
   const { organization, id, startedAt: _, claims: __, ...rest } = execution;
   const Key = keys.executionHead(organization, ulidOf(id));
-  return { ...Key, kind: executionKind, ...rest, ...dueEntry(executionLane, dueAt) };
+  return { ...Key, kind: executionKind, ...rest, ...traced(), ...dueEntry(executionLane, dueAt) };
 }
 
 /** The item of what an execution was asked. The context as JSON: text keeps its order, which a map would not. */

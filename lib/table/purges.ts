@@ -5,10 +5,16 @@ import { deletePartition } from './delete-partition.ts';
 import { dueEntry, type Overdue, openDueList } from './due.ts';
 import { leaveList, purgeExecutions, type Release } from './execution-removal.ts';
 import { keys, organizationOf } from './keys.ts';
+import { traced } from './trace.ts';
 import { type Item, transact, type Write } from './transact.ts';
 
 /** What is left of an agent that was deleted: nothing of it can be reached any more, and all of it is to go. */
-export type Purge = { organization: Organization; agentId: string };
+export type Purge = {
+  organization: Organization;
+  agentId: string;
+  /** The request that has deleted it, as far as it is known. */
+  requestId?: string;
+};
 
 const lane = 'purge';
 
@@ -17,13 +23,17 @@ export const purgeKind = 'purge';
 
 /** The write that leaves a purge behind, overdue from a moment on. */
 export function purgeWrite({ organization, agentId }: Purge, dueAt: string): Write {
-  const Item = { ...keys.purge(organization, ulidOf(agentId)), kind: purgeKind, ...dueEntry(lane, dueAt) };
+  const Item = { ...keys.purge(organization, ulidOf(agentId)), kind: purgeKind, ...traced(), ...dueEntry(lane, dueAt) };
   return { Put: { Item } };
 }
 
 /** The purge that an item stores. */
-export function purgeFrom({ pk, sk }: Item): Purge {
-  return { organization: organizationOf(pk as string), agentId: `ag_${sk}` };
+export function purgeFrom({ pk, sk, requestId }: Item): Purge {
+  return {
+    organization: organizationOf(pk as string),
+    agentId: `ag_${sk}`,
+    ...(requestId !== undefined && { requestId: requestId as string }),
+  };
 }
 
 /** What is left of deleted agents. Each step may be made again, by several at once. */

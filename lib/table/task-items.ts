@@ -3,6 +3,7 @@ import type { Organization } from '../contract/organization.ts';
 import { type Task, type TaskPriority, type TaskStatus, taskPriorities, taskStatuses } from '../contract/tasks.ts';
 import { keys } from './keys.ts';
 import type { Standing } from './listing.ts';
+import { traced } from './trace.ts';
 import type { Item } from './transact.ts';
 
 /** A task as it is stored: what the interface shows, and what the board keeps for itself. */
@@ -13,6 +14,8 @@ export type StoredTask = Task & {
   dependents: string[];
   /** The execution that has taken it on. It may have ended since: whoever asks looks. */
   owner?: string;
+  /** The request that has changed it last, as far as it is known. */
+  requestId?: string;
 };
 
 /** Which tasks a list asks for. */
@@ -67,6 +70,7 @@ export function taskItem(organization: Organization, task: StoredTask): Item {
     ...keys.task(organization, ulidOf(id)),
     kind: 'task',
     ...rest,
+    ...traced(),
     ...(dependsOn.length > 0 && { dependsOn }),
     ...(dependents.length > 0 && { dependents: new Set(dependents) }),
   };

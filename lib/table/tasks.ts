@@ -20,6 +20,7 @@ import {
   unknownTask,
 } from './task-edges.ts';
 import { cellsOf, matches, type StoredTask, type TaskFilter, taskFrom, taskItem, taskStanding } from './task-items.ts';
+import { traced } from './trace.ts';
 import { merged, transact, type Write } from './transact.ts';
 
 /** So many dependents are detached in one transaction; with a task's own edges and rows it stays under 100 items. */
@@ -166,7 +167,8 @@ export function changeWrites(organization: Organization, before: StoredTask, aft
 }
 
 /** The update of the fields that differ. An update, never a put: edges are added to the item meanwhile. */
-function changeFields(organization: Organization, before: StoredTask, after: StoredTask): Write {
+function changeFields(organization: Organization, before: StoredTask, decided: StoredTask): Write {
+  const after = { ...decided, ...traced() };
   const { names, values } = asRead(before);
   const fields = [
     'title',
@@ -177,6 +179,7 @@ function changeFields(organization: Organization, before: StoredTask, after: Sto
     'projectId',
     'dependsOn',
     'owner',
+    'requestId',
     'updatedAt',
     'version',
   ] as const;

@@ -28,7 +28,7 @@ export function patched(task: StoredTask, patch: TaskPatch, now: string): Stored
 
 /** The task of the single read: its dependencies as they are now, and those that block it. */
 export function detailed(
-  { version: _, dependents: __, owner: ___, ...task }: StoredTask,
+  { version: _, dependents: __, owner: ___, requestId: ____, ...task }: StoredTask,
   dependencies: readonly StoredTask[],
 ): TaskDetail {
   const dependsOn = dependencies.map(({ id, title, status }): TaskReference => ({ id, title, status }));

@@ -7,6 +7,7 @@ import type { Organization } from '../contract/organization.ts';
 import type { DeliveryStore, Next } from '../table/deliveries.ts';
 import type { Delivery } from '../table/delivery-items.ts';
 import { graceMs, sweep } from '../table/due.ts';
+import { traced } from '../table/trace.ts';
 import type { WebhookStore } from '../table/webhooks.ts';
 import { attemptedOf } from './attempted.ts';
 import { deliveryIdOf } from './delivery-id.ts';
@@ -114,6 +115,7 @@ export function openDeliveries({ store, webhooks, queues, secrets, ladder, ulid,
         webhookId,
         id: deliveryIdOf(changedAt, { item, version, event, webhookId }),
         event,
+        ...traced(),
         data: JSON.stringify(data),
         state: 'pending',
         attempt: 1,

@@ -42,6 +42,6 @@ export function openWakeUps(queues: DeliveryQueues, clock: () => number) {
 }
 
 /** Names a delivery's next attempt, and nothing of what it says. */
-function messageOf({ organization, webhookId, id, attempt, nextAttemptAt }: Delivery): DeliveryMessage {
-  return { organization, webhookId, deliveryId: id, attempt, dueAt: nextAttemptAt };
+function messageOf({ organization, webhookId, id, attempt, nextAttemptAt, requestId }: Delivery): DeliveryMessage {
+  return { organization, webhookId, deliveryId: id, attempt, dueAt: nextAttemptAt, ...(requestId && { requestId }) };
 }
