@@ -14,8 +14,16 @@ import type { ServiceTable } from './table.ts';
 /**
  * The right to ask models: any, for an agent names its own, be it a foundation model, an inference profile of several
  * regions or one that the account has made. What the account has no access to is not given here either.
+ *
+ * @param emulator AWS takes this right for Converse, and knows none of that name; the emulator asks for one
  */
-const mayAskModels = new PolicyStatement({ actions: ['bedrock:InvokeModel'], resources: ['*'] });
+function mayAskModels(emulator: boolean): PolicyStatement {
+  return new PolicyStatement({
+    actions: ['bedrock:InvokeModel', ...(emulator ? ['bedrock:Converse'] : [])],
+    resources: ['*'],
+  });
+}
+
 
 /** The stream keeps a record for 24 h; what is given up before that can still be read there. */
 const maxRecordAge = Duration.hours(20);
@@ -29,7 +37,7 @@ export class Pipeline extends Construct {
 
   constructor(scope: Construct, id: string, surroundings: Surroundings) {
     super(scope, id);
-    const { table, secretsKey } = surroundings;
+    const { table, secretsKey, settings } = surroundings;
     const names = Object.keys(queues) as QueueName[];
     const built = Object.fromEntries(names.map((name) => [name, queue(this, name)])) as Record<QueueName, Queue>;
     this.queues = built;
@@ -52,9 +60,11 @@ export class Pipeline extends Construct {
       table.hideTokens(handler);
       for (const to of consumer.sendsTo) {
         built[to].grantSendMessages(handler);
+        // AWS takes the right to send for a batch too, and knows no other; the emulator asks for one of that name.
+        if (settings.emulator) built[to].grant(handler, 'sqs:SendMessageBatch');
         handler.addEnvironment(queues[to].urlVariable, built[to].queueUrl);
       }
-      if (consumer.asksModels) handler.addToRolePolicy(mayAskModels);
+      if (consumer.asksModels) handler.addToRolePolicy(mayAskModels(settings.emulator));
       if (consumer.secrets) secretsKey.allow(handler, consumer.secrets);
       for (const source of consumer.sources) connect(handler, source, table, built);
     }

@@ -66,7 +66,7 @@ const schema = v.object({
   alarmEmail: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
   /** A stack to throw away: it takes its data along. */
   ephemeral: v.optional(flag, false),
-  /** For an emulator of AWS on this machine: leaves out what it refuses. Never for an account. */
+  /** For an emulator of AWS on this machine: leaves out what it refuses, and has what it alone asks for. Never for an account. */
   emulator: v.optional(flag, false),
 });
 

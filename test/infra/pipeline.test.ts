@@ -1,8 +1,8 @@
-import { Match } from 'aws-cdk-lib/assertions';
+import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
 import { queues } from '../../lib/contract/deployment.ts';
-import { actionsOn, reads, synthesized, writes } from './synthesized.ts';
+import { actionsOn, reads, stackOf, synthesized, writes } from './synthesized.ts';
 
 type RedrivePolicy = { deadLetterTargetArn: { 'Fn::GetAtt': [string, 'Arn'] }; maxReceiveCount: number };
 type Queue = { VisibilityTimeout?: number; RedrivePolicy?: RedrivePolicy };
@@ -141,6 +141,15 @@ describe('the queues', () => {
     for (const { id } of rows)
       expect(functionOf(id).RecursiveLoop).toBe(id === 'DeliverWebhook' ? 'Allow' : 'Terminate');
     expect(fed('DeliverWebhook')).toContain('thirdRetry');
+  });
+});
+
+describe('an emulator', () => {
+  it.each(['sqs:SendMessageBatch', 'bedrock:Converse'])('alone is given %s, which AWS does not know', (right) => {
+    const rights = (context: Record<string, unknown>) =>
+      JSON.stringify(Template.fromStack(stackOf(undefined, context)).findResources('AWS::IAM::Policy'));
+    expect(rights({ emulator: true })).toContain(`"${right}"`);
+    expect(rights({})).not.toContain(right);
   });
 });
 
