@@ -72,8 +72,8 @@ function bundledEngine(): string {
   }
 }
 
-/** A port that is free now; the engine cannot choose one itself. */
-async function freePort(): Promise<number> {
+/** A port of the loopback that is free now, for what cannot choose one itself. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };

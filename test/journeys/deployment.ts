@@ -115,13 +115,18 @@ export async function startDeployment(options: Options = {}): Promise<Deployment
     dataFolder,
     pid: child.pid as number,
     output: () => output.stdout + output.stderr,
-    api: (method, path, sent = {}) => request(url, method, path, { token, ...sent }),
+    api: callerOf(url, token),
     stop: (signal = 'SIGINT') => {
       child.kill(signal);
       return ended;
     },
     ended,
   };
+}
+
+/** Sends requests to a service by HTTP, with this token unless another is given. */
+export function callerOf(url: string, token: string): Deployment['api'] {
+  return (method, path, sent = {}) => request(url, method, path, { token, ...sent });
 }
 
 async function request<Data>(url: string, method: string, path: string, sent: Sent): Promise<Answer<Data>> {
