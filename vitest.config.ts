@@ -6,6 +6,9 @@ const report = process.env.TEST_REPORT;
 // Half of a short file's time is compiling what it imports, which is the same for all.
 process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/compiled';
 
+/** The tests of the deployed stack. */
+const deployed = 'test/deploy/stack.test.ts';
+
 const common = {
   // A worker's start is a good part of a short file's time, and a thread starts sooner than a process.
   pool: 'threads' as const,
@@ -22,7 +25,7 @@ export default defineConfig({
           ...common,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.slow.test.ts'],
+          exclude: ['test/**/*.slow.test.ts', deployed],
           testTimeout: 20_000,
         },
       },
@@ -33,6 +36,15 @@ export default defineConfig({
           include: ['test/**/*.slow.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        // Run by `npm run test:deploy`, which starts what it is deployed to.
+        test: {
+          name: 'deploy',
+          include: [deployed],
+          testTimeout: 120_000,
+          hookTimeout: 240_000,
         },
       },
     ],

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The folder of this run, from whoever started the emulator. */
+function folderOfRun(): string {
+  const { DEPLOY_FOLDER } = process.env;
+  if (!DEPLOY_FOLDER) throw new Error('These tests need an emulator of AWS; run them by npm run test:deploy.');
+  return DEPLOY_FOLDER;
+}
+
+/**
+ * Runs the CDK's own command line, as a team does.
+ *
+ * @throws Error with all that it said, where it fails
+ */
+export async function cdk(...args: string[]): Promise<void> {
+  const folder = folderOfRun();
+  const options = ['--no-notices', '--output', join(folder, 'cdk.out')];
+  const program = join('node_modules', 'aws-cdk', 'bin', 'cdk');
+  const child = spawn(process.execPath, [program, ...args, ...options], {
+    env: { ...process.env, PATH: `${join(process.execPath, '..')}:${process.env.PATH}`, CI: 'true' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  appendFileSync(join(folder, 'cdk.log'), said);
+  if (code !== 0) throw new Error(`cdk ${args.join(' ')} ended with ${code}:\n${said}`);
+}

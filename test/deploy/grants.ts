@@ -1,0 +1,44 @@
+import { GetRolePolicyCommand, IAMClient, ListRolePoliciesCommand, PutRolePolicyCommand } from '@aws-sdk/client-iam';
+import { resourceOf } from './deployed.ts';
+
+/** A statement of a policy, as the CDK writes it. */
+type Statement = { Effect: 'Allow' | 'Deny'; Action: string | string[]; Resource: string | string[] };
+type Policy = { Version: string; Statement: Statement[] };
+
+const client = new IAMClient({});
+
+/** Tells whether an action on a resource is of a grant. */
+export type Grant = (action: string, resource: string) => boolean;
+
+/**
+ * Takes a grant from a function's role for as long as a story lasts.
+ *
+ * @param construct the function, by its construct id
+ * @throws Error where the role has no such grant
+ */
+export async function without(construct: string, grant: Grant, story: () => Promise<unknown>): Promise<void> {
+  const RoleName = await resourceOf('AWS::IAM::Role', `${construct}Role`);
+  const { PolicyNames: [PolicyName] = [] } = await client.send(new ListRolePoliciesCommand({ RoleName }));
+  const named = { RoleName, PolicyName };
+  const { PolicyDocument = '' } = await client.send(new GetRolePolicyCommand(named));
+  const whole = decodeURIComponent(PolicyDocument);
+  const policy = JSON.parse(whole) as Policy;
+  const left = policy.Statement.flatMap((statement) => withoutGrant(statement, grant));
+  const put = (document: string) => client.send(new PutRolePolicyCommand({ ...named, PolicyDocument: document }));
+  if (JSON.stringify(left) === JSON.stringify(policy.Statement)) throw new Error(`${construct} has no such grant.`);
+  await put(JSON.stringify({ ...policy, Statement: left }));
+  try {
+    await story();
+  } finally {
+    await put(whole);
+  }
+}
+
+/** What is left of a statement: an action goes where any of its resources is of the grant. */
+function withoutGrant(statement: Statement, grant: Grant): Statement[] {
+  const { Effect, Action, Resource } = statement;
+  if (Effect === 'Deny') return [statement];
+  const kept = [Action].flat().filter((action) => ![Resource].flat().some((resource) => grant(action, resource)));
+  if (kept.length === [Action].flat().length) return [statement];
+  return kept.length > 0 ? [{ ...statement, Action: kept }] : [];
+}

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Problem } from '../../infra/local/problem.ts';
+import { processesOn } from '../processes.ts';
+import { startEmulator } from './emulator.ts';
+import { startModel } from './model.ts';
+import { installEmulator } from './python.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const startedAt = Date.now();
+
+/** Ended in reverse order, whatever happens. */
+const ends: (() => unknown)[] = [];
+let tests: ChildProcess | undefined;
+let interrupted = false;
+
+function say(text: string): void {
+  const seconds = Math.round((Date.now() - startedAt) / 1000);
+  console.log(`── ${String(seconds).padStart(3)} s  ${text}`);
+}
+
+/** `npm run test:deploy`: the very stack in an emulator of AWS, for as long as its tests take. */
+async function main(): Promise<number> {
+  say('installing the emulator of AWS into .deploy, if it is not there');
+  const programs = await installEmulator(join(root, '.deploy', 'emulator'));
+  // Named by every process of the emulator and of the functions that it runs.
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-deploy-')));
+  ends.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const model = await startModel();
+  ends.push(model.stop);
+  say('starting it');
+  const emulator = await startEmulator(programs, folder, model.url);
+  ends.push(async () => {
+    say('ending it');
+    await emulator.stop();
+    const left = processesOn(folder);
+    if (left.length > 0) throw new Error(`These processes have not ended: ${left.join(', ')}.`);
+  });
+  say('deploying to it, by the tests');
+  return interrupted ? 1 : runTests({ ...emulator.shell, DEPLOY_FOLDER: folder }, process.argv.slice(2));
+}
+
+function runTests(shell: Record<string, string>, args: string[]): Promise<number> {
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const { TEST_REPORT } = process.env;
+  const child = spawn(process.execPath, [vitest, 'run', '--project', 'deploy', ...args], {
+    cwd: root,
+    env: { ...shell, ...(TEST_REPORT && { TEST_REPORT }) },
+    stdio: ['ignore', 'inherit', 'inherit'],
+    // A group of its own, to end what the tests started with them.
+    detached: true,
+  });
+  tests = child;
+  return new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    interrupted = true;
+    if (tests?.pid && tests.exitCode === null) process.kill(-tests.pid, 'SIGKILL');
+  });
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Problem ? error.message : error);
+  process.exitCode = 1;
+}
+for (const end of ends.reverse())
+  try {
+    await end();
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
+  }
+say('ended');

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
+import { standardModel } from '../../lib/contract/deployment.ts';
+import { startReceiver } from '../journeys/receiver.ts';
+import { createTask, moveTask, register } from '../journeys/stories.ts';
+import { execute, hire } from './agents.ts';
+import { deploy, openDeployed } from './deployed.ts';
+import { arrivesWithinMs } from './webhooks.ts';
+
+const newerModel = 'anthropic.claude-newer-v1:0';
+
+/** A deployment over the one that is there, with a setting changed. */
+export function tellOfAnUpdate(): void {
+  it('changes what is set, and keeps the data, the tokens and the secrets', async () => {
+    const deployed = await openDeployed('lasting');
+    const { api } = deployed;
+    const receiver = await startReceiver();
+    const secret = 'older than the update';
+    await register(deployed, { url: receiver.url, events: ['task.completed'], secret });
+    const id = await createTask(deployed, 'Outlasts it');
+    await hire(deployed, 'elder');
+
+    await deploy(`defaultModel=${newerModel}`);
+
+    await hire(deployed, 'younger');
+    const models = ['elder', 'younger'].map(async (name) => (await api('GET', `/api/agents/${name}`)).body.data.model);
+    expect(await Promise.all(models)).toEqual([standardModel, newerModel]);
+    expect(await execute(deployed, 'younger', { input: 'Which model is it?' })).toMatchObject({
+      status: 'completed',
+      output: expect.stringContaining(newerModel),
+    });
+    expect((await api('GET', `/api/kanban-tasks/${id}`)).body.data.title).toBe('Outlasts it');
+    await moveTask(deployed, id, 'done');
+    const [got] = await receiver.next(1, arrivesWithinMs);
+    const delivery = got && verifyWebhook({ body: got.raw, headers: got.headers, secret });
+    expect(delivery?.data).toMatchObject({ task: { id } });
+  }, 240_000);
+}
