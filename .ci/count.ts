@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 
 /** What vitest's JSON reporter says of a run. */
 type Report = {
@@ -9,7 +10,16 @@ type Report = {
   success: boolean;
 };
 
-const reports = process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, 'utf8')) as Report);
+const reports = process.argv.slice(2).flatMap((path) => {
+  try {
+    return [JSON.parse(readFileSync(path, 'utf8')) as Report];
+  } catch {
+    // What never came to its tests has none to count, and is a failure all the same.
+    console.error(`There is no report ${basename(path)}.`);
+    process.exitCode = 1;
+    return [];
+  }
+});
 const sum = (count: (report: Report) => number) => reports.reduce((total, report) => total + count(report), 0);
 
 const passed = sum((report) => report.numPassedTests);
