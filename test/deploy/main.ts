@@ -27,7 +27,10 @@ async function main(): Promise<number> {
   const programs = await installEmulator(join(root, '.deploy', 'emulator'));
   // Named by every process of the emulator and of the functions that it runs.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-deploy-')));
-  ends.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  ends.push(() => {
+    if (process.exitCode !== 0) return say(`what the emulator and the CDK have said is in ${folder}`);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
   const model = await startModel();
   ends.push(model.stop);
   say('starting it');
