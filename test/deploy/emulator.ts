@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { closeSync, copyFileSync, openSync, readFileSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { freePort } from '../../infra/local/engine.ts';
 import { Problem } from '../../infra/local/problem.ts';
+import { type Leashed, startLeashed } from './leash.ts';
 
 const certificates = join(import.meta.dirname, '..', 'webhooks', 'certificates');
 const authority = join(certificates, 'authority.pem');
@@ -13,20 +13,9 @@ const authority = join(certificates, 'authority.pem');
 type Shell = Readonly<Record<string, string>>;
 
 /** The running emulator. */
-export type Emulator = { shell: Shell; ended: Promise<void>; stop: () => Promise<void> };
-
-/**
- * The emulator and the functions that it runs as a group of processes that cannot outlive us: the shell waits on its
- * standard input, a pipe that ends with this process however it ends, and then ends the whole group.
- */
-const leashed = `exec 3<&0
-"$@" </dev/null & emulator=$!
-trap : TERM
-(cat <&3 >/dev/null; kill 0) &
-while kill -0 $emulator 2>/dev/null; do wait $emulator; done`;
+export type Emulator = Pick<Leashed, 'stop'> & { shell: Shell };
 
 const startedWithinMs = 60_000;
-const stoppedWithinMs = 15_000;
 
 /**
  * Starts the emulator on a free port of the loopback, by HTTPS, so that what is only allowed over an encrypted
@@ -44,9 +33,8 @@ export async function startEmulator(programs: string, folder: string, model: str
   for (const path of [certificate, key]) copyFileSync(join(certificates, basename(path)), path);
   const log = join(folder, 'emulator.log');
   const output = openSync(log, 'a');
-  const child = spawn('/bin/sh', ['-c', leashed, 'sh', join(programs, 'ministack')], {
-    detached: true,
-    stdio: ['pipe', output, output],
+  const { stop, hasEnded } = startLeashed([join(programs, 'ministack')], {
+    output,
     env: {
       // The first `node` of it runs the functions.
       PATH: [join(process.execPath, '..'), programs, '/usr/bin', '/bin'].join(delimiter),
@@ -67,19 +55,12 @@ export async function startEmulator(programs: string, folder: string, model: str
     },
   });
   closeSync(output);
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const stop = async () => {
-    child.stdin?.end();
-    const inTime = await Promise.race([ended.then(() => true), pause(stoppedWithinMs, false, { ref: false })]);
-    if (!inTime) process.kill(-(child.pid as number), 'SIGKILL');
-    await ended;
-  };
   const endpoint = `https://127.0.0.1:${port}`;
-  if (!(await isAnswering(endpoint, () => child.exitCode !== null))) {
+  if (!(await isAnswering(endpoint, hasEnded))) {
     await stop();
     throw new Problem(`The emulator of AWS did not start; see ${log}.`);
   }
-  return { shell: shellFor(endpoint, folder), ended, stop };
+  return { shell: shellFor(endpoint, folder), stop };
 }
 
 function shellFor(endpoint: string, home: string): Shell {

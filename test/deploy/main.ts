@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../../infra/local/problem.ts';
 import { processesOn } from '../processes.ts';
 import { startEmulator } from './emulator.ts';
+import { type Leashed, startLeashed } from './leash.ts';
 import { startModel } from './model.ts';
 import { installEmulator } from './python.ts';
 
@@ -13,7 +14,7 @@ const startedAt = Date.now();
 
 /** Ended in reverse order, whatever happens. */
 const ends: (() => unknown)[] = [];
-let tests: ChildProcess | undefined;
+let tests: Leashed | undefined;
 let interrupted = false;
 
 function say(text: string): void {
@@ -38,8 +39,7 @@ async function main(): Promise<number> {
   ends.push(async () => {
     say('ending it');
     await emulator.stop();
-    const left = processesOn(folder);
-    if (left.length > 0) throw new Error(`These processes have not ended: ${left.join(', ')}.`);
+    if (!(await noneRunsOn(folder))) throw new Error(`Not ended: ${processesOn(folder).join(', ')}.`);
   });
   say('deploying to it, by the tests');
   return interrupted ? 1 : runTests({ ...emulator.shell, DEPLOY_FOLDER: folder }, process.argv.slice(2));
@@ -48,21 +48,28 @@ async function main(): Promise<number> {
 function runTests(shell: Record<string, string>, args: string[]): Promise<number> {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const { TEST_REPORT } = process.env;
-  const child = spawn(process.execPath, [vitest, 'run', '--project', 'deploy', ...args], {
+  tests = startLeashed([process.execPath, vitest, 'run', '--project', 'deploy', ...args], {
     cwd: root,
     env: { ...shell, ...(TEST_REPORT && { TEST_REPORT }) },
-    stdio: ['ignore', 'inherit', 'inherit'],
-    // A group of its own, to end what the tests started with them.
-    detached: true,
+    output: 'inherit',
   });
-  tests = child;
-  return new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)));
+  ends.push(tests.stop);
+  return tests.ended;
+}
+
+/** Whether the processes that name a folder have ended, or soon do. */
+async function noneRunsOn(folder: string): Promise<boolean> {
+  for (let tries = 0; processesOn(folder).length > 0; tries++) {
+    if (tries === 100) return false;
+    await pause(100);
+  }
+  return true;
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     interrupted = true;
-    if (tests?.pid && tests.exitCode === null) process.kill(-tests.pid, 'SIGKILL');
+    void tests?.stop();
   });
 
 try {
