@@ -16,6 +16,9 @@ type Execution = {
 
 const agents = '/api/agents';
 
+/** Functions start cold here, one after the other down the pipeline. */
+const patienceMs = 60_000;
+
 /** Hires an agent. */
 export async function hire({ api }: Deployed, name: string, more: object = {}): Promise<void> {
   const body = { name, displayName: name, category: 'development', ...more };
@@ -27,10 +30,11 @@ export async function execute({ api }: Deployed, agent: string, body: object): P
   const started = await api('POST', `${agents}/${agent}/execute`, { body });
   expect([started.status, started.body.data.status]).toEqual([200, 'running']);
   const path = `${agents}/${agent}/executions/${started.body.data.executionId}`;
-  return until('the execution ends', async () => {
+  const end = async () => {
     const { data } = (await api<Execution>('GET', path)).body;
     return data.status === 'running' ? undefined : data;
-  }) as Promise<Execution>;
+  };
+  return until('the execution ends', end, patienceMs) as Promise<Execution>;
 }
 
 /** How many items of the table are in a partition whose key has this in it. */
@@ -92,6 +96,6 @@ export function tellOfAgents(): void {
     expect((await api('DELETE', `${agents}/leaver`)).text).toBe('{"success":true}');
     expect((await api('GET', `${agents}/leaver`)).status).toBe(404);
     expect((await api('GET', `${agents}/executions`)).body.pagination.total).toBe(0);
-    for (const part of parts) await until('nothing of it is left', async () => (await itemsOf(part)) === 0);
+    for (const part of parts) await until('nothing of it is left', async () => (await itemsOf(part)) === 0, patienceMs);
   });
 }
