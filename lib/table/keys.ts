@@ -9,12 +9,15 @@ export type ListScope = { rows: string; counters: string };
 /** The one item of a partition that holds a single one. */
 const only = '-';
 
+/** The family of what counts lists. */
+const counters = 'C';
+
 /** A partition of an organization. Nothing that a user sends can contain `#`, so no name reaches another partition. */
 const partition = (organization: Organization, ...parts: string[]) => ['O', organization, ...parts].join('#');
 
 const scope = (organization: Organization, ...parts: string[]): ListScope => ({
   rows: partition(organization, ...parts),
-  counters: partition(organization, 'C', ...parts),
+  counters: partition(organization, counters, ...parts),
 });
 
 /** The organization that an item's partition belongs to. */
@@ -23,10 +26,23 @@ export function organizationOf(pk: string): Organization {
 }
 
 /**
+ * The family of an organization's partition: what its items are, whoever they belong to. Counters are of the family of
+ * counters of their lists.
+ */
+export function familyOf(pk: string): string {
+  const [, , family = '', counted] = pk.split('#');
+  return family === counters ? `${family}#${counted}` : family;
+}
+
+/**
  * Every key of the table (design §4). No other file spells one. Ids are given without their kind's prefix: an
  * `ulid` here is the 26 characters behind it.
  */
 export const keys = {
+  /** What every partition of an organization begins with. */
+  organization: (organization: Organization) => partition(organization, ''),
+
+  tasks: (organization: Organization) => partition(organization, 'T'),
   task: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'T'), sk: ulid }),
   /** The lists of tasks: all of them, those of an agent, of a project, of both. */
   taskScope: (organization: Organization, filter: { agent?: string; project?: string }): ListScope => {

@@ -1,0 +1,273 @@
+import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { timestamp } from '../../lib/contract/ids.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { RunningExecution } from '../../lib/table/execution-items.ts';
+import { openExecutionStore } from '../../lib/table/executions.ts';
+import { type Key, keys } from '../../lib/table/keys.ts';
+import { putRight, recount } from '../../lib/table/recount.ts';
+import type { Item } from '../../lib/table/transact.ts';
+import { dumpOf } from '../table-dump.ts';
+import { agents, always, type Board, newTask, openBoard } from './board.ts';
+
+let board: Board;
+let organization: Organization;
+let lived: Record<string, Item>;
+/** A task that another depends on. */
+let foundation: string;
+
+const now = () => timestamp(board.clock());
+const counted = () => recount(board.table, organization, now());
+const dump = () => dumpOf(board.table, organization) as Promise<Record<string, Item>>;
+const ulidOf = (id: string) => id.slice(-26);
+
+/** Starts an execution as an endpoint does, and tells of which agent. */
+async function start(agentName: string = agents[0]): Promise<RunningExecution> {
+  const { id: agentId = '' } = (await board.app.agents.get(organization, agentName)).data;
+  board.clock.now += 1;
+  const execution: RunningExecution = {
+    organization,
+    id: `ex_${board.app.ulid()}`,
+    agentId,
+    agentName,
+    model: 'a-model',
+    status: 'running',
+    startedAt: now(),
+    selfTest: 'pending',
+    qaReview: 'pending',
+    claims: 0,
+  };
+  const rest = { dueAt: now(), task: undefined, once: undefined };
+  await openExecutionStore(board.table, 50).start(execution, { input: 'Do it.' }, rest);
+  return execution;
+}
+
+async function end(execution: RunningExecution, status: 'completed' | 'failed'): Promise<void> {
+  const executions = openExecutionStore(board.table, 50);
+  const claimed = await executions.claim(execution, { claim: status, now: now(), until: timestamp(board.clock() + 1) });
+  const gates = { selfTest: 'passed', qaReview: 'skipped' } as const;
+  // Ended in the millisecond of its start: a row's nought is no number that is as good as absent.
+  const ending = { status, completedAt: now(), durationMs: 0, tokensUsed: 9, ...gates };
+  await executions.end(claimed as RunningExecution, ending, { output: 'Done.' });
+}
+
+beforeEach(async () => {
+  board = await openBoard();
+  organization = board.organization;
+  const one = await board.put({ title: 'One' });
+  const two = await board.put({ title: 'Two', assignedAgent: agents[0], projectId: 'proj_a', dependsOn: [one.id] });
+  const three = await board.put({ title: 'Three', priority: 'high', dependsOn: [one.id, two.id] });
+  const gone = await board.put({ title: 'Gone', assignedAgent: agents[1], dependsOn: [three.id] });
+  await board.tasks.update(organization, two.id, { status: 'done', projectId: 'proj_b' }, always);
+  await board.tasks.delete(organization, gone.id, always);
+  foundation = one.id;
+  await start();
+  await end(await start(), 'completed');
+  await end(await start(agents[1]), 'failed');
+  const url = 'https://example.com/hooks';
+  const webhook = () =>
+    board.app.webhooks.register(organization, { url, events: ['task.created', 'agent.failed'] }, undefined);
+  await webhook();
+  const { id } = await webhook();
+  await board.app.webhooks.delete(organization, id);
+  lived = await dump();
+});
+
+const put = (Item: Item) => board.table.client.send(new PutCommand({ TableName: board.table.name, Item }));
+const drop = ({ pk, sk }: Item | Key) =>
+  board.table.client.send(new DeleteCommand({ TableName: board.table.name, Key: { pk, sk } }));
+
+/** What is derived, by the ways of its loss: rows and counters, not the items that they come from. */
+const derived = () => {
+  const { rows, counters } = keys.taskScope(organization, {});
+  const scopes = [
+    keys.taskScope(organization, { agent: agents[0] }),
+    keys.taskScope(organization, { project: 'proj_b' }),
+    keys.taskScope(organization, { agent: agents[0], project: 'proj_b' }),
+    keys.executionScope(organization),
+  ];
+  const partitions = [
+    rows,
+    counters,
+    ...scopes.flatMap((scope) => [scope.rows, scope.counters]),
+    keys.running(organization).pk,
+    keys.webhookCount(organization).pk,
+    keys.subscriptions(organization, 'task.created'),
+  ];
+  const items = Object.values(withoutNoughts(lived)).filter(({ pk }) => partitions.includes(pk as string));
+  return { partitions, items };
+};
+
+describe('a recount', () => {
+  it('finds nothing in what was written by the stores, whatever was done', async () => {
+    expect(await counted()).toEqual([]);
+  });
+
+  it('finds each derived item that is lost, and puts back the very same', async () => {
+    const { partitions, items } = derived();
+    expect(new Set(items.map(({ pk }) => pk))).toEqual(new Set(partitions));
+    for (const item of items) {
+      await drop(item);
+      const differences = await counted();
+      expect(differences).toEqual([
+        expect.objectContaining({ of: 'item', key: { pk: item.pk, sk: item.sk }, stands: undefined }),
+      ]);
+      await putRight(board.table, differences);
+      expect(await counted()).toEqual([]);
+    }
+    expect(withoutNoughts(await dump())).toEqual(withoutNoughts(lived));
+  });
+
+  it('finds what stands and should not, in lists too that nothing is in', async () => {
+    const nowhere = keys.taskScope(organization, { agent: 'nobody', project: 'proj_none' });
+    const ghost = ulidOf(foundation);
+    await put({ ...keys.listRow(nowhere, '*', ghost) });
+    await put({ ...keys.listCounter(nowhere, ghost.slice(0, 4), 1), bm: 3 });
+    await put({ ...keys.subscription(organization, 'task.completed', ghost) });
+    const differences = await counted();
+    expect(differences.map((one) => one.of === 'item' && one.implied)).toEqual([undefined, undefined, undefined]);
+    await putRight(board.table, differences);
+    expect(await dump()).toEqual(lived);
+  });
+
+  it('finds a wrong number, and sets the right one', async () => {
+    await put({ ...keys.running(organization), running: 7 });
+    await put({ ...keys.webhookCount(organization), count: -1 });
+    await putRight(board.table, await counted());
+    expect(await dump()).toEqual(lived);
+  });
+
+  it('finds the row of an execution that says what it no longer is', async () => {
+    const { rows: pk } = keys.executionScope(organization);
+    const row = Object.values(lived).find((item) => item.pk === pk && item.durationMs === 0);
+    await put({ ...row, durationMs: 5 });
+    const differences = await counted();
+    expect(differences).toHaveLength(1);
+    await putRight(board.table, differences);
+    expect(await dump()).toEqual(lived);
+  });
+
+  it('finds dependents that are missing or too many, and touches nothing else of the task', async () => {
+    const Key = keys.task(organization, ulidOf(foundation));
+    const set = (UpdateExpression: string, values?: Item) =>
+      board.table.client.send(
+        new UpdateCommand({
+          TableName: board.table.name,
+          Key,
+          UpdateExpression,
+          ...(values && { ExpressionAttributeValues: values }),
+        }),
+      );
+    for (const breaking of [
+      () => set('REMOVE dependents'),
+      () => set('ADD dependents :ghost', { ':ghost': new Set(['tk_01K00000000000000000000000']) }),
+    ]) {
+      await breaking();
+      const differences = await counted();
+      expect(differences).toEqual([expect.objectContaining({ of: 'dependents', key: Key })]);
+      await putRight(board.table, differences);
+      expect(await dump()).toEqual(lived);
+    }
+  });
+
+  it('takes dependents away where nothing depends on the task', async () => {
+    const three = Object.values(lived).find(({ title }) => title === 'Three') as Item;
+    await put({ ...three, dependents: new Set([foundation]) });
+    await putRight(board.table, await counted());
+    expect(await dump()).toEqual(lived);
+  });
+
+  it('does not bring back a task that was deleted after it was counted', async () => {
+    const item = lived[`${keys.tasks(organization)} ${ulidOf(foundation)}`] as Item;
+    const { dependents: _, ...without } = item;
+    await put(without);
+    const differences = await counted();
+    await drop(item);
+    await expect(putRight(board.table, differences)).rejects.toThrow('condition failed');
+    expect(await dump()).not.toHaveProperty([`${item.pk} ${item.sk}`]);
+  });
+
+  it('leaves alone what another organization has', async () => {
+    const { organization: other } = await openBoardBeside();
+    await drop(keys.running(organization));
+    await putRight(board.table, await counted());
+    expect(await recount(board.table, other, now())).toEqual([]);
+  });
+
+  it('goes on where it was stopped', async () => {
+    for (const item of derived().items) await drop(item);
+    const differences = await counted();
+    expect(differences.length).toBeGreaterThan(25);
+    await putRight(board.table, differences.slice(0, 20));
+    expect(await counted()).toHaveLength(differences.length - 20);
+    await putRight(board.table, await counted());
+    await putRight(board.table, differences);
+    expect(withoutNoughts(await dump())).toEqual(withoutNoughts(lived));
+  });
+});
+
+describe('a recount of what a deleted agent has left', () => {
+  const writer = 'writer';
+
+  /** An agent with an execution, deleted, and not yet purged. */
+  async function deleted(): Promise<Item> {
+    const agent = { displayName: 'W', category: 'business', systemPrompt: '', soul: '' } as const;
+    await board.app.agents.create(
+      organization,
+      { name: writer, ...agent, capabilities: [], status: 'active' },
+      undefined,
+    );
+    const execution = await start(writer);
+    await board.app.agents.delete(organization, writer, always);
+    return { ...keys.purge(organization, ulidOf(execution.agentId)) };
+  }
+
+  it('leaves it to its purge, but counts what runs', async () => {
+    await deleted();
+    expect(await counted()).toEqual([]);
+    expect((await dump())[`${keys.running(organization).pk} -`]?.running).toBe(2);
+  });
+
+  it('finds a purge that is missing, and leaves one that finds everything', async () => {
+    const purge = await deleted();
+    const before = await dump();
+    await drop(purge);
+    const { rows } = keys.executionScope(organization, purge.sk as string);
+    const own = Object.values(before).filter(({ pk }) => pk === rows);
+    for (const row of own) await drop(row);
+    const differences = await counted();
+    expect(differences).toHaveLength(1 + own.length);
+    await putRight(board.table, differences);
+    const { dueAt: _, ...left } = (await dump())[`${purge.pk} ${purge.sk}`] as Item;
+    expect(before[`${purge.pk} ${purge.sk}`]).toMatchObject(left);
+    expect(await counted()).toEqual([]);
+  });
+
+  it('takes away a purge whose agent is there: its deletion was torn off', async () => {
+    const agent = await board.app.agents.get(organization, agents[0]);
+    await put({ ...keys.purge(organization, ulidOf(agent.data.id)), kind: 'purge' });
+    await putRight(board.table, await counted());
+    expect(await dump()).toEqual(lived);
+  });
+});
+
+/** An organization beside the board's, in the same table. */
+async function openBoardBeside(): Promise<{ organization: Organization }> {
+  const organization = `${board.organization}-beside` as Organization;
+  await board.tasks.create(organization, newTask({ title: 'Theirs' }), undefined);
+  return { organization };
+}
+
+/** What is there but for counters that came down to nought: they may stay, or not. */
+function withoutNoughts(items: Record<string, Item>): Record<string, Item> {
+  const isNought = ({ pk: _, sk: __, ...rest }: Item) =>
+    Object.keys(rest).length > 0 && Object.values(rest).every((value) => value === 0);
+  return Object.fromEntries(
+    Object.entries(items)
+      .filter(([, item]) => !isNought(item))
+      .map(([name, item]) => [
+        name,
+        Object.fromEntries(Object.entries(item).filter(([field, value]) => field === 'durationMs' || value !== 0)),
+      ]),
+  );
+}
