@@ -1,10 +1,23 @@
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  paginateListStackResources,
+  type StackResourceSummary,
+} from '@aws-sdk/client-cloudformation';
 import { type App, openApp } from '../../lib/app.ts';
-import { environment } from '../../lib/contract/deployment.ts';
+import { environment, type QueueName, queues } from '../../lib/contract/deployment.ts';
+import { stackNameOf } from '../aws/settings.ts';
 import { Problem } from '../local/problem.ts';
+import { wordsFor } from './aws-faults.ts';
+
+/** The stack that `cdk deploy` makes where no stage is set. */
+export const standardStack = stackNameOf({ stage: undefined, ephemeral: false });
 
 /** What a stack tells of itself, by the names of its outputs. */
 export type Outputs = Readonly<Record<string, string | undefined>>;
+
+/** A part of a stack: its id in the template, its type, and what it is called in AWS. */
+export type Resource = { id: string; type: string; name: string };
 
 /**
  * Reads the outputs of a deployed stack, with the credentials and the region of this shell.
@@ -12,29 +25,94 @@ export type Outputs = Readonly<Record<string, string | undefined>>;
  * @throws `Problem` that says what is missing
  */
 export async function outputsOf(stack: string): Promise<Outputs> {
-  const client = new CloudFormationClient({});
-  try {
+  return reading(stack, async (client) => {
     const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stack }));
     const { Outputs: outputs = [] } = Stacks[0] ?? {};
     return Object.fromEntries(outputs.map(({ OutputKey = '', OutputValue }) => [OutputKey, OutputValue]));
+  });
+}
+
+/**
+ * Reads what a deployed stack consists of.
+ *
+ * @throws `Problem` that says what is missing
+ */
+export async function resourcesOf(stack: string): Promise<Resource[]> {
+  const summaries = await reading(stack, async (client) => {
+    const pages = await Array.fromAsync(paginateListStackResources({ client }, { StackName: stack }));
+    return pages.flatMap(({ StackResourceSummaries = [] }): StackResourceSummary[] => StackResourceSummaries);
+  });
+  return summaries.map(({ LogicalResourceId: id = '', ResourceType: type = '', PhysicalResourceId: name = '' }) => ({
+    id,
+    type,
+    name,
+  }));
+}
+
+/**
+ * The name of a deployed stack's table.
+ *
+ * @throws `Problem` that says what is missing
+ */
+export async function tableOf(stack: string): Promise<string> {
+  return tableIn(stack, await outputsOf(stack));
+}
+
+/** The app over the table of a deployed stack. */
+export async function openStack(stack: string): Promise<App> {
+  const outputs = await outputsOf(stack);
+  const variables = {
+    [environment.tableName]: tableIn(stack, outputs),
+    [environment.defaultModel]: outputs.DefaultModel,
+  };
+  return openApp({ environment: variables, clock: Date.now });
+}
+
+function tableIn(stack: string, { TableName }: Outputs): string {
+  if (!TableName) throw new Problem(`The stack ${stack} has no output TableName; is it one of Crewboard?`);
+  return TableName;
+}
+
+/** Where a queue is, and where its dead letters are: in itself, for a queue of nothing else. */
+export type StackQueue = { queue: QueueName; url: string; deadUrl: string };
+
+/**
+ * The queues of a stack, by their names in the contract.
+ *
+ * @throws `Problem` for a stack that lacks one
+ */
+export function queuesOf(resources: readonly Resource[]): StackQueue[] {
+  return (Object.keys(queues) as QueueName[]).map((queue) => {
+    const url = partOf(resources, 'AWS::SQS::Queue', queue);
+    return {
+      queue,
+      url,
+      deadUrl: 'deadLetters' in queues[queue] ? url : partOf(resources, 'AWS::SQS::Queue', `${queue}Dead`),
+    };
+  });
+}
+
+/**
+ * What a part of the pipeline is called in AWS: a queue's URL, a function's name.
+ *
+ * @param part its name in the contract
+ * @throws `Problem` for a stack that lacks it
+ */
+export function partOf(resources: readonly Resource[], type: string, part: string): string {
+  // The CDK's id of a construct: its path, and eight digits of a hash.
+  const id = new RegExp(`^Pipeline${part.charAt(0).toUpperCase()}${part.slice(1)}[0-9A-F]{8}$`);
+  const found = resources.find((resource) => resource.type === type && id.test(resource.id));
+  if (!found) throw new Problem(`The stack has no ${part}; is it one of Crewboard, and of this version?`);
+  return found.name;
+}
+
+async function reading<Read>(stack: string, read: (client: CloudFormationClient) => Promise<Read>): Promise<Read> {
+  const client = new CloudFormationClient({});
+  try {
+    return await read(client);
   } catch (error) {
     throw new Problem(`The stack ${stack} cannot be read: ${wordsFor(error)}`);
   } finally {
     client.destroy();
   }
-}
-
-/** The app over the table of a deployed stack. */
-export async function openStack(stack: string): Promise<App> {
-  const { TableName, DefaultModel } = await outputsOf(stack);
-  if (!TableName) throw new Problem(`The stack ${stack} has no output TableName; is it one of Crewboard?`);
-  const variables = { [environment.tableName]: TableName, [environment.defaultModel]: DefaultModel };
-  return openApp({ environment: variables, clock: Date.now });
-}
-
-function wordsFor(error: unknown): string {
-  const { name, message } = error as Error;
-  if (name === 'CredentialsProviderError') return 'this shell has no AWS credentials; set AWS_PROFILE, or log in.';
-  if (message === 'Region is missing') return 'this shell names no region; set AWS_REGION.';
-  return message;
 }

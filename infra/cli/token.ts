@@ -1,16 +1,14 @@
-import { parseArgs } from 'node:util';
-import * as v from 'valibot';
 import { type App, openApp } from '../../lib/app.ts';
 import { environment } from '../../lib/contract/deployment.ts';
 import { type Scope, scopes } from '../../lib/contract/endpoint.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
-import { Organization } from '../../lib/contract/organization.ts';
-import { Refusal } from '../../lib/contract/refusals.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { Problem } from '../local/problem.ts';
 import { findRunning, tableName } from '../local/running.ts';
 import { readSettings } from '../local/settings.ts';
+import { organizationOf, readArguments, runCommand } from './command.ts';
 import { openStack } from './stack.ts';
 
 const usage = `Usage, while the service runs on this machine, or with --stack NAME for one in AWS:
@@ -19,16 +17,23 @@ const usage = `Usage, while the service runs on this machine, or with --stack NA
   npm run --silent token -- revoke TOKEN-OR-ID
 Scopes: ${scopes.join(', ')}; without --scopes a token has them all.`;
 
+const options = {
+  org: { type: 'string' },
+  scopes: { type: 'string' },
+  'expires-in-days': { type: 'string' },
+  stack: { type: 'string' },
+} as const;
+
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** `npm run token`: makes, lists and revokes bearer tokens. What is asked for goes to standard output, and nothing else. */
 async function main(args: string[]): Promise<string> {
-  const { positionals, values } = readArguments(args);
+  const { positionals, values } = readArguments(args, options, usage);
   const [command, subject, ...rest] = positionals;
   if (rest.length > 0) throw new Problem(usage);
   if (command === 'create' && !subject) {
     const request = {
-      organization: organizationOf(values.org),
+      organization: organizationOf(values.org, usage),
       scopes: scopesOf(values.scopes),
       days: daysOf(values['expires-in-days']),
     };
@@ -37,7 +42,7 @@ async function main(args: string[]): Promise<string> {
     return issueToken(app, { ...request, ...(expires && { expires }) });
   }
   if (command === 'list' && !subject) {
-    const organization = organizationOf(values.org);
+    const organization = organizationOf(values.org, usage);
     return list(await open(values.stack), organization);
   }
   if (command === 'revoke' && subject) {
@@ -46,27 +51,6 @@ async function main(args: string[]): Promise<string> {
     return 'Revoked; it is refused everywhere within 30 seconds.';
   }
   throw new Problem(usage);
-}
-
-function readArguments(args: string[]) {
-  const options = {
-    org: { type: 'string' },
-    scopes: { type: 'string' },
-    'expires-in-days': { type: 'string' },
-    stack: { type: 'string' },
-  } as const;
-  try {
-    return parseArgs({ args, options, allowPositionals: true });
-  } catch (error) {
-    throw new Problem(`${(error as Error).message}\n${usage}`);
-  }
-}
-
-function organizationOf(given: string | undefined): Organization {
-  if (given === undefined) throw new Problem(`--org is missing.\n${usage}`);
-  const { success, output, issues } = v.safeParse(Organization, given);
-  if (!success) throw new Problem(`--org ${issues[0].message}.`);
-  return output;
 }
 
 function scopesOf(given: string | undefined): readonly Scope[] {
@@ -102,10 +86,4 @@ async function list(app: App, organization: Organization): Promise<string> {
   return lines.length > 0 ? lines.join('\n') : `The organization ${organization} has no tokens.`;
 }
 
-main(process.argv.slice(2)).then(
-  (text) => console.log(text),
-  (error: unknown) => {
-    console.error(error instanceof Problem || error instanceof Refusal ? error.message : error);
-    process.exitCode = 1;
-  },
-);
+runCommand(main);

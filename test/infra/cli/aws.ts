@@ -1,0 +1,65 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll } from 'vitest';
+import type { Resource } from '../../../infra/cli/stack.ts';
+
+/** A request as AWS gets it: which service and action it asks, its path, and its body parsed. */
+export type AwsRequest = { action: string; path: string; body: Record<string, unknown> };
+
+/** What AWS answers: a text as it is, anything else as JSON; with a status other than 200 it is an error. */
+export type AwsAnswer = { status?: number; headers?: Record<string, string>; body: unknown };
+
+/** Answers of the actions by `service:Action`, or by `service:METHOD /path` where a service has paths. */
+export type Answers = Record<string, (request: AwsRequest) => AwsAnswer | Promise<AwsAnswer>>;
+
+/**
+ * Answers as AWS does, on the loopback: what no answer is given for is refused as an unknown operation.
+ *
+ * @returns the environment of a shell whose AWS it is, and what it was asked
+ */
+export async function startAws(answers: Answers): Promise<{ shell: Record<string, string>; asked: AwsRequest[] }> {
+  const asked: AwsRequest[] = [];
+  const server = createServer(async (incoming, outgoing) => {
+    const { method = '', url: path = '', headers } = incoming;
+    const text = (await Array.fromAsync(incoming)).join('');
+    const service = /\/([a-z]+)\/aws4_request/.exec(headers.authorization ?? '')?.[1];
+    const form = Object.fromEntries(new URLSearchParams(text));
+    const target = headers['x-amz-target'] as string | undefined;
+    const name = target?.split('.')[1] ?? form.Action ?? `${method} ${decodeURIComponent(path)}`;
+    const request = { action: `${service}:${name}`, path, body: text.startsWith('{') ? JSON.parse(text) : form };
+    asked.push(request);
+    const unknown: AwsAnswer = { status: 400, body: { __type: 'UnknownOperationException', message: request.action } };
+    const { status = 200, headers: own = {}, body } = (await answers[request.action]?.(request)) ?? unknown;
+    outgoing.writeHead(status, own).end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  afterAll(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const own = { AWS_ENDPOINT_URL: url, AWS_REGION: 'eu-central-1' };
+  const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+  // Whoever runs the tests may have settings of their own.
+  const nobody = { AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null' };
+  return { shell: { ...own, ...keys, ...nobody }, asked };
+}
+
+/** An error of a service that answers in XML. */
+export function xmlError(code: string, message: string, status = 400): AwsAnswer {
+  return {
+    status,
+    body: `<ErrorResponse><Error><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`,
+  };
+}
+
+/** The answer of `ListStackResources`, in pages of one, for the next page is asked for too. */
+export function stackResources(resources: readonly Resource[]): Answers[string] {
+  return ({ body }) => {
+    const at = Number(body.NextToken ?? 0);
+    const { id, type, name } = resources[at] as Resource;
+    const next = at + 1 < resources.length ? `<NextToken>${at + 1}</NextToken>` : '';
+    const fields = { LogicalResourceId: id, ResourceType: type, PhysicalResourceId: name };
+    const member = Object.entries(fields).map(([field, value]) => `<${field}>${value}</${field}>`);
+    return {
+      body: `<ListStackResourcesResponse><ListStackResourcesResult><StackResourceSummaries><member>${member.join('')}</member></StackResourceSummaries>${next}</ListStackResourcesResult></ListStackResourcesResponse>`,
+    };
+  };
+}

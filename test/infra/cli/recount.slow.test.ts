@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import { findRunning, tableName } from '../../../infra/local/running.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import { openTable } from '../../../lib/table/client.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { transact } from '../../../lib/table/transact.ts';
+import { run, startDeployment } from '../../journeys/deployment.ts';
+import { createTask, newToken } from '../../journeys/stories.ts';
+import { startAws, xmlError } from './aws.ts';
+
+const service = await startDeployment();
+const { dynamodbEndpoint } = await findRunning(service.dataFolder);
+const table = openTable(tableName, dynamodbEndpoint);
+const local = { CREWBOARD_DATA: service.dataFolder };
+const recount = (environment: Record<string, string>, ...args: string[]) =>
+  run(['infra/cli/recount.ts', ...args], environment);
+
+/** An organization with two tasks, of which its list has lost one. */
+async function torn(name: string): Promise<{ name: string; total: () => Promise<number>; row: string }> {
+  const token = await newToken(service, name);
+  await createTask(service, 'Kept', token);
+  const id = await createTask(service, 'Lost', token);
+  const organization = name as Organization;
+  const list = keys.taskScope(organization, {});
+  const row = keys.listRow(list, '*', id.slice(-26));
+  await transact(table, [{ Delete: { Key: row } }]);
+  const total = async () => (await service.api<object[]>('GET', '/api/kanban-tasks', { token })).body.data.length;
+  expect(await total()).toBe(1);
+  return { name, total, row: `${row.pk} ${row.sk}` };
+}
+
+it.concurrent('tells what differs and writes nothing, unless it is asked to put it right', async () => {
+  const { name, total, row } = await torn('local-one');
+  const told = await recount(local, '--org', name);
+  expect([told.code, told.stderr]).toEqual([1, '']);
+  expect(told.stdout).toBe(
+    `missing     ${row}  {}\n${name} has 1 difference. Nothing was written; --fix puts them right, once nothing else writes to the table.\n`,
+  );
+  expect(await total()).toBe(1);
+  const fixed = await recount(local, '--org', name, '--fix');
+  expect([fixed.code, fixed.stdout]).toEqual([
+    0,
+    `missing     ${row}  {}\n${name} has 1 difference. All were put right.\n`,
+  ]);
+  expect(await total()).toBe(2);
+  const again = await recount(local, '--org', name, '--fix');
+  expect([again.code, again.stdout]).toEqual([0, `${name} is as its items imply.\n`]);
+});
+
+it.concurrent('works on the table of a stack, and on one that is named', async () => {
+  const { name, total } = await torn('deployed-one');
+  const outputs = `<Outputs><member><OutputKey>TableName</OutputKey><OutputValue>${tableName}</OutputValue></member></Outputs>`;
+  const aws = await startAws({
+    'cloudformation:DescribeStacks': () => ({
+      body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${outputs}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+    }),
+  });
+  const shell = { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint };
+  expect((await recount(shell, '--org', name, '--stack', 'Crewboard')).code).toBe(1);
+  expect(await total()).toBe(1);
+  expect((await recount(shell, '--org', name, '--table', tableName, '--fix')).code).toBe(0);
+  expect(await total()).toBe(2);
+  expect((await recount(shell, '--org', name, '--stack', 'Crewboard')).code).toBe(0);
+});
+
+it.concurrent.each([
+  ['no organization', [], /^--org is missing/],
+  ['a word too many', ['fix', '--org', 'x'], /^Usage/],
+  ['a table and a stack', ['--org', 'x', '--table', 'a', '--stack', 'b'], /^Usage/],
+  ['a table that there is not', ['--org', 'x', '--table', 'none'], /^The table none cannot be read/],
+  ['a stack that there is not', ['--org', 'x', '--stack', 'none'], /^The stack none cannot be read: No such stack/],
+])('refuses %s in a sentence', async (_, args, said) => {
+  const aws = await startAws({ 'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'No such stack') });
+  const { code, stdout, stderr } = await recount(
+    { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint },
+    ...args,
+  );
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(said);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
