@@ -75,7 +75,7 @@ const schema = v.object({
  *
  * @throws Error that names every setting that cannot be meant, and what it should be
  */
-export function readSettings(node: Node): Settings {
+export function readSettings(node: Pick<Node, 'tryGetContext'>): Settings {
   const names = Object.keys(schema.entries);
   const given = names
     .map((name) => [name, node.tryGetContext(name)] as const)
