@@ -1,0 +1,9 @@
+/** What was found before a deploy: `problem` makes it fail or the service not work, `warning` may surprise later. */
+export type Finding = { state: 'ok' | 'warning' | 'problem'; what: string; todo?: string };
+
+/** Findings as they are printed, a line each, and below it what to do. */
+export function shownFindings(findings: readonly Finding[]): string {
+  return findings
+    .flatMap(({ state, what, todo }) => [`${state.padEnd(8)} ${what}`, ...(todo ? [`${' '.repeat(9)}${todo}`] : [])])
+    .join('\n');
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { run } from '../../journeys/deployment.ts';
+import { startAws, xmlError } from './aws.ts';
+
+const { shell, asked } = await startAws({
+  'sts:GetCallerIdentity': () => ({
+    body: `<GetCallerIdentityResponse><GetCallerIdentityResult><Account>1</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`,
+  }),
+  'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'Stack with id x does not exist'),
+});
+const preflight = (...args: string[]) => run(['infra/cli/preflight.ts', ...args], shell);
+
+it('prints each finding with what to do, and ends as a deploy would', async () => {
+  const { code, stdout, stderr } = await preflight('-c', 'stage=test', '-c', 'defaultModel=maker.model');
+  expect([code, stderr]).toEqual([1, '']);
+  expect(stdout).toContain('ok       The settings can be used.\n');
+  expect(stdout).toContain(
+    'problem  The CDK is not bootstrapped here.\n         npx cdk bootstrap aws://1/eu-central-1\n',
+  );
+  expect(stdout).toContain('ok       The stack Crewboard-test is new.\n');
+  expect(stdout).toMatch(/^warning +.* eu-central-1 .*maker\.model$/m);
+  expect(asked.filter(({ path }) => path.includes('converse'))).toEqual([]);
+});
+
+it('asks the model only when it is told to', async () => {
+  expect((await preflight('--ask', '-c', 'defaultModel=other.model')).code).toBe(1);
+  expect(asked.map(({ path }) => path)).toContain('/model/other.model/converse');
+});
+
+it.each([
+  [['now'], /^Usage/],
+  [['-c', 'stage'], /^-c takes name=value, not stage/],
+])('refuses %j in a sentence', async (args, said) => {
+  const { code, stdout, stderr } = await preflight(...args);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(said);
+});

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import type { Finding } from '../../../infra/cli/finding.ts';
+import { findAccount, findBootstrap, findConcurrency, findStack } from '../../../infra/cli/preflight-account.ts';
+import { askModel, findModel } from '../../../infra/cli/preflight-model.ts';
+import { findInSettings } from '../../../infra/cli/preflight-settings.ts';
+import { type AwsAnswer, startAws, xmlError } from './aws.ts';
+
+const here = { account: '123456789012', region: 'eu-central-1' };
+
+/** Asks an account that answers so. */
+async function ask<Found>(answers: Record<string, AwsAnswer>, find: () => Promise<Found>): Promise<Found> {
+  const { shell } = await startAws(Object.fromEntries(Object.entries(answers).map(([name, one]) => [name, () => one])));
+  Object.assign(process.env, shell);
+  return find();
+}
+
+describe('settings', () => {
+  const find = (context: Record<string, unknown>, given = Object.keys(context)) =>
+    findInSettings(context, given, 50).findings.map(({ state, what }) => `${state} ${what}`);
+  const fine = 'ok The settings can be used.';
+  const alarmEmail = 'ops@example.com';
+
+  it('that can be meant are fine, with what is the CDK’s own beside them', () => {
+    expect(find({ alarmEmail, stage: 'test', '@aws-cdk/core:enablePartitionLiterals': true })).toEqual([fine]);
+    expect(findInSettings({ stage: 'test' }, [], 50).settings?.stage).toBe('test');
+  });
+
+  it('that cannot are a problem, all of them at once', () => {
+    const { settings, findings } = findInSettings({ runningCap: 0, alarmEmail: 'me' }, [], 50);
+    expect([settings, findings]).toEqual([undefined, [expect.objectContaining({ state: 'problem' })]]);
+    expect(findings[0]?.what).toMatch(/runningCap must be at least 1[\s\S]*alarmEmail must be an e-mail address/);
+  });
+
+  it('that there are not are a problem where this deploy gives them', () => {
+    expect(find({ alarmEmail, satge: 'test' })).toEqual(['problem There is no setting satge.']);
+    expect(find({ alarmEmail, satge: 'test' }, [])).toEqual([fine]);
+  });
+
+  it.each([
+    [{ ephemeral: 'true' }, /^warning The stack is a throw-away one/],
+    [{ emulator: true }, /^warning The stack is for an emulator/],
+    [{ corsOrigins: '*' }, /^warning Pages of every origin/],
+    [{ runningCap: 51 }, /^warning An organization may start 51 executions, but 50 at most/],
+    [{ alarmEmail: undefined }, /^warning Nobody is told of alarms/],
+  ])('%o are doubted', (context, doubt) => {
+    expect(find({ alarmEmail, ...context })).toEqual([fine, expect.stringMatching(doubt)]);
+  });
+
+  it.each([{ ephemeral: 'false' }, { emulator: '0' }, { corsOrigins: 'https://board.example' }, { runningCap: 50 }])(
+    '%o are not',
+    (context) => {
+      expect(find({ alarmEmail, ...context })).toEqual([fine]);
+    },
+  );
+});
+
+describe('the account', () => {
+  const identity = {
+    body: `<GetCallerIdentityResponse><GetCallerIdentityResult><Account>123456789012</Account><Arn>arn:me</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`,
+  };
+
+  it('is named with its region and whose credentials they are', async () => {
+    const { account, finding } = await ask({ 'sts:GetCallerIdentity': identity }, findAccount);
+    expect(account).toEqual(here);
+    expect(finding).toEqual({ state: 'ok', what: 'Account 123456789012, region eu-central-1, as arn:me.' });
+  });
+
+  it('is a problem where AWS refuses the credentials', async () => {
+    const refused = xmlError('ExpiredToken', 'The security token has expired', 403);
+    const { account, finding } = await ask({ 'sts:GetCallerIdentity': refused }, findAccount);
+    expect([account, finding.state, finding.what]).toEqual([
+      undefined,
+      'problem',
+      'AWS does not know this shell: The security token has expired',
+    ]);
+  });
+});
+
+/** A stack as CloudFormation describes it. */
+const stack = (status: string, version?: number): AwsAnswer => {
+  const output = `<member><OutputKey>BootstrapVersion</OutputKey><OutputValue>${version}</OutputValue></member>`;
+  const fields = `<StackStatus>${status}</StackStatus><Outputs>${version === undefined ? '' : output}</Outputs>`;
+  return {
+    body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${fields}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+  };
+};
+const absent = xmlError('ValidationError', 'Stack with id x does not exist');
+const denied = xmlError('AccessDenied', 'You may not.', 403);
+
+describe('the CDK’s bootstrap', () => {
+  it.each([
+    ['is there', stack('CREATE_COMPLETE', 6), 'ok', /version 6/],
+    ['is too old', stack('CREATE_COMPLETE', 5), 'problem', /of version 5; 6 is needed/],
+    ['is missing', absent, 'problem', /not bootstrapped/],
+    ['cannot be read', denied, 'warning', /cannot be read: You may not\./],
+  ])('%s', async (_, answer, state, what) => {
+    const finding = await ask({ 'cloudformation:DescribeStacks': answer }, () => findBootstrap(here));
+    expect(finding).toMatchObject({ state, what: expect.stringMatching(what) });
+    if (state === 'problem') expect(finding.todo).toBe('npx cdk bootstrap aws://123456789012/eu-central-1');
+  });
+});
+
+describe('the stack', () => {
+  it.each([
+    ['is new', absent, 'ok', undefined],
+    ['takes an update', stack('UPDATE_COMPLETE'), 'ok', undefined],
+    ['took back its last update', stack('UPDATE_ROLLBACK_COMPLETE'), 'ok', undefined],
+    ['never came to be', stack('ROLLBACK_COMPLETE'), 'problem', /delete-stack --stack-name Crewboard/],
+    ['cannot take back its update', stack('UPDATE_ROLLBACK_FAILED'), 'problem', /continue-update-rollback/],
+    ['could not be deleted', stack('DELETE_FAILED'), 'problem', /describe-stack-events/],
+    ['is being updated', stack('UPDATE_IN_PROGRESS'), 'problem', /Wait/],
+    ['cannot be read', denied, 'warning', /cloudformation:DescribeStacks/],
+  ])('%s', async (_, answer, state, todo) => {
+    const finding = await ask({ 'cloudformation:DescribeStacks': answer }, () => findStack('Crewboard'));
+    expect(finding.state).toBe(state);
+    expect(finding.todo).toEqual(todo && expect.stringMatching(todo));
+  });
+});
+
+describe('the quota of Lambda', () => {
+  const action = 'lambda:GET /2016-08-19/account-settings';
+  const quota = (ConcurrentExecutions: number): AwsAnswer => ({ body: { AccountLimit: { ConcurrentExecutions } } });
+  it.each([
+    ['is enough', quota(1000), 'ok', undefined],
+    ['is a fresh account’s', quota(10), 'warning', /request-service-quota-increase/],
+    ['leaves nothing for requests', quota(70), 'warning', /request-service-quota-increase/],
+    ['cannot be read', { status: 403, body: { message: 'No.' } }, 'warning', /lambda:GetAccountSettings/],
+  ] as const)('%s', async (_, answer, state, todo) => {
+    const finding = await ask({ [action]: answer }, () => findConcurrency(70));
+    expect(finding.state).toBe(state);
+    expect(finding.todo).toEqual(todo && expect.stringMatching(todo));
+  });
+});
+
+describe('the model', () => {
+  const profile = 'global.maker.model-v1';
+  const model = 'maker.model-v1';
+  const error = (name: string, status: number): AwsAnswer => ({
+    status,
+    headers: { 'x-amzn-errortype': name },
+    body: { message: `${name} it is` },
+  });
+  const unknown = error('ValidationException', 400);
+  const isProfile = { body: { models: [{ modelArn: `arn:aws:bedrock:eu-central-1::foundation-model/${model}` }] } };
+  const good = {
+    authorizationStatus: 'AUTHORIZED',
+    entitlementAvailability: 'AVAILABLE',
+    regionAvailability: 'AVAILABLE',
+    agreementAvailability: { status: 'AVAILABLE' },
+  };
+  const find = (chosen: string, known: AwsAnswer, said: AwsAnswer) =>
+    ask(
+      {
+        [`bedrock:GET /inference-profiles/${chosen}`]: known,
+        [`bedrock:GET /foundation-model-availability/${model}`]: said,
+      },
+      () => findModel({ model: chosen, region: 'us-west-2' }),
+    );
+  const states = async (found: Promise<Finding>) => {
+    const { state, what } = await found;
+    return `${state}: ${what}`;
+  };
+
+  it('can be used, by itself and by a profile, which need not be of its region', async () => {
+    expect(await states(find(model, unknown, { body: good }))).toMatch(/^ok: Bedrock in us-west-2 offers/);
+    const elsewhere = { ...good, regionAvailability: 'NOT_AVAILABLE' };
+    expect(await states(find(profile, isProfile, { body: elsewhere }))).toMatch(/^ok: /);
+    expect(await states(find(model, unknown, { body: elsewhere }))).toMatch(
+      /^problem: .* it is not offered in us-west-2/,
+    );
+  });
+
+  it.each([
+    [{ authorizationStatus: 'NOT_AUTHORIZED' }, /^problem: .*: it is not authorized\./],
+    [{ entitlementAvailability: 'NOT_AVAILABLE' }, /^problem: .*: the account is not entitled to it\./],
+    [{ agreementAvailability: { status: 'NOT_AVAILABLE' } }, /^problem: .*: its agreement is not accepted\./],
+  ])('cannot be used where Bedrock says %o', async (fault, what) => {
+    expect(await states(find(profile, isProfile, { body: { ...good, ...fault } }))).toMatch(what);
+  });
+
+  it('is a problem where Bedrock knows none of the name, and a doubt where it may not be asked', async () => {
+    expect(await states(find(model, unknown, unknown))).toMatch(/^problem: Bedrock in us-west-2 knows no model maker/);
+    const may = error('AccessDeniedException', 403);
+    expect(await states(find(model, may, { body: good }))).toMatch(/^warning: .* AccessDeniedException it is/);
+  });
+
+  it('is asked itself only by one question, of one token', async () => {
+    const action = `bedrock:POST /model/${model}/converse`;
+    const answer = { output: { message: { role: 'assistant', content: [{ text: 'Y' }] } }, stopReason: 'max_tokens' };
+    const choice = { model, region: 'us-west-2' };
+    const { shell, asked } = await startAws({ [action]: () => ({ body: answer }) });
+    Object.assign(process.env, shell);
+    expect((await askModel(choice)).state).toBe('ok');
+    expect(asked.map(({ body }) => body.inferenceConfig)).toEqual([{ maxTokens: 1 }]);
+    const refused = { [action]: error('AccessDeniedException', 403) };
+    expect(await ask(refused, () => states(askModel(choice)))).toMatch(/^problem: .* AccessDeniedException it is/);
+  });
+});
