@@ -96,7 +96,7 @@ function nameOf(source: Source): string {
 function connect(handler: ServiceFunction, source: Source, table: ServiceTable, built: Record<QueueName, Queue>): void {
   if ('stream' in source) {
     handler.addEventSource(
-      new DynamoEventSource(table, {
+      new DynamoEventSource(table.inUse, {
         batchSize: source.batchSize,
         parallelizationFactor: source.concurrency,
         filters: ['NewImage', 'OldImage'].map((image) =>

@@ -68,7 +68,7 @@ export class ServiceFunction extends LambdaFunction {
       loggingFormat: LoggingFormat.JSON,
       environment: {
         NODE_OPTIONS: '--enable-source-maps',
-        [environment.tableName]: table.tableName,
+        [environment.tableName]: table.inUse.tableName,
         [environment.serviceName]: Stack.of(scope).stackName,
         ...variablesOf(settings),
       },

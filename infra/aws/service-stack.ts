@@ -12,13 +12,13 @@ import { ServiceTable } from './table.ts';
 /** The service in AWS: callers reach the API, the API the table, and what changes there runs down the pipeline. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, { bundles, settings }: { bundles: Bundles; settings: Settings }) {
-    const { ephemeral } = settings;
+    const { ephemeral, restoredStream } = settings;
     super(scope, stackNameOf(settings), {
       description: 'Crewboard: AI agents, the board of tasks they work on, and signed webhooks',
       terminationProtection: !ephemeral,
     });
 
-    const table = new ServiceTable(this, 'Table', { ephemeral });
+    const table = new ServiceTable(this, 'Table', { ephemeral, restoredStream });
     const secretsKey = new SecretsKey(this, 'SecretsKey', { ephemeral });
     const surroundings = { bundles, table, secretsKey, settings };
     const api = new Api(this, 'Api', surroundings);
@@ -31,6 +31,6 @@ export class ServiceStack extends Stack {
       value: settings.defaultModel,
       description: 'The model of agents that name none',
     });
-    new CfnOutput(this, 'TableName', { value: table.tableName, description: 'The table, for the command line' });
+    new CfnOutput(this, 'TableName', { value: table.inUse.tableName, description: 'The table, for the command line' });
   }
 }

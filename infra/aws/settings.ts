@@ -52,6 +52,16 @@ const schema = v.object({
   /** How many requests a second the API takes in the long run, and at once. */
   throttleRate: v.optional(number(1, 10_000), 100),
   throttleBurst: v.optional(number(1, 5_000), 200),
+  /**
+   * The ARN of a restored table's stream: the stack runs on that table instead of its own, which is kept as it is. The
+   * ARN names the table too.
+   */
+  restoredStream: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^arn:[\w-]+:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/\S+$/, 'must be the ARN of a table’s stream'),
+    ),
+  ),
   /** Origins of web pages that may call the API; none by default. */
   corsOrigins: v.optional(
     v.pipe(

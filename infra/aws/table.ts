@@ -1,5 +1,12 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, ProjectionType, StreamViewType, Table } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  BillingMode,
+  type ITable,
+  ProjectionType,
+  StreamViewType,
+  Table,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { tableSchema } from '../../lib/contract/deployment.ts';
@@ -22,8 +29,18 @@ const text = (name: string) => ({ name, type: AttributeType.STRING });
  * no index, no stream comes with a read.
  */
 export class ServiceTable extends Table {
-  /** @param ephemeral the table and its data go with the stack; otherwise they outlive it */
-  constructor(scope: Construct, id: string, { ephemeral }: { ephemeral: boolean }) {
+  /** The table that the service runs on: this one, or one that was restored in its place. */
+  readonly inUse: ITable;
+
+  /**
+   * @param ephemeral the table and its data go with the stack; otherwise they outlive it
+   * @param restoredStream of the table to run on instead
+   */
+  constructor(
+    scope: Construct,
+    id: string,
+    { ephemeral, restoredStream }: { ephemeral: boolean; restoredStream?: string | undefined },
+  ) {
     const { partitionKey, sortKey, expiry, dueIndex } = tableSchema;
     super(scope, id, {
       partitionKey: text(partitionKey),
@@ -41,6 +58,7 @@ export class ServiceTable extends Table {
       sortKey: text(dueIndex.sortKey),
       projectionType: ProjectionType.KEYS_ONLY,
     });
+    this.inUse = restoredStream ? restored(this, restoredStream) : this;
   }
 
   /** Lets a function read items and ranges of the table. */
@@ -64,16 +82,22 @@ export class ServiceTable extends Table {
     grantee.grantPrincipal.addToPrincipalPolicy(
       new PolicyStatement({
         actions: ['dynamodb:Query'],
-        resources: [`${this.tableArn}/index/${tableSchema.dueIndex.name}`],
+        resources: [`${this.inUse.tableArn}/index/${tableSchema.dueIndex.name}`],
       }),
     );
   }
 
   private state(grantee: IGrantable, effect: Effect, actions: string[], conditions = {}): void {
     grantee.grantPrincipal.addToPrincipalPolicy(
-      new PolicyStatement({ effect, actions, resources: [this.tableArn], conditions }),
+      new PolicyStatement({ effect, actions, resources: [this.inUse.tableArn], conditions }),
     );
   }
+}
+
+/** The table that a stream is of. */
+function restored(scope: Construct, tableStreamArn: string): ITable {
+  const tableArn = tableStreamArn.replace(/\/stream\/.*$/, '');
+  return Table.fromTableAttributes(scope, 'Restored', { tableArn, tableStreamArn });
 }
 
 /**

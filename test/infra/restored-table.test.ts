@@ -1,0 +1,35 @@
+import { Template } from 'aws-cdk-lib/assertions';
+import { expect, it } from 'vitest';
+import { environment } from '../../lib/contract/deployment.ts';
+import { stackOf } from './synthesized.ts';
+
+const restoredStream =
+  'arn:aws:dynamodb:eu-central-1:123456789012:table/crewboard-restored/stream/2026-01-01T00:00:00.000';
+const template = Template.fromStack(stackOf(undefined, { restoredStream }));
+const [own = ''] = Object.keys(template.findResources('AWS::DynamoDB::Table'));
+
+it('a stack that is given a restored table runs on it alone', () => {
+  const functions = Object.values(template.findResources('AWS::Lambda::Function'));
+  for (const { Properties } of functions)
+    expect(Properties.Environment.Variables[environment.tableName]).toBe('crewboard-restored');
+  expect(functions.length).toBeGreaterThan(0);
+  template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: restoredStream });
+  template.hasOutput('TableName', { Value: 'crewboard-restored' });
+  const { Resources } = template.toJSON() as { Resources: Record<string, { Type: string }> };
+  const others = Object.values(Resources).filter(({ Type }) => Type !== 'AWS::DynamoDB::Table');
+  expect(JSON.stringify(others)).not.toContain(own);
+});
+
+it('keeps its own table, protected as ever, for the way back', () => {
+  template.hasResource('AWS::DynamoDB::Table', {
+    DeletionPolicy: 'Retain',
+    Properties: { DeletionProtectionEnabled: true },
+  });
+});
+
+it('takes for a stream only what is one', () => {
+  for (const wrong of ['crewboard-restored', restoredStream.split('/stream')[0]])
+    expect(() => stackOf(undefined, { restoredStream: wrong })).toThrow(
+      'restoredStream must be the ARN of a table’s stream',
+    );
+});
