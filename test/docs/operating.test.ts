@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readSettings } from '../../infra/aws/settings.ts';
+import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
+import manifest from '../../package.json' with { type: 'json' };
+
+const pages = Object.fromEntries(
+  ['README.md', 'docs/deploying.md', 'docs/runbook.md'].map((page) => [page, readFileSync(page, 'utf8')]),
+);
+const deploying = pages['docs/deploying.md'] as string;
+const runbook = pages['docs/runbook.md'] as string;
+
+/** The alarms, whose messages link these sections. */
+const alarms = [
+  'api-errors',
+  'api-latency',
+  'stream-age',
+  'oldest-message',
+  'dead-letters',
+  'lost-executions',
+  'delivery-success',
+  'model-throttling',
+  'unauthorized-burst',
+];
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('the page on deploying', () => {
+  it('lists every setting that there is, and no other', () => {
+    const asked: string[] = [];
+    readSettings({
+      tryGetContext: (name) => {
+        asked.push(name);
+        return undefined;
+      },
+    });
+    const rows = deploying.slice(deploying.indexOf('| Setting |'), deploying.indexOf('Pages in browsers'));
+    const listed = [...rows.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? []);
+    expect(listed.sort()).toEqual(asked.sort());
+  });
+
+  it('counts the polling of as many queues as call functions', () => {
+    const sources = Object.values<Consumer>(consumers).flatMap((consumer) => [...consumer.sources]);
+    const polled = sources.filter((source) => 'queue' in source).length;
+    const requests = polled * 5 * 3 * 60 * 24 * 30;
+    expect(deploying).toContain(`${polled} queues that call a function`);
+    expect(deploying).toContain(`= ${(requests / 1e6).toFixed(2)} million requests`);
+    const [all, beyondFree] = [requests, requests - 1e6].map((number) => ((number / 1e6) * 0.4).toFixed(2));
+    expect(deploying).toContain(`the first million is free | $${all} | $${beyondFree} |`);
+  });
+
+  it('sums what it counts', () => {
+    const rows = deploying.slice(deploying.indexOf('| What | How'), deploying.indexOf('Beside it:'));
+    const prices = [...rows.matchAll(/\| (?:\*\*)?\$([\d.]+)(?:\*\*)? \| (?:\*\*)?\$([\d.]+)(?:\*\*)? \|$/gm)];
+    const columns = [1, 2].map((column) => prices.map((row) => Math.round(Number(row[column]) * 100)));
+    for (const column of columns) {
+      const sum = column.pop();
+      expect(column.length).toBe(6);
+      expect(column.reduce((all, one) => all + one)).toBe(sum);
+    }
+  });
+});
+
+describe('the runbook', () => {
+  it.each(alarms)('says of %s whom it hurts, how to look, what to do, and when it is over', (alarm) => {
+    const [, section = ''] = runbook.split(`\n## ${alarm}\n`);
+    const [own = ''] = section.split('\n## ');
+    for (const part of ['Whom it hurts:', 'How to look:', 'What to do:', 'When it is over:'])
+      expect(own).toContain(part);
+    expect(own).toMatch(/```sh\n/);
+  });
+});
+
+describe.each(Object.entries(pages))('%s', (name, page) => {
+  it('names only commands that there are', () => {
+    const commands = [...page.matchAll(/npm run (?:--silent )?([a-z][\w:-]*)/g)].map(([, command]) => command);
+    expect(commands.length).toBeGreaterThan(0);
+    expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(commands));
+  });
+
+  it('links only sections that there are', () => {
+    for (const [, target = '', anchor = ''] of page.matchAll(/\]\(([\w./-]*)#([\w-]+)\)/g)) {
+      const linked = target ? (pages[`docs/${target}`] ?? readFileSync(`docs/${target}`, 'utf8')) : page;
+      expect(anchorsOf(linked), `${name} links ${target}#${anchor}`).toContain(anchor);
+    }
+  });
+});
