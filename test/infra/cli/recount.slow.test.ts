@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { findRunning, tableName } from '../../../infra/local/running.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { openTable } from '../../../lib/table/client.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { type Key, keys } from '../../../lib/table/keys.ts';
 import { transact } from '../../../lib/table/transact.ts';
 import { run, startDeployment } from '../../journeys/deployment.ts';
 import { createTask, newToken } from '../../journeys/stories.ts';
@@ -78,4 +78,17 @@ it.concurrent.each([
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(said);
   expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+it.concurrent('writes nothing where it is told something else the second time, for somebody writes', async () => {
+  const [name, other] = ['a-busy-one', 'tk_01K00000000000000000000000'];
+  const organization = name as Organization;
+  const row = ({ pk, sk }: Key) => ({ pk: { S: pk }, sk: { S: sk } });
+  const list = keys.taskScope(organization, {});
+  const scans = [[row(keys.listRow(list, '*', other.slice(-26)))], []];
+  const aws = await startAws({ 'dynamodb:Scan': () => ({ body: { Items: scans.shift() ?? [] } }) });
+  const { code, stdout, stderr } = await recount(aws.shell, '--org', name, '--table', 'busy', '--fix');
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain('Nothing was written: counted again they were others, so something writes to the table.');
+  expect(aws.asked.map(({ action }) => action)).toEqual(['dynamodb:Scan', 'dynamodb:Scan']);
 });
