@@ -24,7 +24,6 @@ function mayAskModels(emulator: boolean): PolicyStatement {
   });
 }
 
-
 /** The stream keeps a record for 24 h; what is given up before that can still be read there. */
 const maxRecordAge = Duration.hours(20);
 
@@ -59,7 +58,7 @@ export class Pipeline extends Construct {
       table.allowWrites(handler);
       table.hideTokens(handler);
       for (const to of consumer.sendsTo) {
-        built[to].grantSendMessages(handler);
+        built[to].grant(handler, 'sqs:SendMessage');
         // AWS takes the right to send for a batch too, and knows no other; the emulator asks for one of that name.
         if (settings.emulator) built[to].grant(handler, 'sqs:SendMessageBatch');
         handler.addEnvironment(queues[to].urlVariable, built[to].queueUrl);

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
+import type { QueueName } from '../../lib/contract/deployment.ts';
+import type { Endpoint, SecretsUse } from '../../lib/contract/endpoint.ts';
+import { routes } from '../../lib/contract/endpoints.ts';
+import { reads, synthesized, writes } from './synthesized.ts';
+
+const { resources, functionOf, statementsOf } = synthesized();
+const [table = ''] = Object.keys(resources('AWS::DynamoDB::Table'));
+const [key = ''] = Object.keys(resources('AWS::KMS::Key'));
+const constructOf = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
+
+/** A right as text: whether it is given, to do what, on what. */
+const right = (effect: 'Allow' | 'Deny', action: string, on: unknown) => `${effect} ${action} ${JSON.stringify(on)}`;
+const arnOf = (id: string, attribute = 'Arn') => ({ 'Fn::GetAtt': [id, attribute] });
+const allow = (actions: readonly string[], on: unknown) => actions.map((action) => right('Allow', action, on));
+const deny = (actions: readonly string[], on: unknown) => actions.map((action) => right('Deny', action, on));
+
+const queueOf = (name: QueueName): string =>
+  Object.keys(resources('AWS::SQS::Queue')).find((id) =>
+    new RegExp(`^Pipeline${constructOf(name)}[0-9A-F]{8}$`).test(id),
+  ) as string;
+
+/** What every function may: write its own log. */
+const logging = (id: string) =>
+  allow(['logs:CreateLogStream', 'logs:PutLogEvents'], arnOf(functionOf(id).LoggingConfig.LogGroup.Ref));
+
+const secretsOf = (use: SecretsUse | undefined) =>
+  use ? allow([{ seals: 'kms:Encrypt', opens: 'kms:Decrypt' }[use]], arnOf(key)) : [];
+
+const onTable = arnOf(table);
+const writing = [...allow(writes, onTable), ...deny(writes, onTable)];
+
+/** What the contract says that a row needs. */
+function grantsOfRow(id: string, { scope, method, secrets }: Endpoint): string[] {
+  if (!scope) return logging(id);
+  return [...logging(id), ...allow(reads, onTable), ...(method === 'GET' ? [] : writing), ...secretsOf(secrets)];
+}
+
+/** What the contract says that a consumer needs. */
+function grantsOfConsumer(id: string, { sources, sendsTo, secrets, asksModels }: Consumer): string[] {
+  return [
+    ...logging(id),
+    ...allow(reads, onTable),
+    ...deny(reads, onTable),
+    ...writing,
+    ...sendsTo.flatMap((name) => allow(['sqs:SendMessage'], arnOf(queueOf(name)))),
+    ...secretsOf(secrets),
+    ...(asksModels ? allow(['bedrock:InvokeModel'], '*') : []),
+    ...sources.flatMap((source) => {
+      if ('stream' in source)
+        return [...allow(streamReads, arnOf(table, 'StreamArn')), ...allow(['dynamodb:ListStreams'], '*')];
+      if ('queue' in source) return allow(taking, arnOf(queueOf(source.queue)));
+      return allow(['dynamodb:Query'], { 'Fn::Join': ['', [onTable, '/index/due']] });
+    }),
+  ];
+}
+
+const streamReads = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
+/** What Lambda's poller does with a queue. */
+const taking = [
+  'sqs:ChangeMessageVisibility',
+  'sqs:DeleteMessage',
+  'sqs:GetQueueAttributes',
+  'sqs:GetQueueUrl',
+  'sqs:ReceiveMessage',
+];
+
+/** What a function is really given. */
+const givenTo = (id: string): string[] =>
+  statementsOf(id).flatMap(({ Effect, Action, Resource }) =>
+    [Action].flat().flatMap((action) => [Resource].flat().map((on) => right(Effect, action, on))),
+  );
+
+const sorted = (rights: readonly string[]) => [...new Set(rights)].sort();
+
+describe('the rights of each function are those that the contract says it needs, and no other:', () => {
+  it.each(routes.map(([operation, row]) => [constructOf(operation), row] as const))('%s', (id, row) => {
+    expect(sorted(givenTo(id))).toEqual(sorted(grantsOfRow(id, row)));
+  });
+
+  it.each(Object.entries(consumers as Record<string, Consumer>))('%s', (name, row) => {
+    const id = constructOf(name);
+    expect(sorted(givenTo(id))).toEqual(sorted(grantsOfConsumer(id, row)));
+  });
+
+  it('Unmatched', () => {
+    expect(sorted(givenTo('Unmatched'))).toEqual(sorted(logging('Unmatched')));
+  });
+});
