@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The folder of this run, from whoever started the emulator. */
-function folderOfRun(): string {
+export function folderOfRun(): string {
   const { DEPLOY_FOLDER } = process.env;
   if (!DEPLOY_FOLDER) throw new Error('These tests need an emulator of AWS; run them by npm run test:deploy.');
   return DEPLOY_FOLDER;

@@ -24,7 +24,7 @@ function say(text: string): void {
 
 /** `npm run test:deploy`: the very stack in an emulator of AWS, for as long as its tests take. */
 async function main(): Promise<number> {
-  say('installing the emulator of AWS into .deploy, if it is not there');
+  say('installing an emulator of AWS and cfn-lint into .deploy, if they are not there');
   const programs = await installEmulator(join(root, '.deploy', 'emulator'));
   // Named by every process of the emulator and of the functions that it runs.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-deploy-')));
@@ -42,7 +42,9 @@ async function main(): Promise<number> {
     if (!(await noneRunsOn(folder))) throw new Error(`Not ended: ${processesOn(folder).join(', ')}.`);
   });
   say('deploying to it, by the tests');
-  return interrupted ? 1 : runTests({ ...emulator.shell, DEPLOY_FOLDER: folder }, process.argv.slice(2));
+  return interrupted
+    ? 1
+    : runTests({ ...emulator.shell, DEPLOY_FOLDER: folder, DEPLOY_PROGRAMS: programs }, process.argv.slice(2));
 }
 
 function runTests(shell: Record<string, string>, args: string[]): Promise<number> {

@@ -1,13 +1,32 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tellOfAgents } from './agents.ts';
 import { tellOfTheBoard } from './board.ts';
-import { cdk } from './cdk.ts';
+import { cdk, folderOfRun } from './cdk.ts';
 import { deploy, destroy } from './deployed.ts';
 import { tellOfLeastPrivilege } from './least-privilege.ts';
 import { leftovers } from './leftovers.ts';
+import { errorsOf } from './lint.ts';
 import { tellOfRefusals } from './refusals.ts';
 import { tellOfAnUpdate } from './update.ts';
 import { tellOfWebhooks } from './webhooks.ts';
+
+describe('the template', () => {
+  it('of a stack for an account has no error that CloudFormation would find', async () => {
+    await cdk('synth', '--quiet', '-c', 'alarmEmail=ops@example.com');
+    expect(await errorsOf(join(folderOfRun(), 'cdk.out', 'Crewboard.template.json'))).toBe('');
+  }, 120_000);
+
+  it('with an error is known for it', async () => {
+    const broken = join(folderOfRun(), 'broken.template.json');
+    writeFileSync(
+      broken,
+      JSON.stringify({ Resources: { Queue: { Type: 'AWS::SQS::Queue', Properties: { Nam: 'a' } } } }),
+    );
+    expect(await errorsOf(broken)).toContain('E3002');
+  }, 60_000);
+});
 
 describe('a team with an empty account', () => {
   it('bootstraps it, and deploys the stack', async () => {
