@@ -40,8 +40,11 @@ type Watch = {
   during?: { periods: number; of: number };
 };
 
-/** The queues whose messages should be taken at once; in the others they wait for a step of the ladder. */
-const promptQueues: readonly QueueName[] = ['deliveries', 'slowDeliveries', 'executions', 'purges'];
+/**
+ * The queues in which a message that waits hurts somebody. In the others they wait on purpose, for receivers that are
+ * slow, or for what is out of sight already; each metric of an alarm has its price.
+ */
+const promptQueues: readonly QueueName[] = ['deliveries', 'executions'];
 
 /** What operators see: an alarm for each thing that hurts somebody, and a dashboard of the same figures. */
 export class Monitoring extends Construct {
@@ -128,7 +131,7 @@ function watchesOf(
     {
       name: 'oldest-message',
       hurts: 'Receivers hear late, or executions wait for a worker: a message is not taken.',
-      metric: math('MAX([a0, a1, a2, a3])', numbered('a', ages)),
+      metric: math('MAX([a0, a1])', numbered('a', ages)),
       threshold: 300,
       during: { periods: 2, of: 2 },
     },

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { metricNames } from '../../lib/contract/metrics.ts';
@@ -81,6 +82,15 @@ describe('the alarms', () => {
     const left = Object.values(emulated.findResources('AWS::CloudWatch::Alarm')) as { Properties: AlarmProperties }[];
     expect(left.every(({ Properties }) => Properties.Metrics === undefined)).toBe(true);
     expect(left).toHaveLength(alarms.filter(({ Metrics }) => Metrics === undefined).length);
+  });
+});
+
+describe('the price of the alarms', () => {
+  it('is that of the metrics that they look at, as the page for deploying says', () => {
+    const looked = alarms.flatMap(({ Metrics }) => Metrics?.filter(({ Expression }) => !Expression) ?? [undefined]);
+    const page = readFileSync('docs/deploying.md', 'utf8');
+    expect(page).toContain(`| Alarms | ${looked.length} × $0.10`);
+    expect(page).toContain(`$${(looked.length * 0.1).toFixed(2)} | $${((looked.length - 10) * 0.1).toFixed(2)} |`);
   });
 });
 
