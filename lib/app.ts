@@ -3,6 +3,7 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { ulid as ulidAt } from 'ulid';
 import { openAgents } from './agents/agents.ts';
+import { openDelegations } from './agents/delegations.ts';
 import { openExecutions, readRunningCap } from './agents/executions.ts';
 import { openPurges } from './agents/purges.ts';
 import { openRuns } from './agents/runs.ts';
@@ -63,6 +64,7 @@ export function openApp({
     log: new Logger({ serviceName: 'crewboard' }),
     agents: openAgents({ store: agents, purges, defaultModel, ulid, clock }),
     executions: openExecutions({ store: executions, agents, tasks, ulid, clock }),
+    delegations: openDelegations({ store: executions, agents, tasks, ulid, clock }),
     runs: openRuns({ store: executions, agents, tasks, queue: queue('executions'), clock, pause }),
     tokens: openTokens(table),
     idempotency: openIdempotency(table, clock),

@@ -6,29 +6,17 @@ import type {
   ExecutionStarted,
   NewExecution,
 } from '../contract/executions.ts';
-import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound, Refusal } from '../contract/refusals.ts';
+import { notFound } from '../contract/refusals.ts';
 import type { AgentHead } from '../table/agent-items.ts';
 import type { AgentStore } from '../table/agents.ts';
-import { graceMs } from '../table/due.ts';
 import type { RunningExecution } from '../table/execution-items.ts';
-import type { ExecutionStore } from '../table/executions.ts';
 import type { Once } from '../table/idempotency.ts';
 import { unknownTask } from '../table/task-edges.ts';
-import type { StoredTask } from '../table/task-items.ts';
-import type { TaskStore } from '../table/tasks.ts';
-import { untilFresh } from '../table/transact.ts';
-import { refuseWhileBlocked, taken } from './task-moves.ts';
+import { openStart, type StartParts } from './start.ts';
 
 /** What executions are made of. */
-export type ExecutionParts = {
-  store: ExecutionStore;
-  agents: AgentStore;
-  tasks: TaskStore;
-  ulid: () => string;
-  clock: () => number;
-};
+export type ExecutionParts = StartParts & { agents: AgentStore };
 
 const standardCap = 50;
 
@@ -45,7 +33,9 @@ export function readRunningCap(text: string | undefined): number {
 }
 
 /** Executions: what callers can do with them (specification, "Execution"). `runs.ts` carries them out. */
-export function openExecutions({ store, agents, tasks, ulid, clock }: ExecutionParts) {
+export function openExecutions(parts: ExecutionParts) {
+  const { store, agents, tasks } = parts;
+  const start = openStart(parts);
   const found = async (organization: Organization, name: string): Promise<AgentHead> => {
     const agent = await agents.head(organization, name);
     if (!agent) throw notFound();
@@ -64,32 +54,21 @@ export function openExecutions({ store, agents, tasks, ulid, clock }: ExecutionP
       { taskId, ...asked }: NewExecution,
       once: Once,
     ): Promise<ExecutionStarted> {
-      const ulidOfStart = ulid();
-      const startedAt = timestamp(timeOf(ulidOfStart));
-      return untilFresh(store.table, async () => {
+      const decide = async () => {
         const [agent, task] = await Promise.all([
           found(organization, name),
           taskId === undefined ? undefined : tasks.get(organization, taskId),
         ]);
         if (taskId !== undefined && !task) throw unknownTask(taskId, 'taskId');
-        if (agent.status !== 'active') throw notActive(agent);
-        const execution: RunningExecution = {
-          organization,
-          id: `ex_${ulidOfStart}`,
-          agentId: agent.id,
-          agentName: agent.name,
-          ...(taskId !== undefined && { taskId }),
-          status: 'running',
-          startedAt,
-          model: agent.model,
-          selfTest: 'pending',
-          qaReview: 'pending',
-          claims: 0,
-        };
-        const dueAt = timestamp(timeOf(ulidOfStart) + graceMs);
-        await store.start(execution, asked, { dueAt, task: task && (await moveOf(task, execution)), once });
-        return { executionId: execution.id, agentName: agent.name, status: 'running', startedAt };
+        return { agent, asked, task };
+      };
+      const answerOf = ({ id, agentName, status, startedAt }: RunningExecution) => ({
+        executionId: id,
+        agentName,
+        status,
+        startedAt,
       });
+      return answerOf(await start(organization, decide, (execution) => once && (() => once(answerOf(execution)))));
     },
 
     /** A page of the executions of all agents, newest first, with the exact total of the filter. */
@@ -131,19 +110,4 @@ export function openExecutions({ store, agents, tasks, ulid, clock }: ExecutionP
       return execution;
     },
   };
-
-  /** What becomes of the task with the start; a task that is blocked is refused. */
-  async function moveOf(task: StoredTask, execution: RunningExecution) {
-    const { organization } = execution;
-    const [dependencies, owner] = await Promise.all([
-      tasks.getAll(organization, task.dependsOn),
-      task.owner === undefined ? undefined : store.head({ organization, id: task.owner }),
-    ]);
-    refuseWhileBlocked(dependencies);
-    return taken(task, execution, owner?.status === 'running', timestamp(clock()));
-  }
-}
-
-function notActive({ name, status }: AgentHead): Refusal {
-  return new Refusal('agent_not_active', `${name} is ${status}; set its status to active first.`);
 }

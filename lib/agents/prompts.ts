@@ -4,7 +4,11 @@ import type { StoredTask } from '../table/task-items.ts';
 import type { CatalogueSkill } from './skill-catalogue.ts';
 
 /** The work that an execution is about: what others have written, and the only place where it is said to a model. */
-export type Work = Asked & { task?: Pick<StoredTask, 'title' | 'description'> | undefined };
+export type Work = Asked & {
+  task?: Pick<StoredTask, 'title' | 'description'> | undefined;
+  /** The name of the agent that has handed it on, where one has. */
+  delegatedBy?: string | undefined;
+};
 
 /**
  * What an agent is told to be: soul, prompt, and the skills in the order in which they were assigned. Byte for byte the
@@ -19,8 +23,9 @@ export function systemPromptOf(
 }
 
 /** What an agent is asked to do. */
-export function requestOf({ input, context, task }: Work): string {
+export function requestOf({ input, context, task, delegatedBy }: Work): string {
   return joined([
+    delegatedBy && section('delegated-by', delegatedBy),
     task && section('task', joined([task.title, task.description ?? ''])),
     context && section('context', JSON.stringify(context, null, 2)),
     section('input', input),

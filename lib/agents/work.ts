@@ -56,7 +56,7 @@ export async function work(
   ]);
   if (!asked || prepared?.agent.id !== agentId) return undefined;
 
-  const given = { ...asked, task };
+  const given = { ...asked, task, delegatedBy: execution.delegatedBy };
   const answered = await ask(
     model,
     {

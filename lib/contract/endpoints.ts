@@ -9,6 +9,7 @@ import {
   updateAgent,
   updateSoul,
 } from './agents.ts';
+import { delegateTask } from './delegations.ts';
 import { type Endpoint, pathParameters } from './endpoint.ts';
 import { executeAgent, getExecution, listAgentExecutions, listExecutions } from './executions.ts';
 import { health, openapi } from './open.ts';
@@ -36,6 +37,7 @@ export const endpoints = {
   unassignSkill,
   updateSoul,
   executeAgent,
+  delegateTask,
   listExecutions,
   listAgentExecutions,
   getExecution,

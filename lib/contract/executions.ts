@@ -4,6 +4,7 @@ import { AgentName, id, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
 import { TaskId } from './tasks.ts';
 
 export const ExecutionId = id('ex');
+export const DelegationId = id('dl');
 
 /** Where an execution stands: it runs, or has come to its one end. */
 const executionStatuses = ['running', 'completed', 'failed'] as const;
@@ -25,7 +26,7 @@ const contextDepth = 32;
  * Key-values for an execution. Not a `v.record`: that leaves out keys such as `constructor`, and a caller's data is
  * handed on whole.
  */
-const Context = v.pipe(
+export const Context = v.pipe(
   v.unknown(),
   v.rawCheck(({ dataset, addIssue }) => {
     const message = faultOf(dataset.value);
@@ -65,9 +66,12 @@ function isWellFormed(value: unknown): boolean {
   return !isNested(value) || Object.entries(value).every(([key, one]) => key.isWellFormed() && isWellFormed(one));
 }
 
+/** What an agent is to do. */
+export const input = text(1, 100_000);
+
 /** The body of `executeAgent`. */
 export const NewExecution = v.object({
-  input: text(1, 100_000),
+  input,
   taskId: v.optional(TaskId),
   context: v.optional(Context),
 });
@@ -103,6 +107,8 @@ export const Execution = v.object({
   model: v.string(),
   qualityGates: QualityGates,
   error: v.optional(v.string()),
+  /** The delegation that it was started by. */
+  delegationId: v.optional(DelegationId),
 });
 export type Execution = v.InferOutput<typeof Execution>;
 

@@ -1,3 +1,4 @@
+import type { Delegation } from '../contract/delegations.ts';
 import type { Execution, ExecutionListItem, ExecutionStatus, GateResult } from '../contract/executions.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
@@ -19,6 +20,12 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'>
   agentId: string;
   selfTest: GateResult;
   qaReview: GateResult;
+  /** The name of the agent that has handed it on, where one has. */
+  delegatedBy?: string;
+  /** The agents by which it was handed on, from the first on: none of them may be given it again. */
+  ancestors?: string[];
+  /** How often it was handed on. */
+  depth?: number;
   /** The request that has started it, as far as it is known. */
   requestId?: string;
   /** How often a worker has taken it in hand. */
@@ -75,6 +82,22 @@ export function inputItem({ organization, id }: ExecutionHead, { input, context 
     ...keys.executionInput(organization, ulidOf(id)),
     input,
     ...(context && { context: JSON.stringify(context) }),
+  };
+}
+
+/** The item of the delegation that an execution was started by. Where it stands is the execution's to say. */
+export function delegationItem({ organization, id, delegationId = '', delegatedBy, agentName }: ExecutionHead): Item {
+  const Key = keys.delegation(organization, ulidOf(delegationId));
+  return { ...Key, fromAgent: delegatedBy, toAgent: agentName, executionId: id, ...traced() };
+}
+
+/** The delegation that an item stores, and where it stands as the execution stands. */
+export function delegationFrom({ fromAgent, toAgent, sk }: Item, { status, claims }: ExecutionHead): Delegation {
+  return {
+    delegationId: `dl_${sk}`,
+    fromAgent: fromAgent as string,
+    toAgent: toAgent as string,
+    status: status === 'running' && claims === 0 ? 'accepted' : status,
   };
 }
 

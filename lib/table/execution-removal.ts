@@ -2,7 +2,7 @@ import type { ExecutionStatus } from '../contract/executions.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Table } from './client.ts';
 import { deletePartition } from './delete-partition.ts';
-import { cellOf, executionFrom } from './execution-items.ts';
+import { cellOf, type ExecutionHead, executionFrom } from './execution-items.ts';
 import { countDown, type TaskMove } from './executions.ts';
 import { keys } from './keys.ts';
 import { counterOf, everything, leavingLimit, leavingWrites } from './listing.ts';
@@ -85,11 +85,16 @@ async function* listed(
     yield { ulid: ulidOf(id as string), status: status as ExecutionStatus };
 }
 
+/** Goes before the head that names it, so that a purge that is killed in between finds it again. */
+const delegationKey = ({ organization, delegationId = '' }: ExecutionHead) =>
+  keys.delegation(organization, ulidOf(delegationId));
+
 async function purgeExecution(table: Table, { organization }: Purge, ulid: string, release: Release): Promise<void> {
   const Key = keys.executionHead(organization, ulid);
   await untilFresh(table, async () => {
     const item = await getItem(table, Key);
     const execution = item && executionFrom(item);
+    if (execution?.delegationId) await transact(table, [{ Delete: { Key: delegationKey(execution) } }]);
     if (execution?.status !== 'running') return;
     const task = execution.taskId && (await getItem(table, keys.task(organization, ulidOf(execution.taskId))));
     const move = task ? release(taskFrom(task as Item), execution.id) : undefined;

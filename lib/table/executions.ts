@@ -1,3 +1,4 @@
+import type { Delegation } from '../contract/delegations.ts';
 import type { Page } from '../contract/endpoint.ts';
 import type { Execution, ExecutionListItem, ExecutionStatus } from '../contract/executions.ts';
 import { ulidOf } from '../contract/ids.ts';
@@ -9,6 +10,8 @@ import {
   type Asked,
   askedFrom,
   cellOf,
+  delegationFrom,
+  delegationItem,
   type Ending,
   type ExecutionHead,
   executionFrom,
@@ -25,7 +28,7 @@ import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { listingWrites, readPage } from './listing.ts';
 import { metricsWrite } from './metrics.ts';
-import { getItem, queryItems } from './reads.ts';
+import { getItem, getItems, queryItems } from './reads.ts';
 import type { StoredTask } from './task-items.ts';
 import { changeWrites } from './tasks.ts';
 import { ignoreStale, Stale, transact, untilFresh, type Write } from './transact.ts';
@@ -57,15 +60,16 @@ export function openExecutionStore(table: Table, cap: number) {
       asked: Asked,
       { dueAt, task, once }: { dueAt: string; task: TaskMove | undefined; once: Once },
     ): Promise<void> {
-      const { organization, id, agentName, status, startedAt } = execution;
+      const { organization } = execution;
       await transact(table, [
         { Put: { Item: executionItem(execution, dueAt), ConditionExpression: 'attribute_not_exists(pk)' } },
         { Put: { Item: inputItem(execution, asked) } },
+        ...(execution.delegationId ? [{ Put: { Item: delegationItem(execution) } }] : []),
         ...listingWrites(undefined, executionStanding(execution)),
         countUp(organization, cap),
         stillActive(execution),
         ...(task ? changeWrites(organization, task.before, task.after) : []),
-        ...(once ? [once({ executionId: id, agentName, status, startedAt })] : []),
+        ...(once ? [once(execution)] : []),
       ]);
     },
 
@@ -73,6 +77,26 @@ export function openExecutionStore(table: Table, cap: number) {
     async head({ organization, id }: ExecutionReference): Promise<ExecutionHead | undefined> {
       const item = await getItem(table, keys.executionHead(organization, ulidOf(id)));
       return item && executionFrom(item);
+    },
+
+    /** The executions of an agent that run now on a task; on none, where none is named. */
+    async runningOn(organization: Organization, agentId: string, taskId: string | undefined): Promise<ExecutionHead[]> {
+      const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
+      const run = cellOf('running');
+      const rows = await Array.fromAsync(queryItems(table, { pk, from: `${run}#`, to: `${run}#~` }));
+      const sought = rows.filter((row) => row.taskId === taskId).map(({ id }) => ulidOf(id as string));
+      const heads = await getItems(
+        table,
+        sought.map((ulid) => keys.executionHead(organization, ulid)),
+      );
+      return heads.map(executionFrom).filter(({ status }) => status === 'running');
+    },
+
+    /** A delegation, and where it stands; `undefined` where it, or its execution, is gone. */
+    async delegation(organization: Organization, id: string): Promise<Delegation | undefined> {
+      const item = await getItem(table, keys.delegation(organization, ulidOf(id)));
+      const execution = item && (await this.head({ organization, id: item.executionId as string }));
+      return execution && delegationFrom(item, execution);
     },
 
     /** What the execution was asked; `undefined` where it is gone. */

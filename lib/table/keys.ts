@@ -97,6 +97,11 @@ export const keys = {
   /** The lists of executions: all of them, and those of an agent. */
   executionScope: (organization: Organization, agent?: string): ListScope =>
     agent === undefined ? scope(organization, 'XL') : scope(organization, 'XA', agent),
+  /** Who has handed what on to whom. */
+  delegation: (organization: Organization, delegation: string): Key => ({
+    pk: partition(organization, 'D'),
+    sk: delegation,
+  }),
   /** How many executions of the organization run. */
   running: (organization: Organization): Key => ({ pk: partition(organization, 'RUN'), sk: only }),
   /** The finished executions of an agent in numbers, an item for each UTC day on which any was started. */

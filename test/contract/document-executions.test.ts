@@ -41,12 +41,12 @@ describe('the executions in the document', () => {
     expect(at('paths', execute, 'post', 'responses', status).description).toBe(codes);
   });
 
-  it('say of no row but the start that it may be told to come again', () => {
+  it('say of no row but the two that start one that it may be told to come again', () => {
     const paths = Object.entries(at('paths')).flatMap(([path, operations]) =>
       Object.entries(operations).map(([method, { responses }]) => [`${method} ${path}`, responses] as const),
     );
     const limited = paths.filter(([, responses]) => '429' in (responses ?? {})).map(([row]) => row);
-    expect(limited).toEqual([`post ${execute}`]);
+    expect(limited).toEqual([`post ${execute}`, `post ${execute.replace('execute', 'delegate')}`]);
   });
 });
 
@@ -117,7 +117,7 @@ describe('an answer in the document', () => {
     expect(fieldsOf(answerOf(one, 'get', '200').data)).toEqual([
       [
         ...['id', 'agentName', 'taskId', 'status', 'startedAt', 'completedAt', 'durationMs'],
-        ...['input', 'output', 'tokensUsed', 'model', 'qualityGates', 'error'],
+        ...['input', 'output', 'tokensUsed', 'model', 'qualityGates', 'error', 'delegationId'],
       ],
       ['id', 'agentName', 'status', 'startedAt', 'input', 'model', 'qualityGates'],
     ]);

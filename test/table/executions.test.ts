@@ -52,8 +52,8 @@ describe('a start', () => {
     expect(await board.stored(taskId)).toMatchObject({
       ...{ status: 'in_progress', owner: id, assignedAgent: 'writer', version: 2, updatedAt: at(1) },
     });
-    expect(await board.app.idempotency.find(organization, request)).toEqual({
-      data: { executionId: id, agentName, status: 'running', startedAt },
+    expect(await board.app.idempotency.find(organization, request)).toMatchObject({
+      data: { id, agentName, status: 'running', startedAt },
     });
     expect(await faultsOf(board.table, organization)).toEqual([]);
   });

@@ -1,0 +1,6 @@
+import { delegateTask } from '../../lib/contract/delegations.ts';
+import { serve } from '../../lib/http/serve.ts';
+
+export const handler = serve(delegateTask, async ({ params, body, caller, once }, { delegations }) =>
+  delegations.delegate(caller.organization, params.name, body, once),
+);
