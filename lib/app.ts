@@ -5,6 +5,7 @@ import { ulid as ulidAt } from 'ulid';
 import { openAgents } from './agents/agents.ts';
 import { openDelegations } from './agents/delegations.ts';
 import { openExecutions, readRunningCap } from './agents/executions.ts';
+import { openMetrics } from './agents/metrics.ts';
 import { openPurges } from './agents/purges.ts';
 import { openRuns } from './agents/runs.ts';
 import { clientConfig, environment, type QueueName, queues, standardModel } from './contract/deployment.ts';
@@ -15,6 +16,7 @@ import { openTable } from './table/client.ts';
 import { openDeliveryStore } from './table/deliveries.ts';
 import { openExecutionStore } from './table/executions.ts';
 import { openIdempotency } from './table/idempotency.ts';
+import { openMetricsStore } from './table/metrics.ts';
 import { openPurgeStore } from './table/purges.ts';
 import { openTaskStore } from './table/tasks.ts';
 import { openTokens } from './table/tokens.ts';
@@ -65,6 +67,7 @@ export function openApp({
     agents: openAgents({ store: agents, purges, defaultModel, ulid, clock }),
     executions: openExecutions({ store: executions, agents, tasks, ulid, clock }),
     delegations: openDelegations({ store: executions, agents, tasks, ulid, clock }),
+    metrics: openMetrics({ store: openMetricsStore(table), agents, clock }),
     runs: openRuns({ store: executions, agents, tasks, queue: queue('executions'), clock, pause }),
     tokens: openTokens(table),
     idempotency: openIdempotency(table, clock),

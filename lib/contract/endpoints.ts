@@ -1,3 +1,4 @@
+import { getMetrics } from './agent-metrics.ts';
 import {
   assignSkill,
   createAgent,
@@ -41,6 +42,7 @@ export const endpoints = {
   listExecutions,
   listAgentExecutions,
   getExecution,
+  getMetrics,
   listSkillCatalogue,
   registerWebhook,
   listWebhooks,

@@ -1,8 +1,11 @@
-import { ulidOf } from '../contract/ids.ts';
+import { timestamp, ulidFrom, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { Ending } from './execution-items.ts';
+import type { Table } from './client.ts';
+import { cellOf, type Ending } from './execution-items.ts';
 import { keys } from './keys.ts';
-import type { Write } from './transact.ts';
+import { everything } from './listing.ts';
+import { queryItems } from './reads.ts';
+import type { Item, Write } from './transact.ts';
 
 /** A bucket of the histogram of durations is a tenth wider than the one before: its middle is within 5 % of all in it. */
 const growth = 1.1;
@@ -10,6 +13,11 @@ const growth = 1.1;
 /** The bucket of a duration in milliseconds; 0 for less than one, then from 1 on, on a logarithmic scale. */
 function bucketOf(durationMs: number): number {
   return durationMs < 1 ? 0 : 1 + Math.floor(Math.log(durationMs) / Math.log(growth));
+}
+
+/** The duration that a bucket stands for, in milliseconds: the middle of it, on the same scale. */
+function middleOf(bucket: number): number {
+  return bucket === 0 ? 0 : growth ** (bucket - 0.5);
 }
 
 /**
@@ -37,4 +45,65 @@ export function metricsWrite(
       ExpressionAttributeValues: { ':one': 1, ':tokens': tokensUsed, ':durationMs': durationMs },
     },
   };
+}
+
+/** The finished executions of an agent that were started on some days, in numbers. */
+export type Totals = {
+  completed: number;
+  failed: number;
+  tokens: number;
+  /** The sum of all durations. */
+  durationMs: number;
+  /** How often each duration was met, from the shortest on, as the histogram has them. */
+  histogram: { durationMs: number; count: number }[];
+};
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** The numbers of agents, from what ends of executions have counted. */
+export function openMetricsStore(table: Table) {
+  return {
+    /** The totals of an agent's finished executions that were started since the start of a UTC day, `YYYY-MM-DD`. */
+    async totals(organization: Organization, agentId: string, since: string): Promise<Totals> {
+      const totals = { completed: 0, failed: 0, tokens: 0, durationMs: 0 };
+      const buckets = new Map<number, number>();
+      const pk = keys.metrics(organization, ulidOf(agentId));
+      for await (const item of queryItems(table, { pk, from: since })) {
+        for (const name of Object.keys(totals) as (keyof typeof totals)[])
+          totals[name] += (item[name] as number | undefined) ?? 0;
+        for (const [name, count] of Object.entries(item)) {
+          const [, bucket] = /^h(\d+)$/.exec(name) ?? [];
+          if (bucket !== undefined) buckets.set(Number(bucket), (buckets.get(Number(bucket)) ?? 0) + (count as number));
+        }
+      }
+      const histogram = [...buckets]
+        .sort(([a], [b]) => a - b)
+        .map(([bucket, count]) => ({ durationMs: middleOf(bucket), count }));
+      return { ...totals, histogram };
+    },
+
+    /** How many executions of an agent run now. */
+    async running(organization: Organization, agentId: string): Promise<number> {
+      return (await rowsOf(organization, agentId, cellOf('running'), '')).length;
+    },
+
+    /** The durations of an agent's finished executions that were started since the start of a UTC day, one by one. */
+    async durations(organization: Organization, agentId: string, since: string): Promise<number[]> {
+      const rows = await rowsOf(organization, agentId, everything, ulidFrom(Date.parse(since), new Uint8Array(10)));
+      return rows.flatMap(({ durationMs }) => (durationMs === undefined ? [] : [durationMs as number]));
+    },
+  };
+
+  /** The rows of an agent's executions in a run of its list, from a ULID on. */
+  function rowsOf(organization: Organization, agentId: string, run: string, first: string): Promise<Item[]> {
+    const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
+    return Array.fromAsync(queryItems(table, { pk, from: `${run}#${first}`, to: `${run}#~` }));
+  }
+}
+
+export type MetricsStore = ReturnType<typeof openMetricsStore>;
+
+/** The first of the last so many UTC days, today included, as `YYYY-MM-DD`. */
+export function firstDayOf(days: number, now: number): string {
+  return timestamp((Math.floor(now / dayMs) - days + 1) * dayMs).slice(0, 10);
 }
