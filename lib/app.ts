@@ -5,6 +5,7 @@ import { ulid as ulidAt } from 'ulid';
 import { openAgents } from './agents/agents.ts';
 import { openDelegations } from './agents/delegations.ts';
 import { openExecutions, readRunningCap } from './agents/executions.ts';
+import { openImprovements } from './agents/improvements.ts';
 import { openMetrics } from './agents/metrics.ts';
 import { openPurges } from './agents/purges.ts';
 import { openRuns } from './agents/runs.ts';
@@ -16,6 +17,7 @@ import { openTable } from './table/client.ts';
 import { openDeliveryStore } from './table/deliveries.ts';
 import { openExecutionStore } from './table/executions.ts';
 import { openIdempotency } from './table/idempotency.ts';
+import { openImprovementStore } from './table/improvements.ts';
 import { openMetricsStore } from './table/metrics.ts';
 import { openPurgeStore } from './table/purges.ts';
 import { openTaskStore } from './table/tasks.ts';
@@ -68,6 +70,13 @@ export function openApp({
     executions: openExecutions({ store: executions, agents, tasks, ulid, clock }),
     delegations: openDelegations({ store: executions, agents, tasks, ulid, clock }),
     metrics: openMetrics({ store: openMetricsStore(table), agents, clock }),
+    improvements: openImprovements({
+      store: openImprovementStore(table, clock),
+      agents,
+      executions,
+      clock,
+      pause,
+    }),
     runs: openRuns({ store: executions, agents, tasks, queue: queue('executions'), clock, pause }),
     tokens: openTokens(table),
     idempotency: openIdempotency(table, clock),

@@ -12,6 +12,7 @@ import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { Endpoint } from '../../lib/contract/endpoint.ts';
 import { familyOf, routes } from '../../lib/contract/endpoints.ts';
+import { mayAskModels } from './model-access.ts';
 import { ServiceFunction, type Surroundings } from './service-function.ts';
 import { ServiceLog } from './service-log.ts';
 
@@ -98,9 +99,10 @@ export class Api extends Construct {
 }
 
 /** Open paths have no data to read; every other row reads tokens, and GET rows nothing but read. */
-function allow(row: Endpoint, handler: ServiceFunction, { table, secretsKey }: Surroundings): void {
+function allow(row: Endpoint, handler: ServiceFunction, { table, secretsKey, settings }: Surroundings): void {
   if (!row.scope) return;
   table.allowReads(handler);
   if (row.method !== 'GET') table.allowWrites(handler);
   if (row.secrets) secretsKey.allow(handler, row.secrets);
+  if (row.asksModels) handler.addToRolePolicy(mayAskModels(settings.emulator));
 }

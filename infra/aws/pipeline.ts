@@ -1,28 +1,15 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { FilterCriteria, FilterRule, RecursiveLoop, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { type Consumer, type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
 import { maxReceiveCount, type QueueName, queues } from '../../lib/contract/deployment.ts';
+import { mayAskModels } from './model-access.ts';
 import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
 import type { ServiceTable } from './table.ts';
-
-/**
- * The right to ask models: any, for an agent names its own, be it a foundation model, an inference profile of several
- * regions or one that the account has made. What the account has no access to is not given here either.
- *
- * @param emulator AWS takes this right for Converse, and knows none of that name; the emulator asks for one
- */
-function mayAskModels(emulator: boolean): PolicyStatement {
-  return new PolicyStatement({
-    actions: ['bedrock:InvokeModel', ...(emulator ? ['bedrock:Converse'] : [])],
-    resources: ['*'],
-  });
-}
 
 /** The stream keeps a record for 24 h; what is given up before that can still be read there. */
 const maxRecordAge = Duration.hours(20);

@@ -2,6 +2,9 @@ import type { NewAgent } from '../contract/agents.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { StoredAgent } from '../table/agent-items.ts';
 
+/** The system agent that proposes edits of prompts. */
+export const promptImprover = 'prompt-improver';
+
 /** The system agent that judges the output of executions. */
 export const qaReviewer = 'qa-reviewer';
 
@@ -19,7 +22,7 @@ const systemAgents: readonly Pick<NewAgent, 'name' | 'displayName' | 'descriptio
     ].join('\n'),
   },
   {
-    name: 'prompt-improver',
+    name: promptImprover,
     displayName: 'Prompt improver',
     description: 'Proposes edits to the prompts of agents from their recent executions.',
     category: 'operations',

@@ -47,6 +47,8 @@ export type Endpoint = {
   callsOut?: true;
   /** What it does with the secrets of webhooks: it alone is given that right to their key. */
   secrets?: SecretsUse;
+  /** It asks models, and is given the right to. */
+  asksModels?: true;
   /** An answer of this media type, without the envelope. */
   media?: string;
   /** Refusals that this row's own rules can lead to; those that its shape implies are derived (`impliedRefusals`). */

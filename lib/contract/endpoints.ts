@@ -13,6 +13,7 @@ import {
 import { delegateTask } from './delegations.ts';
 import { type Endpoint, pathParameters } from './endpoint.ts';
 import { executeAgent, getExecution, listAgentExecutions, listExecutions } from './executions.ts';
+import { selfImproveAgent } from './improvements.ts';
 import { health, openapi } from './open.ts';
 import { listSkillCatalogue } from './skills.ts';
 import { createTask, deleteTask, getTask, listTasks, updateTask } from './tasks.ts';
@@ -43,6 +44,7 @@ export const endpoints = {
   listAgentExecutions,
   getExecution,
   getMetrics,
+  selfImproveAgent,
   listSkillCatalogue,
   registerWebhook,
   listWebhooks,

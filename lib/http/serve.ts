@@ -1,7 +1,7 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import { type App, app } from '../app.ts';
 import type { Endpoint, ResultOf } from '../contract/endpoint.ts';
-import { onBehalfOf } from '../table/trace.ts';
+import { type Origin, onBehalfOf } from '../table/trace.ts';
 import { authenticate } from './authenticate.ts';
 import { envelope, refuse } from './envelope.ts';
 import type { ApiEvent, ApiResult, Served } from './exchange.ts';
@@ -26,8 +26,12 @@ export function serve<const Row extends Endpoint>(row: Row, behaviour: Behaviour
     .use(idempotent(row, open))
     .use(envelope(row))
     .handler((event: ApiEvent) =>
-      onBehalfOf(event.requestContext.requestId, () => behaviour(event.served as Served<Row>, open()) as never),
+      onBehalfOf(originOf(event), () => behaviour(event.served as Served<Row>, open()) as never),
     );
+}
+
+function originOf({ requestContext, served }: ApiEvent): Origin {
+  return { requestId: requestContext.requestId, tokenId: served?.caller?.tokenId };
 }
 
 /** Answers what was thrown as a refusal, unless a middleware before it has found an answer. */

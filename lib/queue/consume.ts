@@ -8,7 +8,7 @@ import type { Counts } from '../contract/metrics.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Schema } from '../contract/shapes.ts';
 import { organizationOf } from '../table/keys.ts';
-import { onBehalfOf } from '../table/trace.ts';
+import { type Origin, onBehalfOf } from '../table/trace.ts';
 import type { Item } from '../table/transact.ts';
 import { isHopeless } from './hopeless.ts';
 import { meter } from './meter.ts';
@@ -28,7 +28,7 @@ export function consumeStream(handle: (change: Change, app: App) => Promise<void
   const consume = async (record: DynamoDBRecord): Promise<void> => {
     try {
       const change = changeOf(record.dynamodb);
-      await onBehalfOf((change.after ?? change.before)?.requestId as string | undefined, () => handle(change, open()));
+      await onBehalfOf(originOf(change.after ?? change.before), () => handle(change, open()));
     } catch (error) {
       if (!isHopeless(error)) throw error;
       open().log.error('change set aside', { record: record.eventID, error: error as Error });
@@ -44,8 +44,10 @@ export function consumeStream(handle: (change: Change, app: App) => Promise<void
     );
 }
 
-/** What every message may say of itself. */
-type Traceable = { requestId?: string | undefined };
+/** Where a message or an item says that it comes from. */
+function originOf(of: unknown): Origin {
+  return { requestId: (of as { requestId?: string } | undefined)?.requestId };
+}
 
 /**
  * The Lambda handler of a queue: `handle` for each message, side by side, on behalf of the request that it goes back
@@ -59,7 +61,7 @@ export function consumeQueue<const Message extends Schema>(
 ) {
   const consume = async ({ body }: SQSRecord): Promise<void> => {
     const message = v.parse(schema, JSON.parse(body));
-    const counts = await onBehalfOf((message as Traceable).requestId, () => handle(message, open()));
+    const counts = await onBehalfOf(originOf(message), () => handle(message, open()));
     if (counts) meter(counts);
     open().log.info('message', { ...(message as object), ...counts });
   };

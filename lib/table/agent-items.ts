@@ -3,6 +3,7 @@ import type { Agent } from '../contract/agents.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { type Key, keys } from './keys.ts';
+import { askedBy } from './trace.ts';
 import type { Item } from './transact.ts';
 
 /** An agent as it is stored, but for its long texts. Its id's ULID keys what belongs to it: a namesake sees none of it. */
@@ -19,7 +20,7 @@ export type AgentHead = Omit<Agent, 'systemPrompt' | 'soul'> & {
 export type StoredAgent = Agent & { version: number };
 
 /** What names a text: the SHA-256 of its UTF-8 bytes. */
-function hashOf(text: string): string {
+export function hashOf(text: string): string {
   return `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
 }
 
@@ -29,6 +30,38 @@ const emptyHash = hashOf('');
 /** The head of a whole agent. */
 export function headOf({ systemPrompt, soul, ...head }: StoredAgent): AgentHead {
   return { ...head, promptHash: hashOf(systemPrompt), soulHash: hashOf(soul) };
+}
+
+/** Why an agent has another prompt than before. */
+export type PromptChangeReason = 'created' | 'changed' | 'self-improved';
+
+/** That an agent has had a prompt from a moment on: which, why, and by whom. */
+export type PromptChange = {
+  /** Names the prompt, which stands under it for as long as the agent does. */
+  promptHash: string;
+  at: string;
+  why: PromptChangeReason;
+  /** The id of the token that asked for it; absent for what the service has made itself. */
+  by?: string;
+  /** What a pass of self-improvement says of its change. */
+  summary?: string;
+};
+
+/** The item that says so, in the order of time beside the agent's texts. */
+export function promptChangeItem(
+  organization: Organization,
+  { id, systemPrompt, updatedAt, version }: StoredAgent,
+  { why, summary }: Pick<PromptChange, 'why' | 'summary'>,
+): Item {
+  const by = askedBy();
+  return {
+    ...keys.promptChange(organization, ulidOf(id), updatedAt, version),
+    promptHash: hashOf(systemPrompt),
+    at: updatedAt,
+    why,
+    ...(by !== undefined && { by }),
+    ...(summary !== undefined && { summary }),
+  };
 }
 
 /** The item that an agent's head is stored as. Its creation is its id's own time. */

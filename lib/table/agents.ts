@@ -6,7 +6,11 @@ import {
   type AgentHead,
   agentFrom,
   agentItem,
+  hashOf,
   headOf,
+  type PromptChange,
+  type PromptChangeReason,
+  promptChangeItem,
   type StoredAgent,
   textItems,
   textKeys,
@@ -100,7 +104,14 @@ export function openAgentStore(table: Table, defaultModel: string) {
      *
      * @throws `Stale` when it is no longer what was read
      */
-    async change(organization: Organization, before: StoredAgent, after: StoredAgent): Promise<void> {
+    async change(
+      organization: Organization,
+      before: StoredAgent,
+      after: StoredAgent,
+      { why, summary, also = [] }: { why: PromptChangeReason; summary?: string; also?: readonly Write[] } = {
+        why: 'changed',
+      },
+    ): Promise<void> {
       const known = textItems(organization, before).map(({ sk }) => sk);
       await transact(table, [
         {
@@ -113,7 +124,31 @@ export function openAgentStore(table: Table, defaultModel: string) {
         ...textItems(organization, after)
           .filter(({ sk }) => !known.includes(sk))
           .map((Item) => ({ Put: { Item } })),
+        ...(after.systemPrompt === before.systemPrompt
+          ? []
+          : [
+              {
+                Put: {
+                  Item: promptChangeItem(organization, after, { why, ...(summary !== undefined && { summary }) }),
+                },
+              },
+            ]),
+        ...also,
       ]);
+    },
+
+    /** Which prompts an agent has had, the newest first; `text` of each is under its hash. */
+    async promptChanges(organization: Organization, agentId: string): Promise<PromptChange[]> {
+      const pk = keys.agentTexts(organization, ulidOf(agentId));
+      const items = await Array.fromAsync(queryItems(table, { pk, from: '@', to: '@~' }));
+      return items.map(({ pk: _, sk: __, ...change }) => change as PromptChange);
+    },
+
+    /** The prompt that a hash names, of those that an agent has had. */
+    async promptOf(organization: Organization, agentId: string, hash: string): Promise<string | undefined> {
+      if (hash === hashOf('')) return '';
+      const item = await getItem(table, keys.agentText(organization, ulidOf(agentId), hash));
+      return item?.text as string | undefined;
     },
 
     /**
@@ -205,6 +240,7 @@ function putAgent(organization: Organization, agent: StoredAgent, otherwise: () 
       otherwise,
     },
     ...textItems(organization, agent).map((Item) => ({ Put: { Item } })),
+    { Put: { Item: promptChangeItem(organization, agent, { why: 'created' }) } },
   ];
 }
 

@@ -111,6 +111,17 @@ export function openExecutionStore(table: Table, cap: number) {
       return untilFresh(table, async () => wholeExecution(await Array.fromAsync(queryItems(table, { pk }))));
     },
 
+    /** The newest executions of an agent, as they are now. */
+    async recent(organization: Organization, agentId: string, count: number): Promise<ExecutionHead[]> {
+      const list = keys.executionScope(organization, ulidOf(agentId));
+      const { rows } = await readPage(table, { list, limit: count, offset: 0 });
+      const heads = await getItems(
+        table,
+        rows.map(({ ulid }) => keys.executionHead(organization, ulid)),
+      );
+      return heads.map(executionFrom);
+    },
+
     /** A page of the executions of all agents or of one, newest first, and the exact number of all that match. */
     async list(
       organization: Organization,

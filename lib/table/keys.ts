@@ -64,6 +64,11 @@ export const keys = {
     pk: partition(organization, 'AP', agent),
     sk: hash,
   }),
+  /** Which prompt an agent has had since when; beside its texts, and in the order of time. */
+  promptChange: (organization: Organization, agent: string, at: string, version: number): Key => ({
+    pk: partition(organization, 'AP', agent),
+    sk: `@${at}#${String(version).padStart(9, '0')}`,
+  }),
   agentSkills: (organization: Organization, agent: string) => partition(organization, 'AS', agent),
   agentSkill: (organization: Organization, agent: string, skill: string): Key => ({
     pk: partition(organization, 'AS', agent),
@@ -76,6 +81,7 @@ export const keys = {
     keys.executionScope(organization, agent).rows,
     keys.executionScope(organization, agent).counters,
     keys.metrics(organization, agent),
+    keys.improvement(organization, agent).pk,
   ],
   /** What is left to be purged of an agent that was deleted. */
   purge: (organization: Organization, agent: string): Key => ({ pk: partition(organization, 'PU'), sk: agent }),
@@ -101,6 +107,11 @@ export const keys = {
   delegation: (organization: Organization, delegation: string): Key => ({
     pk: partition(organization, 'D'),
     sk: delegation,
+  }),
+  /** The pass of self-improvement that an agent is in. */
+  improvement: (organization: Organization, agent: string): Key => ({
+    pk: partition(organization, 'AI', agent),
+    sk: only,
   }),
   /** How many executions of the organization run. */
   running: (organization: Organization): Key => ({ pk: partition(organization, 'RUN'), sk: only }),

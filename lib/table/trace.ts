@@ -1,17 +1,30 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-const requests = new AsyncLocalStorage<string>();
+/** Where something that is done comes from, as far as it is known. */
+export type Origin = {
+  /** The request that it goes back to. */
+  requestId?: string | undefined;
+  /** The id of the token that asked for it. */
+  tokenId?: string | undefined;
+};
+
+const origins = new AsyncLocalStorage<Origin>();
 
 /**
- * Does something on behalf of a request, as far as it is known: what is written meanwhile carries the request's id, as
- * do the messages and log lines that come of it, in whatever function. So one id tells a whole story.
+ * Does something on behalf of a request: what is written meanwhile carries the request's id, as do the messages and log
+ * lines that come of it, in whatever function. So one id tells a whole story.
  */
-export function onBehalfOf<Result>(requestId: string | undefined, act: () => Result): Result {
-  return requestId === undefined ? act() : requests.run(requestId, act);
+export function onBehalfOf<Result>(origin: Origin, act: () => Result): Result {
+  return origins.run(origin, act);
 }
 
 /** The request on whose behalf something is being done, as a field of what is written; none where it is not known. */
 export function traced(): { requestId?: string } {
-  const requestId = requests.getStore();
+  const { requestId } = origins.getStore() ?? {};
   return requestId === undefined ? {} : { requestId };
+}
+
+/** The token on whose behalf something is being done, by its id; none where it is not known. */
+export function askedBy(): string | undefined {
+  return origins.getStore()?.tokenId;
 }

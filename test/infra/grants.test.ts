@@ -28,13 +28,21 @@ const logging = (id: string) =>
 const secretsOf = (use: SecretsUse | undefined) =>
   use ? allow([{ seals: 'kms:Encrypt', opens: 'kms:Decrypt' }[use]], arnOf(key)) : [];
 
+const modelsOf = (asks: true | undefined) => (asks ? allow(['bedrock:InvokeModel'], '*') : []);
+
 const onTable = arnOf(table);
 const writing = [...allow(writes, onTable), ...deny(writes, onTable)];
 
 /** What the contract says that a row needs. */
-function grantsOfRow(id: string, { scope, method, secrets }: Endpoint): string[] {
+function grantsOfRow(id: string, { scope, method, secrets, asksModels }: Endpoint): string[] {
   if (!scope) return logging(id);
-  return [...logging(id), ...allow(reads, onTable), ...(method === 'GET' ? [] : writing), ...secretsOf(secrets)];
+  return [
+    ...logging(id),
+    ...allow(reads, onTable),
+    ...(method === 'GET' ? [] : writing),
+    ...secretsOf(secrets),
+    ...modelsOf(asksModels),
+  ];
 }
 
 /** What the contract says that a consumer needs. */
@@ -46,7 +54,7 @@ function grantsOfConsumer(id: string, { sources, sendsTo, secrets, asksModels }:
     ...writing,
     ...sendsTo.flatMap((name) => allow(['sqs:SendMessage'], arnOf(queueOf(name)))),
     ...secretsOf(secrets),
-    ...(asksModels ? allow(['bedrock:InvokeModel'], '*') : []),
+    ...modelsOf(asksModels),
     ...sources.flatMap((source) => {
       if ('stream' in source)
         return [...allow(streamReads, arnOf(table, 'StreamArn')), ...allow(['dynamodb:ListStreams'], '*')];

@@ -265,15 +265,15 @@ describe('the assignment of a skill', () => {
 });
 
 describe('one transaction is', () => {
-  it('a create with two texts under an Idempotency-Key: the agent, its texts, the answer', async () => {
+  it('a create with two texts under an Idempotency-Key: the agent, its texts, which prompt it has, the answer', async () => {
     const put = () => store.insert(organization, storedAgent(both), record);
-    expect(await transactionsOf(put)).toEqual([4]);
+    expect(await transactionsOf(put)).toEqual([5]);
   });
 
-  it('a change of two texts: the agent and its texts', async () => {
+  it('a change of two texts: the agent, its texts, which prompt it has', async () => {
     const agent = await insert(both);
     const after = next(agent, { systemPrompt: 'a', soul: 'b' });
-    expect(await transactionsOf(() => store.change(organization, agent, after))).toEqual([3]);
+    expect(await transactionsOf(() => store.change(organization, agent, after))).toEqual([4]);
   });
 
   it('an assignment under an Idempotency-Key: the agent, the skill, the answer', async () => {
@@ -295,12 +295,12 @@ describe('the cost', () => {
   const cost = (requests: number, rcu: number, wcu: number): Omit<Cost, 'rounds'> => ({ requests, rcu, wcu });
   const catalogue = [{ id: skill.id, name: 'a', description: 'd' }];
 
-  it('of a create is one request: a write unit, or two for each item of a transaction', async () => {
-    expect(await costOf(() => create())).toMatchObject(cost(1, 0, 1));
+  it('of a create is one request: two write units for each item of its transaction', async () => {
+    expect(await costOf(() => create())).toMatchObject(cost(1, 0, 4));
     organization = `${organization}x` as Organization;
-    expect(await costOf(() => create(both))).toMatchObject(cost(1, 0, 6));
+    expect(await costOf(() => create(both))).toMatchObject(cost(1, 0, 8));
     organization = `${organization}x` as Organization;
-    expect(await costOf(() => create(both, record))).toMatchObject(cost(1, 0, 8));
+    expect(await costOf(() => create(both, record))).toMatchObject(cost(1, 0, 10));
   });
 
   it('of a read is one request without texts, else two', async () => {

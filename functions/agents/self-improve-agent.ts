@@ -1,0 +1,10 @@
+import { readSkills } from '../../lib/agents/skill-catalogue.ts';
+import { selfImproveAgent } from '../../lib/contract/improvements.ts';
+import { serve } from '../../lib/http/serve.ts';
+import { openBedrock } from '../../lib/model/bedrock.ts';
+
+const tools = { model: openBedrock(process.env), catalogue: readSkills() };
+
+export const handler = serve(selfImproveAgent, async ({ params, body, caller, once }, { improvements }) =>
+  improvements.improve(caller.organization, params.name, body, tools, once),
+);

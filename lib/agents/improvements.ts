@@ -1,0 +1,124 @@
+import { timestamp } from '../contract/ids.ts';
+import type { Improvement, NewImprovement } from '../contract/improvements.ts';
+import type { Organization } from '../contract/organization.ts';
+import { notFound } from '../contract/refusals.ts';
+import { hashOf, type StoredAgent } from '../table/agent-items.ts';
+import type { AgentStore, PreparedAgent } from '../table/agents.ts';
+import type { ExecutionStore } from '../table/executions.ts';
+import type { Once } from '../table/idempotency.ts';
+import type { ImprovementStore } from '../table/improvements.ts';
+import { Stale, transact, type Write } from '../table/transact.ts';
+import type { Pause } from './asking.ts';
+import { evidenceOf } from './evidence.ts';
+import { type Pass, pass } from './improvement-pass.ts';
+import { promptImprover, qaReviewer } from './system-agents.ts';
+import type { Tools } from './work.ts';
+
+/** What self-improvement is made of. */
+export type ImprovementParts = {
+  store: ImprovementStore;
+  agents: AgentStore;
+  executions: ExecutionStore;
+  clock: () => number;
+  pause: Pause;
+};
+
+/** An agent that changes all the time is not waited for longer. */
+const triesOfChange = 5;
+
+/** Self-improvement: an agent's prompt is changed only for one that was seen to do better (design §5). */
+export function openImprovements({ store, agents, executions, clock, pause }: ImprovementParts) {
+  return {
+    /**
+     * Makes a pass, within 25 seconds: evidence, a proposal, old and new prompt on recent inputs, a blind choice. The
+     * prompt is changed only if it is still the one that the pass began with; soul and skills never.
+     *
+     * @throws `Refusal` `not_found`, `improvement_in_progress`
+     */
+    async improve(
+      organization: Organization,
+      name: string,
+      asked: NewImprovement,
+      tools: Tools,
+      once: Once,
+    ): Promise<Improvement> {
+      const startedAt = clock();
+      const agent = await agents.head(organization, name);
+      if (!agent) throw notFound();
+      const end = await store.begin(organization, agent.id);
+      try {
+        const prepared = await agents.prepared(organization, name);
+        if (prepared?.agent.id !== agent.id) throw notFound();
+        const came = await passOf(organization, prepared, asked, tools, startedAt);
+        return await conclude(organization, prepared.agent, came, once);
+      } finally {
+        // What cannot be ended now is over with its lease; the answer does not wait for it.
+        await end().catch(() => {});
+      }
+    },
+  };
+
+  async function passOf(
+    organization: Organization,
+    prepared: PreparedAgent,
+    { lookbackExecutions, focusArea }: NewImprovement,
+    tools: Tools,
+    startedAt: number,
+  ): Promise<Pass> {
+    const [recent, improver, reviewer] = await Promise.all([
+      executions.recent(organization, prepared.agent.id, lookbackExecutions),
+      agents.prepared(organization, promptImprover),
+      agents.prepared(organization, qaReviewer),
+    ]);
+    return pass(
+      { prepared, improver, reviewer, evidence: evidenceOf(recent), focusArea },
+      { ...tools, asked: (execution) => executions.asked(execution), clock, pause },
+      startedAt,
+    );
+  }
+
+  /** Adopts what won, or says why not; either is recorded with the answer, or not at all. */
+  async function conclude(
+    organization: Organization,
+    agent: StoredAgent,
+    came: Pass,
+    once: Once,
+  ): Promise<Improvement> {
+    const previousPromptHash = hashOf(agent.systemPrompt);
+    const answer = (improved: boolean, changesSummary: string, prompt: string): Improvement => ({
+      improved,
+      changesSummary,
+      previousPromptHash,
+      newPromptHash: hashOf(prompt),
+    });
+    if ('prompt' in came) {
+      const adopted = answer(true, came.summary, came.prompt);
+      if (await adopt(organization, agent, came, once ? [once(adopted)] : [])) return adopted;
+    }
+    const why = 'prompt' in came ? 'The prompt was changed meanwhile; that change stands.' : came.reason;
+    const kept = answer(false, why, agent.systemPrompt);
+    if (once) await transact(executions.table, [once(kept)]);
+    return kept;
+  }
+
+  /** Writes the new prompt into the agent as it is now, unless its prompt is another by now, or it is gone. */
+  async function adopt(
+    organization: Organization,
+    { id, name, systemPrompt }: StoredAgent,
+    { prompt, summary }: { prompt: string; summary: string },
+    also: readonly Write[],
+  ): Promise<boolean> {
+    for (let tries = 1; ; tries++) {
+      const now = await agents.get(organization, name);
+      if (now?.id !== id || now.systemPrompt !== systemPrompt) return false;
+      const after = { ...now, systemPrompt: prompt, version: now.version + 1, updatedAt: timestamp(clock()) };
+      try {
+        await agents.change(organization, now, after, { why: 'self-improved', summary, also });
+        return true;
+      } catch (error) {
+        // Something else of the agent was changed meanwhile: its prompt may still be the same.
+        if (!(error instanceof Stale) || tries === triesOfChange) throw error;
+      }
+    }
+  }
+}
