@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../infra/aws/settings.ts';
 import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { synthesized } from '../infra/synthesized.ts';
 
 const pages = Object.fromEntries(
   ['README.md', 'docs/deploying.md', 'docs/runbook.md'].map((page) => [page, readFileSync(page, 'utf8')]),
@@ -10,18 +11,10 @@ const pages = Object.fromEntries(
 const deploying = pages['docs/deploying.md'] as string;
 const runbook = pages['docs/runbook.md'] as string;
 
-/** The alarms, whose messages link these sections. */
-const alarms = [
-  'api-errors',
-  'api-latency',
-  'stream-age',
-  'oldest-message',
-  'dead-letters',
-  'lost-executions',
-  'delivery-success',
-  'model-throttling',
-  'unauthorized-burst',
-];
+/** The alarms of the stack, whose messages link these sections. */
+const alarms = Object.values(synthesized().resources<{ AlarmName: string }>('AWS::CloudWatch::Alarm')).map(
+  ({ Properties }) => Properties.AlarmName.replace('Crewboard ', ''),
+);
 
 /** The anchors of a page's headings, as GitHub makes them. */
 function anchorsOf(page: string): string[] {
