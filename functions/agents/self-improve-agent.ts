@@ -2,8 +2,9 @@ import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { selfImproveAgent } from '../../lib/contract/improvements.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { openBedrock } from '../../lib/model/bedrock.ts';
+import { logFailure } from '../../lib/queue/log-failure.ts';
 
-const tools = { model: openBedrock(process.env), catalogue: readSkills() };
+const tools = { model: openBedrock(process.env, logFailure), catalogue: readSkills() };
 
 export const handler = serve(selfImproveAgent, async ({ params, body, caller, once }, { improvements }) =>
   improvements.improve(caller.organization, params.name, body, tools, once),

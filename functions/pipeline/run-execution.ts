@@ -2,7 +2,8 @@ import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { ExecutionMessage } from '../../lib/contract/messages.ts';
 import { openBedrock } from '../../lib/model/bedrock.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
+import { logFailure } from '../../lib/queue/log-failure.ts';
 
-const tools = { model: openBedrock(process.env), catalogue: readSkills() };
+const tools = { model: openBedrock(process.env, logFailure), catalogue: readSkills() };
 
 export const handler = consumeQueue(ExecutionMessage, async (message, { runs }) => runs.carryOut(message, tools));

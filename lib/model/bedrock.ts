@@ -12,11 +12,17 @@ const agent = { maxSockets: Number.POSITIVE_INFINITY };
 /**
  * The models of this deployment. It is no part of `app.ts`, so that only functions which ask a model carry Bedrock's
  * client; that is opened by the first question.
+ *
+ * @param onFailure see `openModel`
  */
-export function openBedrock(variables: Readonly<Record<string, string | undefined>>): Model {
+export function openBedrock(
+  variables: Readonly<Record<string, string | undefined>>,
+  onFailure?: (error: unknown) => void,
+): Model {
   let model: Model | undefined;
   return (question) => {
-    model ??= openModel(openClient(variables[environment.modelEndpoint], variables[environment.modelRegion]));
+    const { [environment.modelEndpoint]: endpoint, [environment.modelRegion]: region } = variables;
+    model ??= openModel(openClient(endpoint, region), onFailure);
     return model(question);
   };
 }

@@ -61,8 +61,12 @@ const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
  * tool is offered.
  *
  * @param client one that does not try again by itself: who asks knows how long it can wait
+ * @param onFailure is told what Bedrock or the way to it said, in its own words: for a log, and for no caller
  */
-export function openModel(client: Pick<BedrockRuntimeClient, 'send'>): Model {
+export function openModel(
+  client: Pick<BedrockRuntimeClient, 'send'>,
+  onFailure: (error: unknown) => void = () => {},
+): Model {
   return async ({ model, system, user, maxTokens, signal }) => {
     // Bedrock takes no text that is blank.
     const command = new ConverseCommand({
@@ -74,7 +78,10 @@ export function openModel(client: Pick<BedrockRuntimeClient, 'send'>): Model {
     try {
       return answerOf(await client.send(command, { abortSignal: signal }));
     } catch (error) {
-      return { tokens: 0, ...(signal.aborted ? { kind: 'aborted' } : failureOf(error)) };
+      if (signal.aborted) return { tokens: 0, kind: 'aborted' };
+      const failure = failureOf(error);
+      if (failure.kind !== 'throttled') onFailure(error);
+      return { tokens: 0, ...failure };
     }
   };
 }
