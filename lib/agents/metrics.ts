@@ -27,10 +27,7 @@ export function openMetrics({
       const agent = await agents.head(organization, name);
       if (!agent) throw notFound();
       const since = firstDayOf(periodDays[period], clock());
-      const [totals, running] = await Promise.all([
-        store.totals(organization, agent.id, since),
-        store.running(organization, agent.id),
-      ]);
+      const totals = await store.totals(organization, agent.id, since);
       const finished = totals.completed + totals.failed;
       const durations =
         finished > exactUpTo
@@ -38,14 +35,13 @@ export function openMetrics({
           : (await store.durations(organization, agent.id, since))
               .sort((a, b) => a - b)
               .map((durationMs) => ({ durationMs, count: 1 }));
-      return { agentName: agent.name, period, ...metricsOf(totals, running, durations) };
+      return { agentName: agent.name, period, ...metricsOf(totals, durations) };
     },
   };
 }
 
 function metricsOf(
-  { completed, failed, tokens, durationMs }: Totals,
-  running: number,
+  { completed, failed, running, tokens, durationMs }: Totals & { running: number },
   durations: Totals['histogram'],
 ): Omit<AgentMetrics, 'agentName' | 'period'> {
   const finished = completed + failed;

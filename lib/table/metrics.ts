@@ -5,7 +5,7 @@ import { cellOf, type Ending } from './execution-items.ts';
 import { keys } from './keys.ts';
 import { everything } from './listing.ts';
 import { queryItems } from './reads.ts';
-import type { Item, Write } from './transact.ts';
+import { type Item, Stale, untilFresh, type Write } from './transact.ts';
 
 /** A bucket of the histogram of durations is a tenth wider than the one before: its middle is within 5 % of all in it. */
 const growth = 1.1;
@@ -63,28 +63,19 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** The numbers of agents, from what ends of executions have counted. */
 export function openMetricsStore(table: Table) {
   return {
-    /** The totals of an agent's finished executions that were started since the start of a UTC day, `YYYY-MM-DD`. */
-    async totals(organization: Organization, agentId: string, since: string): Promise<Totals> {
-      const totals = { completed: 0, failed: 0, tokens: 0, durationMs: 0 };
-      const buckets = new Map<number, number>();
-      const pk = keys.metrics(organization, ulidOf(agentId));
-      for await (const item of queryItems(table, { pk, from: since })) {
-        for (const name of Object.keys(totals) as (keyof typeof totals)[])
-          totals[name] += (item[name] as number | undefined) ?? 0;
-        for (const [name, count] of Object.entries(item)) {
-          const [, bucket] = /^h(\d+)$/.exec(name) ?? [];
-          if (bucket !== undefined) buckets.set(Number(bucket), (buckets.get(Number(bucket)) ?? 0) + (count as number));
-        }
-      }
-      const histogram = [...buckets]
-        .sort(([a], [b]) => a - b)
-        .map(([bucket, count]) => ({ durationMs: middleOf(bucket), count }));
-      return { ...totals, histogram };
-    },
-
-    /** How many executions of an agent run now. */
-    async running(organization: Organization, agentId: string): Promise<number> {
-      return (await rowsOf(organization, agentId, cellOf('running'), '')).length;
+    /**
+     * The totals of an agent's finished executions that were started since the start of a UTC day, `YYYY-MM-DD`, and how
+     * many run now. One that ends between two reads would be in neither or in both: those that ran before the totals
+     * were read must run behind them too.
+     */
+    totals(organization: Organization, agentId: string, since: string): Promise<Totals & { running: number }> {
+      return untilFresh(table, async () => {
+        const before = await running(organization, agentId);
+        const totals = await finishedSince(organization, agentId, since);
+        const after = before.length > 0 ? await running(organization, agentId) : [];
+        if (before.some((id) => !after.includes(id))) throw new Stale();
+        return { ...totals, running: before.length };
+      });
     },
 
     /** The durations of an agent's finished executions that were started since the start of a UTC day, one by one. */
@@ -93,6 +84,30 @@ export function openMetricsStore(table: Table) {
       return rows.flatMap(({ durationMs }) => (durationMs === undefined ? [] : [durationMs as number]));
     },
   };
+
+  async function finishedSince(organization: Organization, agentId: string, since: string): Promise<Totals> {
+    const totals = { completed: 0, failed: 0, tokens: 0, durationMs: 0 };
+    const buckets = new Map<number, number>();
+    const pk = keys.metrics(organization, ulidOf(agentId));
+    for await (const item of queryItems(table, { pk, from: since })) {
+      for (const name of Object.keys(totals) as (keyof typeof totals)[])
+        totals[name] += (item[name] as number | undefined) ?? 0;
+      for (const [name, count] of Object.entries(item)) {
+        const [, bucket] = /^h(\d+)$/.exec(name) ?? [];
+        if (bucket !== undefined) buckets.set(Number(bucket), (buckets.get(Number(bucket)) ?? 0) + (count as number));
+      }
+    }
+    const histogram = [...buckets]
+      .sort(([a], [b]) => a - b)
+      .map(([bucket, count]) => ({ durationMs: middleOf(bucket), count }));
+    return { ...totals, histogram };
+  }
+
+  /** The ids of an agent's executions that run. */
+  async function running(organization: Organization, agentId: string): Promise<string[]> {
+    const rows = await rowsOf(organization, agentId, cellOf('running'), '');
+    return rows.map(({ id }) => id as string);
+  }
 
   /** The rows of an agent's executions in a run of its list, from a ULID on. */
   function rowsOf(organization: Organization, agentId: string, run: string, first: string): Promise<Item[]> {
