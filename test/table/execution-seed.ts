@@ -11,6 +11,7 @@ import {
   outputItems,
   type RunningExecution,
 } from '../../lib/table/execution-items.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { completed, failed } from './execution-board.ts';
 import { countsOf } from './execution-oracle.ts';
 import { derivedFrom, writeItems } from './seed.ts';
@@ -70,4 +71,21 @@ export function seedExecutions(
     ];
   });
   return writeItems(table, [...parts, ...countsOf(organization, executions).values()]);
+}
+
+/**
+ * Writes only what the metrics of agents are read from: the rows of all and of those that run, and their days' numbers.
+ * Rows that no test reads may be left out.
+ */
+export function seedMetrics(
+  table: Table,
+  organization: Organization,
+  executions: readonly ExecutionHead[],
+  areRead = true,
+): Promise<void> {
+  const own = new Set(executions.map(({ agentId }) => keys.executionScope(organization, ulidOf(agentId)).rows));
+  const rows = [...derivedFrom((areRead ? executions : []).map(executionStanding)).values()].filter(
+    ({ pk, sk }) => own.has(pk as string) && /^[*r]#/.test(sk as string),
+  );
+  return writeItems(table, [...rows, ...countsOf(organization, executions).values()]);
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { metricsWrite } from '../../lib/table/metrics.ts';
+import { firstDayOf, metricsWrite } from '../../lib/table/metrics.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { transact } from '../../lib/table/transact.ts';
 import { openBoard } from './board.ts';
@@ -69,4 +69,14 @@ it('a day says how many ended how, the sum of their tokens and durations, and ho
     h0: 1,
     [bucketOf(1000)]: 2,
   });
+});
+
+it.each([
+  [1, '2026-03-01T00:00:00.000Z', '2026-03-01'],
+  [1, '2026-03-01T23:59:59.999Z', '2026-03-01'],
+  [2, '2028-03-01T00:00:00.000Z', '2028-02-29'],
+  [2, '2026-03-01T00:00:00.000Z', '2026-02-28'],
+  [90, '2026-01-01T00:00:00.000Z', '2025-10-04'],
+])('the first of %i days is, at %s, %s', (days, now, first) => {
+  expect(firstDayOf(days, Date.parse(now))).toBe(first);
 });

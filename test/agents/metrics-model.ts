@@ -1,0 +1,85 @@
+import { ulid } from 'ulid';
+import { openMetrics } from '../../lib/agents/metrics.ts';
+import type { AgentMetrics, Period } from '../../lib/contract/agent-metrics.ts';
+import { timestamp } from '../../lib/contract/ids.ts';
+import type { StoredAgent } from '../../lib/table/agent-items.ts';
+import type { Table } from '../../lib/table/client.ts';
+import type { ExecutionHead, RunningExecution } from '../../lib/table/execution-items.ts';
+import { openMetricsStore } from '../../lib/table/metrics.ts';
+import { completed, type ExecutionBoard, failed } from '../table/execution-board.ts';
+
+export const periods: readonly Period[] = ['7d', '30d', '90d'];
+
+/** A minute, in milliseconds. */
+const minute = 60_000;
+export const dayMs = 24 * 60 * minute;
+
+/** The metrics of a board's agents, as decided over its table, or over what is seen of it. */
+export function metricsOf({ table, agents, clock }: ExecutionBoard, seen: Table = table) {
+  return openMetrics({ store: openMetricsStore(seen), agents, clock });
+}
+
+/** What an execution has come to; one without an end runs. */
+export type Came = { status: 'running' | 'completed' | 'failed'; durationMs: number; tokensUsed: number };
+
+/** The execution of an agent that was started at a moment, as its start and its end would have left it. */
+export function executionOf(
+  { organization }: ExecutionBoard,
+  { id: agentId, name: agentName, model }: StoredAgent,
+  startedMs: number,
+  { status, durationMs, tokensUsed }: Came,
+): ExecutionHead {
+  const head: RunningExecution = {
+    ...{ organization, id: `ex_${ulid(startedMs)}`, agentId, agentName, model, status: 'running', claims: 1 },
+    ...{ startedAt: timestamp(startedMs), selfTest: 'pending', qaReview: 'pending' },
+  };
+  if (status === 'running') return head;
+  const end = { completedAt: timestamp(startedMs + durationMs), durationMs, tokensUsed };
+  return { ...head, ...(status === 'failed' ? failed(end) : completed(end)) };
+}
+
+/** Numbers from 0 up to 1 that look like chance and are the same every time. */
+export function chance(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+/** What an execution came to by chance: some take no time or very long, one in seven fails. */
+export function cameBy(next: () => number): Came {
+  const durationMs = next() < 0.05 ? 0 : Math.floor(Math.exp(next() * Math.log(10 * minute)));
+  return { status: next() < 1 / 7 ? 'failed' : 'completed', durationMs, tokensUsed: Math.floor(next() * 50_000) };
+}
+
+/** The metrics that an agent must have, reckoned from all its executions one by one. */
+export function reckoned(
+  agentName: string,
+  executions: readonly ExecutionHead[],
+  period: Period,
+  now: number,
+): AgentMetrics {
+  const today = new Date(now);
+  today.setUTCHours(0, 0, 0, 0);
+  today.setUTCDate(today.getUTCDate() - Number.parseInt(period, 10) + 1);
+  const inWindow = executions.filter(({ startedAt }) => Date.parse(startedAt) >= today.getTime());
+  const count = (status: string) => inWindow.filter((execution) => execution.status === status).length;
+  const [completed, failed] = [count('completed'), count('failed')];
+  const running = executions.filter(({ status }) => status === 'running').length;
+  const durations = inWindow.flatMap(({ durationMs }) => durationMs ?? []).sort((a, b) => a - b);
+  const tokens = inWindow.flatMap(({ tokensUsed }) => tokensUsed ?? []);
+  const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+  const average = (numbers: readonly number[]) => Math.round(sum(numbers) / Math.max(1, numbers.length));
+  const rank = (percent: number) => durations[Math.ceil((durations.length * percent) / 100) - 1] ?? 0;
+  return {
+    agentName,
+    period,
+    executions: {
+      ...{ total: completed + failed + running, completed, failed, running },
+      successRate: Number((completed / Math.max(1, completed + failed)).toFixed(4)),
+    },
+    performance: { avgDurationMs: average(durations), p50DurationMs: rank(50), p95DurationMs: rank(95) },
+    tokens: { total: sum(tokens), avgPerExecution: average(tokens) },
+  };
+}

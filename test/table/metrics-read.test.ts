@@ -1,0 +1,107 @@
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { ulid } from 'ulid';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Table } from '../../lib/table/client.ts';
+import { Lost } from '../../lib/table/execution-steps.ts';
+import { openExecutionStore } from '../../lib/table/executions.ts';
+import { openMetricsStore } from '../../lib/table/metrics.ts';
+import { completed, type ExecutionBoard, failed, openExecutionBoard } from './execution-board.ts';
+import { watchedTable } from './watched-table.ts';
+
+const since = '2026-01-01';
+
+let board: ExecutionBoard;
+beforeEach(async () => {
+  board = await openExecutionBoard();
+});
+
+const totals = (seen: Table = board.table) => openMetricsStore(seen).totals(board.organization, board.agent.id, since);
+
+const oneEnded = { completed: 1, failed: 0, running: 0, tokens: 42, durationMs: 5000 };
+
+describe('an execution is counted once', () => {
+  it.each([0, 1, 2])('though it ends just before request %i of a read', async (moment) => {
+    const [ends, stays] = [await board.claimed(), await board.claimed()];
+    const { table } = watchedTable(board.table, async ({ nth }) => {
+      if (nth === moment) await board.executions.end(ends, completed(), {});
+    });
+    const read = await totals(table);
+    expect(read).toMatchObject({ completed: 1, running: 1, tokens: 42, durationMs: 5000 });
+    await board.executions.end(stays, failed(), {});
+    expect(await totals()).toMatchObject({ completed: 1, failed: 1, running: 0 });
+  });
+
+  it.each([
+    [0, 1],
+    [1, 1],
+    [2, 0],
+  ])('though it starts and ends just before request %i of a read', async (moment, counted) => {
+    await board.start();
+    const { table } = watchedTable(board.table, async ({ nth }) => {
+      if (nth === moment) await board.executions.end(await board.claimed(), completed(), {});
+    });
+    expect(await totals(table)).toMatchObject({ completed: counted, running: 1 });
+    expect(await totals()).toMatchObject({ completed: 1, running: 1 });
+  });
+
+  it('though the answer to its end was lost, and the end is sent again', async () => {
+    const hand = await board.claimed();
+    const send = async (command: never) => {
+      if ((command as object) instanceof TransactWriteCommand) await board.table.client.send(command);
+      return board.table.client.send(command);
+    };
+    const lossy: Table = { ...board.table, client: { send } as unknown as Table['client'] };
+    await openExecutionStore(lossy, 50).end(hand, completed(), {});
+    expect(await totals()).toMatchObject(oneEnded);
+    // A worker that knows nothing of it tries once more.
+    await expect(board.executions.end(hand, completed(), {})).rejects.toBeInstanceOf(Lost);
+    expect(await totals()).toMatchObject(oneEnded);
+  });
+
+  it('though two workers end it at once, the one that has lost it as failed', async () => {
+    const first = await board.claimed();
+    const second = await board.executions.claim(first, {
+      ...{ claim: 'second', now: '2026-01-01T00:01:00.000Z', until: '2026-01-01T00:01:30.000Z' },
+    });
+    if (!second) throw new Error('The lease is over, so it can be claimed.');
+    const ends = await Promise.allSettled([
+      board.executions.end(first, failed(), {}),
+      board.executions.end(second, completed(), {}),
+    ]);
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(await totals()).toMatchObject(oneEnded);
+  });
+});
+
+it('the durations are those of all that have ended in the window, and of none that runs', async () => {
+  const [first, second] = [await board.claimed(), await board.claimed()];
+  await board.claimed();
+  await board.executions.end(first, completed({ durationMs: 0 }), {});
+  await board.executions.end(second, failed({ durationMs: 7 }), {});
+  const { durations } = openMetricsStore(board.table);
+  const read = await durations(board.organization, board.agent.id, since);
+  expect(read.sort((a, b) => a - b)).toEqual([0, 7]);
+  expect(await durations(board.organization, board.agent.id, '2026-01-02')).toEqual([]);
+});
+
+it('an end stands in the numbers as soon as it is answered', async () => {
+  for (let nth = 1; nth <= 5; nth++) {
+    await board.executions.end(await board.claimed(), completed(), {});
+    expect(await totals()).toMatchObject({ completed: nth, running: 0, tokens: 42 * nth, durationMs: 5000 * nth });
+  }
+});
+
+it('days of the histogram are summed, from the shortest duration on', async () => {
+  for (const [day, durationMs] of [
+    [1, 1000],
+    [2, 960],
+    [2, 10],
+  ] as const) {
+    const id = `ex_${ulid(Date.UTC(2026, 0, day))}`;
+    const hand = await board.claimed(await board.start(board.newExecution({ id })));
+    await board.executions.end(hand, completed({ durationMs }), {});
+  }
+  const { histogram } = await totals();
+  expect(histogram.map(({ count }) => count)).toEqual([1, 2]);
+  expect(histogram.map(({ durationMs }) => Math.round(durationMs))).toEqual([10, 1002]);
+});
