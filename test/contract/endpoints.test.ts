@@ -25,9 +25,12 @@ describe('the rows', () => {
     ['updateTask', 'PATCH', '/api/kanban-tasks/:id', 200],
     ['deleteTask', 'DELETE', '/api/kanban-tasks/:id', 200],
     ['executeAgent', 'POST', '/api/agents/:name/execute', 200],
+    ['delegateTask', 'POST', '/api/agents/:name/delegate', 200],
     ['listExecutions', 'GET', '/api/agents/executions', 200],
     ['listAgentExecutions', 'GET', '/api/agents/:name/executions', 200],
     ['getExecution', 'GET', '/api/agents/:name/executions/:id', 200],
+    ['getMetrics', 'GET', '/api/agents/:name/metrics', 200],
+    ['selfImproveAgent', 'POST', '/api/agents/:name/self-improve', 200],
     ['registerWebhook', 'POST', '/api/webhooks/register', 201],
     ['listWebhooks', 'GET', '/api/webhooks', 200],
     ['getWebhook', 'GET', '/api/webhooks/:id', 200],
@@ -44,6 +47,10 @@ describe('the rows', () => {
     expect(routes.map(([operation]) => operation)).toEqual(
       inOrder.filter((operation) => routes.some(([known]) => known === operation)),
     );
+  });
+
+  it('are all 27 of the specification, and the one beside them', () => {
+    expect(routes.filter(([, { path }]) => path.startsWith('/api/'))).toHaveLength(27 + 1);
   });
 
   it('have each method of a path once', () => {
@@ -84,6 +91,7 @@ describe('a path', () => {
     expect(operationsAt('/api/agents/executions/executions')).toEqual(['listAgentExecutions']);
     expect(operationsAt('/api/agents/writer/executions/execute')).toEqual(['getExecution']);
     expect(operationsAt('/api/agents/writer/execute')).toEqual(['executeAgent']);
+    expect(operationsAt('/api/agents/executions/metrics')).toEqual(['getMetrics']);
   });
 
   it('gives its parameters as they are, decoded no further', () => {
