@@ -39,6 +39,7 @@ const Match = v.pipe(
 const Rule = v.pipe(
   v.strictObject({
     match: Match,
+    system: v.optional(Match),
     model: v.optional(v.pipe(v.string('has to be a text'), v.nonEmpty('must not be empty'))),
     times: whole(1, 1_000_000),
     delayMs: whole(0, 600_000),
@@ -53,7 +54,7 @@ const Rule = v.pipe(
 
 /**
  * One rule of the simulator: which questions it is for and what comes of them. `match` has become a look at the user
- * message; `times` is how often it holds, for ever if unset; `delayMs` stands in for the latency that is set for all;
+ * message, `system` one at the system prompt, which alone tells an agent's prompts apart; `times` is how often it holds, for ever if unset; `delayMs` stands in for the latency that is set for all;
  * `tokens` is what the call is said to have cost.
  */
 export type Rule = v.InferOutput<typeof Rule>;

@@ -35,8 +35,10 @@ export function openSimulator({ defaultModel, latencyMs, rules, sleep = wait }: 
 
 const wait = (milliseconds: number, signal: AbortSignal) => timer(milliseconds, undefined, { signal });
 
-const isFor = ({ model, match }: Rule, request: Request) =>
-  (model === undefined || model === request.model) && match(request.user);
+const isFor = ({ model, match, system }: Rule, request: Request) =>
+  (model === undefined || model === request.model) &&
+  match(request.user) &&
+  (system === undefined || system(request.system));
 
 function scriptedReply(
   { text, throttle, error, malformed, refusal, stopReason, tokens }: Rule,

@@ -30,6 +30,15 @@ it('takes all that a rule can say', () => {
   expect(read(JSON.stringify(rules))).toEqual(rules.map((rule) => ({ ...rule, match: expect.any(Function) })));
 });
 
+it.each([
+  ['cite', 'Always cite.', true],
+  ['/CITE/i', 'Always cite.', true],
+  ['cite', '', false],
+])('finds %j in a system prompt as in a user message: of %j that is %j', (system, prompt, found) => {
+  const [rule] = read(JSON.stringify([{ match: '', system, text: 'Yes.' }]));
+  expect(rule?.system?.(prompt)).toBe(found);
+});
+
 it('takes an empty script', () => {
   expect(read('[]')).toEqual([]);
 });

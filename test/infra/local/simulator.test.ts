@@ -55,6 +55,14 @@ describe('the simulator', () => {
     expect(answer).toMatchObject({ kind: 'text', text: 'VERDICT: PASS' });
   });
 
+  it('tells two system prompts apart by a rule that looks at them', async () => {
+    const system = (text: string) => text.includes('short');
+    const ask = await simulate({ rules: [rule('haiku', { system, text: 'Short.' }), rule('', { text: 'Any.' })] });
+    expect(textOf(await ask('A haiku.', { system: 'Be short.' }))).toBe('Short.');
+    expect(textOf(await ask('A haiku.', { system: 'Be long.' }))).toBe('Any.');
+    expect(textOf(await ask('An ode.', { system: 'Be short.' }))).toBe('Any.');
+  });
+
   it('refuses a model that is neither the default one nor in its script, as Bedrock does', async () => {
     const ask = await simulate({ rules: [rule('', { model: 'scripted', text: 'Yes.' })] });
     expect(await ask('Hello?', { model: 'another' })).toEqual(unknown);
