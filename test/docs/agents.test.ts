@@ -1,0 +1,122 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readScript } from '../../infra/local/model-script.ts';
+import { readRunningCap } from '../../lib/agents/executions.ts';
+import { requestOf, systemPromptOf, verdictOf } from '../../lib/agents/prompts.ts';
+import { periodDays } from '../../lib/contract/agent-metrics.ts';
+import { delegateTask } from '../../lib/contract/delegations.ts';
+import { routes } from '../../lib/contract/endpoints.ts';
+import { NewImprovement } from '../../lib/contract/improvements.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { type RefusalCode, refusalStatus } from '../../lib/contract/refusals.ts';
+import { check } from '../../lib/http/faults.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { storedAgent } from '../table/agent-seed.ts';
+import { example, firstCellsOf, page, sectionOf } from './agents-page.ts';
+
+describe('the page on agents', () => {
+  it('tells the parts of a system prompt in their order', () => {
+    const agent = storedAgent({ soul: 'the soul', systemPrompt: 'the prompt' });
+    const skills = [{ id: 'sk_a', assignedAt: '' }];
+    const catalogue = [{ id: 'sk_a', name: 'Skill A', description: '', body: 'how' }];
+    expect(systemPromptOf({ agent, skills }, catalogue)).toBe('the soul\n\nthe prompt\n\n# Skill: Skill A\n\nhow');
+    const parts = [...sectionOf('## What an agent is told').matchAll(/^\d\. .*?`?(soul|systemPrompt|skills)`?/gm)];
+    expect(parts.map(([, part]) => part)).toEqual(['soul', 'systemPrompt', 'skills']);
+  });
+
+  it('tells the parts of a user message in their order', () => {
+    const task = { title: 'title', description: 'description' };
+    const message = requestOf({ input: 'input', context: { a: 1 }, task, delegatedBy: 'lead' });
+    const tags = [...message.matchAll(/^<[a-z-]+>$/gm)].map(([tag]) => `\`${tag}\``);
+    expect(firstCellsOf(sectionOf('## What an agent is told'))).toEqual(tags);
+  });
+
+  it('tells how many executions may run at once', () => {
+    expect(sectionOf('## Executions')).toContain(`${readRunningCap(undefined)} of an organization run at once`);
+  });
+
+  it('tells verdicts as they are read', () => {
+    const [, pass = '', fail = ''] = /`(VERDICT: PASS)` or `(VERDICT: FAIL)`/.exec(sectionOf('## The two gates')) ?? [];
+    expect([pass, fail, `${pass}\nBut no.`].map(verdictOf)).toEqual(['passed', 'failed', 'skipped']);
+  });
+
+  it('tells refusals of a delegation that there are, with their statuses', () => {
+    const cells = firstCellsOf(sectionOf('## Delegation'));
+    const told = cells.map((cell) => /^(\d+) `(\w+)`$/.exec(cell) as unknown as [string, string, RefusalCode]);
+    expect(told).toHaveLength(4);
+    for (const [, status, code] of told) {
+      expect(delegateTask.refuses).toContain(code);
+      expect(refusalStatus[code]).toBe(Number(status));
+    }
+  });
+
+  it('tells the periods of metrics', () => {
+    const section = sectionOf('## Metrics');
+    for (const [period, days] of Object.entries(periodDays)) {
+      expect(section).toContain(`\`${period}\``.replace('`7d`', 'period=7d'));
+      expect(section).toMatch(new RegExp(`The last .*\\b${days}\\b.* UTC days`));
+    }
+  });
+
+  it('tells how many executions a pass looks at', () => {
+    expect(sectionOf('## Self-improvement')).toContain('(1 to 100, 20 if left out)');
+    const lookback = (lookbackExecutions?: number) => {
+      const { output, faults } = check(NewImprovement, lookbackExecutions === undefined ? {} : { lookbackExecutions });
+      return faults.length > 0 ? undefined : (output as { lookbackExecutions: number }).lookbackExecutions;
+    };
+    expect([undefined, 0, 1, 100, 101].map(lookback)).toEqual([20, undefined, 1, 100, undefined]);
+  });
+
+  it('tells every reason for which a prompt stays, and no other', () => {
+    const source = ['improvement-pass', 'improvements'].map((file) => readFileSync(`lib/agents/${file}.ts`, 'utf8'));
+    const reasons = source.flatMap((text) => [
+      ...text.matchAll(/(?:reason: |const why = 'prompt' in came \? )(['`])(.*?)\1/g),
+    ]);
+    const told = firstCellsOf(sectionOf('### How to read `changesSummary`'));
+    const begins = (reason: string) => told.filter((cell) => reason.startsWith(cell));
+    expect(reasons.length).toBeGreaterThan(10);
+    for (const [, , reason = ''] of reasons) expect(begins(reason), reason).toHaveLength(1);
+    expect(told.filter((cell) => !reasons.some(([, , reason = '']) => reason.startsWith(cell)))).toEqual([]);
+  });
+
+  it('tells where every prompt stands, and that no endpoint shows it', () => {
+    const section = sectionOf('### Every prompt that it has had');
+    const [, ulid = ''] = /#AP#(\w+)"/.exec(section) ?? [];
+    expect(section).toContain(`"${keys.agentTexts('acme' as Organization, ulid)}"`);
+    expect(keys.promptChange('acme' as Organization, ulid, 'x', 1).sk).toMatch(/^@/);
+    expect(section).toContain('No endpoint shows them yet.');
+  });
+
+  it('names only paths and pages that there are', () => {
+    const paths = [...page.matchAll(/`(GET|POST|PATCH|DELETE) (\/[\w/:-]+)/g)].map(([, method, path]) => [
+      method,
+      path,
+    ]);
+    expect(paths.length).toBeGreaterThan(3);
+    const known = routes.map(([, { method, path }]) => `${method} ${path}`);
+    for (const named of paths) expect(known).toContain(named.join(' '));
+    for (const [, target = ''] of page.matchAll(/\]\(([\w./-]+)\)/g)) expect(existsSync(`docs/${target}`)).toBe(true);
+    expect(readFileSync('README.md', 'utf8')).toContain('](docs/agents.md)');
+  });
+});
+
+describe('the example of the page', () => {
+  it('has a script that the simulator takes, every rule with a use', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'crewboard-page-'));
+    const file = join(folder, 'script.json');
+    try {
+      writeFileSync(file, example.script);
+      expect(readScript(file)).toHaveLength(8);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('shows an answer for each of its commands', () => {
+    expect(example.commands).toHaveLength(4);
+    expect(example.answers).toHaveLength(4);
+    for (const answer of example.answers) expect(JSON.parse(answer)).toMatchObject({ success: true });
+  });
+});
