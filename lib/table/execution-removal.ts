@@ -10,7 +10,7 @@ import type { Purge } from './purges.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
 import { type StoredTask, taskFrom } from './task-items.ts';
 import { changeWrites } from './tasks.ts';
-import { type Item, Stale, transact, untilFresh } from './transact.ts';
+import { type Item, Stale, transact, untilFresh, type Write } from './transact.ts';
 
 /** How a task that an execution had taken on goes on without it; `undefined`: it is left alone. */
 export type Release = (task: StoredTask, executionId: string) => TaskMove | undefined;
@@ -85,24 +85,34 @@ async function* listed(
     yield { ulid: ulidOf(id as string), status: status as ExecutionStatus };
 }
 
-/** Goes before the head that names it, so that a purge that is killed in between finds it again. */
-const delegationKey = ({ organization, delegationId = '' }: ExecutionHead) =>
-  keys.delegation(organization, ulidOf(delegationId));
-
+/**
+ * Deletes all that an execution has. Its delegation goes in one write with the head that names it, and so do the place
+ * and the task that it gives back: whoever comes after a purge that was killed finds each of them either way, once.
+ */
 async function purgeExecution(table: Table, { organization }: Purge, ulid: string, release: Release): Promise<void> {
   const Key = keys.executionHead(organization, ulid);
   await untilFresh(table, async () => {
     const item = await getItem(table, Key);
     const execution = item && executionFrom(item);
-    if (execution?.delegationId) await transact(table, [{ Delete: { Key: delegationKey(execution) } }]);
-    if (execution?.status !== 'running') return;
-    const task = execution.taskId && (await getItem(table, keys.task(organization, ulidOf(execution.taskId))));
-    const move = task ? release(taskFrom(task as Item), execution.id) : undefined;
+    const beside = execution ? [...delegationGone(execution), ...(await givenBack(table, execution, release))] : [];
+    if (beside.length === 0) return;
     await transact(table, [
       { Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, otherwise: () => new Stale() },
-      countDown(organization),
-      ...(move ? changeWrites(organization, move.before, move.after) : []),
+      ...beside,
     ]);
   });
   await deletePartition(table, keys.execution(organization, ulid));
+}
+
+function delegationGone({ organization, delegationId }: ExecutionHead): Write[] {
+  return delegationId === undefined ? [] : [{ Delete: { Key: keys.delegation(organization, ulidOf(delegationId)) } }];
+}
+
+/** What an execution that runs gives back. */
+async function givenBack(table: Table, execution: ExecutionHead, release: Release): Promise<Write[]> {
+  const { organization, id, status, taskId } = execution;
+  if (status !== 'running') return [];
+  const task = taskId && (await getItem(table, keys.task(organization, ulidOf(taskId))));
+  const move = task ? release(taskFrom(task as Item), id) : undefined;
+  return [countDown(organization), ...(move ? changeWrites(organization, move.before, move.after) : [])];
 }
