@@ -79,7 +79,7 @@ function chainOf(from: AgentHead, running: readonly ExecutionHead[]): Chain {
 function refuseLongChain(to: AgentHead, { ancestors, depth }: Chain): void {
   if (ancestors.includes(to.id))
     throw new Refusal('delegation_cycle', `${to.name} has handed this on already; it cannot be given it again.`, [
-      { path: 'toAgent', code: 'cycle', message: `${to.name} is at the beginning of this chain of delegations.` },
+      { path: 'toAgent', code: 'cycle', message: `${to.name} is in this chain of delegations already.` },
     ]);
   if (depth > deepest)
     throw new Refusal('delegation_too_deep', `This was handed on ${deepest} times already; it can be no more.`, [
