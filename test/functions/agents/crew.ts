@@ -1,9 +1,11 @@
 import { expect } from 'vitest';
+import { handler as delegateTask } from '../../../functions/agents/delegate-task.ts';
 import { handler as executeAgent } from '../../../functions/agents/execute-agent.ts';
 import { handler as getExecution } from '../../../functions/agents/get-execution.ts';
 import { handler as listAgentExecutions } from '../../../functions/agents/list-agent-executions.ts';
 import { handler as listExecutions } from '../../../functions/agents/list-executions.ts';
 import { app } from '../../../lib/app.ts';
+import type { Delegation } from '../../../lib/contract/delegations.ts';
 import { environment } from '../../../lib/contract/deployment.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Execution, ExecutionListItem, ExecutionStarted } from '../../../lib/contract/executions.ts';
@@ -12,11 +14,14 @@ import { type Answer, call, type Sent, type Service } from '../../service.ts';
 import { boardOf, dataOf, paginationOf } from '../kanban-tasks/board.ts';
 import { openRegistries, type Registry } from './registry.ts';
 
-/** An organization's agents, its board and the four endpoints of executions, as one caller sends to them. */
+/** An organization's agents, its board and the endpoints of executions, as one caller sends to them. */
 export type Crew = Awaited<ReturnType<Awaited<ReturnType<typeof openCrews>>['newCrew']>>;
 
 /** A body that starts an execution: what is required and no more. */
 export const newExecution = { input: 'Write a haiku.' };
+
+/** A body that has something handed on to `reader`: what is required and no more. */
+export const newDelegation = { toAgent: 'reader', instruction: 'Read it aloud.' };
 
 /** Hands in `text`, and lets both gates pass. */
 export const passing =
@@ -25,6 +30,9 @@ export const passing =
 
 /** What a start answered. */
 export const startedOf = (answer: Answer): ExecutionStarted => dataOf<ExecutionStarted>(answer);
+
+/** What a delegation answered. */
+export const delegationOf = (answer: Answer): Delegation => dataOf<Delegation>(answer);
 
 /** Ids in the order of a list; those of one millisecond too, whose order is chance. */
 export const newestFirst = (...ids: string[]): string[] => ids.sort().reverse();
@@ -70,6 +78,8 @@ function crewOf(service: Service, registry: Registry) {
     dump: registry.dump,
     execute: (body: unknown = newExecution, { name = 'writer', ...more }: Sent & { name?: string } = {}) =>
       call(executeAgent, { method: 'POST', ...at(name, 'execute'), body, ...more }),
+    delegate: (body: unknown = newDelegation, { name = 'writer', ...more }: Sent & { name?: string } = {}) =>
+      call(delegateTask, { method: 'POST', ...at(name, 'delegate'), body, ...more }),
     list: (query = '', more: Sent = {}) =>
       call(listExecutions, { path: '/api/agents/executions', query, token, ...more }),
     listOf: (name: string, query = '', more: Sent = {}) =>
@@ -82,6 +92,16 @@ function crewOf(service: Service, registry: Registry) {
       const answer = await crew.execute({ ...newExecution, ...fields }, { name });
       expect(answer.status).toBe(200);
       return startedOf(answer).executionId;
+    },
+
+    /** Has an agent hand something on to another, and returns the execution that this has started. */
+    handOn: async (from: string, toAgent: string, fields: Record<string, unknown> = {}): Promise<Execution> => {
+      const answer = await crew.delegate({ ...newDelegation, toAgent, ...fields }, { name: from });
+      expect(answer.status).toBe(200);
+      const { delegationId } = delegationOf(answer);
+      const [ids] = listed(await crew.listOf(toAgent));
+      const executions = await Promise.all(ids.map((id) => crew.execution(id, toAgent)));
+      return executions.find((one) => one.delegationId === delegationId) as Execution;
     },
 
     /** Has a worker carry an execution out. */

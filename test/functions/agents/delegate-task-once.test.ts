@@ -1,0 +1,114 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Crew, delegationOf, listed, newDelegation, openCrews } from './crew.ts';
+import { atOnce } from './registry.ts';
+
+const { newCrew } = await openCrews(3);
+let crew: Crew;
+beforeEach(async () => {
+  crew = await newCrew();
+  await crew.registry.put({ name: 'reader' });
+});
+
+const headers = { 'Idempotency-Key': 'key' };
+const delegate = (fields: object = {}, name = 'writer') =>
+  crew.delegate({ ...newDelegation, ...fields }, { headers, name });
+
+describe('a delegation under an Idempotency-Key', () => {
+  it('is answered again with the same delegation, starts nothing and moves no task', async () => {
+    const taskId = await crew.board.put();
+    const first = await delegate({ taskId });
+    expect(first.headers).not.toHaveProperty('Idempotency-Replayed');
+    const before = await crew.dump();
+    const again = await delegate({ taskId });
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    expect(Object.keys(delegationOf(again))).toEqual(['delegationId', 'fromAgent', 'toAgent', 'status']);
+    expect(again.headers['Idempotency-Replayed']).toBe('true');
+    expect(await crew.dump()).toEqual(before);
+  });
+
+  it('sent by ten callers at once starts one execution, beyond the cap though they are, and gets ten equal answers', async () => {
+    const taskId = await crew.board.put();
+    const answers = await atOnce(10, () => delegate({ taskId }));
+    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+    expect(answers[0]?.status).toBe(200);
+    expect(answers.filter((answer) => answer.headers['Idempotency-Replayed'] === 'true')).toHaveLength(9);
+    expect(listed(await crew.list())[1]).toBe(1);
+    expect((await crew.board.get(taskId)).headers.ETag).toBe('"2"');
+  });
+
+  it('sent by ten callers at once for the last place gets one answer', async () => {
+    await Promise.all([crew.start(), crew.start()]);
+    const answers = await atOnce(10, () => delegate());
+    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+    expect(answers[0]?.status).toBe(200);
+  });
+
+  it('is answered as accepted though its execution has ended since, or either agent is gone', async () => {
+    const first = await delegate();
+    const [[id = '']] = listed(await crew.listOf('reader'));
+    await crew.carryOut(id);
+    expect((await delegate()).body).toEqual(first.body);
+    for (const name of ['reader', 'writer']) await crew.registry.delete(name);
+    expect((await delegate()).body).toEqual(first.body);
+  });
+
+  it('is answered again where it could not be made again', async () => {
+    const taskId = await crew.board.put();
+    const first = await delegate({ taskId });
+    await crew.handOn('reader', 'qa-reviewer', { taskId });
+    await crew.handOn('qa-reviewer', 'prompt-improver', { taskId });
+    await crew.refuses(() => crew.delegate({ ...newDelegation, taskId }), 429, 'rate_limited');
+    expect((await delegate({ taskId })).body).toEqual(first.body);
+  });
+
+  it.each([
+    ['toAgent', { toAgent: 'qa-reviewer' }],
+    ['instruction', { instruction: 'Read it in silence.' }],
+    ['context', { context: {} }],
+    ['task', { taskId: 'tk_01K00000000000000000000000' }],
+  ])('is refused with 422 idempotency_key_reused for another %s', async (_, fields) => {
+    await delegate();
+    await crew.refuses(() => delegate(fields), 422, 'idempotency_key_reused');
+  });
+
+  it('is refused with 422 idempotency_key_reused from another agent, even one that there is not', async () => {
+    await delegate();
+    for (const name of ['qa-reviewer', 'nobody'])
+      await crew.refuses(() => delegate({}, name), 422, 'idempotency_key_reused');
+  });
+
+  it('has a key of its own beside an execution’s', async () => {
+    await delegate();
+    const executed = await crew.execute({ input: newDelegation.instruction }, { headers });
+    expect([executed.status, executed.headers['Idempotency-Replayed']]).toEqual([200, undefined]);
+  });
+});
+
+describe('a refused delegation leaves its Idempotency-Key free', () => {
+  it('with 422, until there is such an agent', async () => {
+    await crew.refuses(() => delegate({ toAgent: 'later' }), 422, 'unknown_reference');
+    await crew.registry.put({ name: 'later' });
+    expect((await delegate({ toAgent: 'later' })).headers).not.toHaveProperty('Idempotency-Replayed');
+  });
+
+  it('with 409, until the chain has ended', async () => {
+    const taskId = await crew.board.put();
+    const { id } = await crew.handOn('reader', 'writer', { taskId });
+    await crew.refuses(() => delegate({ taskId }), 409, 'delegation_cycle');
+    await crew.carryOut(id);
+    expect((await delegate({ taskId })).status).toBe(200);
+  });
+
+  it('with 429, until there is room', async () => {
+    const [id] = await Promise.all([crew.start(), crew.start(), crew.start()]);
+    await crew.refuses(() => delegate(), 429, 'rate_limited');
+    await crew.carryOut(id);
+    expect((await delegate()).status).toBe(200);
+  });
+});
+
+it('an Idempotency-Key of a delegation that cannot be one is refused with 400', async () => {
+  const send = () => crew.delegate(newDelegation, { headers: { 'Idempotency-Key': 'a b' } });
+  const { details } = await crew.refuses(send, 400, 'validation_failed');
+  expect(details).toMatchObject([{ path: 'Idempotency-Key', code: 'invalid_value' }]);
+});

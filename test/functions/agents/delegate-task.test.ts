@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { app } from '../../../lib/app.ts';
+import { openExecutionStore } from '../../../lib/table/executions.ts';
+import { dataOf, errorOf } from '../kanban-tasks/board.ts';
+import { type Crew, delegationOf, listed, newDelegation, openCrews } from './crew.ts';
+
+const { service, newCrew } = await openCrews();
+const store = openExecutionStore(service.table, 1);
+let crew: Crew;
+beforeEach(async () => {
+  crew = await newCrew();
+  await crew.registry.put({ name: 'reader' });
+});
+
+const absent = 'tk_01K00000000000000000000000';
+
+describe('a delegation', () => {
+  it('answers 200 with exactly delegationId, fromAgent, toAgent and status', async () => {
+    const taskId = await crew.board.put();
+    const answer = await crew.delegate({ ...newDelegation, taskId, context: { tone: 'calm' } });
+    expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
+    expect(Object.keys(delegationOf(answer))).toEqual(['delegationId', 'fromAgent', 'toAgent', 'status']);
+    expect(delegationOf(answer)).toEqual({
+      delegationId: expect.stringMatching(/^dl_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
+      fromAgent: 'writer',
+      toAgent: 'reader',
+      status: 'accepted',
+    });
+    expect(answer.headers).not.toHaveProperty('ETag');
+  });
+
+  it('has the other agent run with its answer, on the instruction verbatim and the context as it was sent', async () => {
+    const instruction = ' Read\r\nit — aloud. 🧭\u0000\n';
+    const context = { b: 1, a: [null, { constructor: 'x' }] };
+    const { id, ...execution } = await crew.handOn('writer', 'reader', { instruction, context });
+    expect(execution).toMatchObject({ agentName: 'reader', status: 'running', input: instruction });
+    expect(execution).not.toHaveProperty('taskId');
+    const asked = await store.asked({ organization: crew.organization, id });
+    expect(JSON.stringify(asked)).toBe(JSON.stringify({ input: instruction, context }));
+    expect(listed(await crew.list())).toEqual([[id], 1]);
+    expect(listed(await crew.listOf('writer'))).toEqual([[], 0]);
+  });
+
+  it('is named in the detail of its execution and nowhere else, and shows nothing of its chain', async () => {
+    const taskId = await crew.board.put();
+    const begun = await crew.handOn('writer', 'reader', { taskId });
+    const id = begun.delegationId as string;
+    await crew.carryOut(begun.id);
+    const ended = await crew.get('reader', begun.id);
+    expect(Object.keys(dataOf(ended)).at(-1)).toBe('delegationId');
+    for (const answer of [
+      ...[await crew.list(), await crew.listOf('reader'), await crew.board.get(taskId), await crew.board.list()],
+      ...[await crew.registry.get('reader'), await crew.registry.get('writer')],
+    ])
+      expect(JSON.stringify(answer.body)).not.toContain(id);
+    for (const hidden of ['ancestors', 'depth', 'delegatedBy', 'requestId', 'writer'])
+      expect(JSON.stringify(ended.body)).not.toContain(hidden);
+    const executed = await crew.execution(await crew.start());
+    expect(executed).not.toHaveProperty('delegationId');
+  });
+
+  it('takes its task for the agent that it is handed on to', async () => {
+    const taskId = await crew.board.put();
+    const { id } = await crew.handOn('writer', 'reader', { taskId });
+    expect(dataOf(await crew.board.get(taskId))).toMatchObject({ status: 'in_progress', assignedAgent: 'reader' });
+    await crew.carryOut(id);
+    expect(dataOf(await crew.board.get(taskId)).status).toBe('up_for_review');
+  });
+
+  it('leaves its task alone where the handing agent’s execution has it, which still moves it in the end', async () => {
+    const taskId = await crew.board.put();
+    const own = await crew.start({ taskId });
+    const before = await crew.board.get(taskId);
+    const { id } = await crew.handOn('writer', 'reader', { taskId });
+    await crew.carryOut(id);
+    expect(await crew.execution(id, 'reader')).toMatchObject({ taskId, status: 'completed' });
+    expect((await crew.board.get(taskId)).body).toEqual(before.body);
+    await crew.carryOut(own);
+    expect(dataOf(await crew.board.get(taskId)).status).toBe('up_for_review');
+  });
+
+  it.each(['inactive', 'draft'])('may come from an agent that is %s', async (status) => {
+    await crew.registry.update('writer', { status });
+    expect(await crew.handOn('writer', 'reader')).toMatchObject({ status: 'running' });
+  });
+
+  it('may come from a system agent and go to one', async () => {
+    await crew.handOn('prompt-improver', 'qa-reviewer');
+    expect(listed(await crew.listOf('qa-reviewer'))[1]).toBe(1);
+  });
+
+  it('may go to a new agent under the name of one that has handed it on and is gone', async () => {
+    const taskId = await crew.board.put();
+    await crew.handOn('writer', 'reader', { taskId });
+    const back = () => crew.delegate({ ...newDelegation, toAgent: 'writer', taskId }, { name: 'reader' });
+    await crew.refuses(back, 409, 'delegation_cycle');
+    await crew.registry.delete('writer');
+    await crew.registry.put();
+    expect((await back()).status).toBe(200);
+  });
+});
+
+describe('a delegation is refused, and nothing is written,', () => {
+  it.each(['nobody', 'Writer', 'x'.repeat(65), 'executions', '__proto__'])(
+    'with 404 not_found where it comes from %.12s, who is no agent',
+    async (name) => {
+      await crew.refuses(() => crew.delegate(newDelegation, { name }), 404, 'not_found');
+    },
+  );
+
+  it("with 404 not_found where it comes from another organization's agent", async () => {
+    const other = await newCrew();
+    await other.registry.put({ name: 'theirs' });
+    await crew.refuses(() => crew.delegate(newDelegation, { name: 'theirs' }), 404, 'not_found');
+  });
+
+  it('with 422 unknown_reference that names the agent and the task in one answer, where there is neither', async () => {
+    const send = () => crew.delegate({ ...newDelegation, toAgent: 'nobody', taskId: absent });
+    const { details } = await crew.refuses(send, 422, 'unknown_reference');
+    expect(details).toMatchObject([
+      { path: 'toAgent', code: 'not_found', message: expect.stringContaining('nobody') },
+      { path: 'taskId', code: 'not_found', message: expect.stringContaining(absent) },
+    ]);
+  });
+
+  it("with 422 unknown_reference for another organization's agent, and its task", async () => {
+    const other = await newCrew();
+    await other.registry.put({ name: 'theirs' });
+    const taskId = await other.board.put();
+    const before = await other.dump();
+    for (const [path, fields] of [
+      ['toAgent', { toAgent: 'theirs' }],
+      ['taskId', { taskId }],
+    ] as const) {
+      const send = () => crew.delegate({ ...newDelegation, ...fields });
+      expect((await crew.refuses(send, 422, 'unknown_reference')).details).toMatchObject([{ path, code: 'not_found' }]);
+    }
+    expect(await other.dump()).toEqual(before);
+  });
+
+  it('with 422 self_delegation for the very agent that it comes from', async () => {
+    const send = () => crew.delegate({ ...newDelegation, toAgent: 'writer' });
+    const { details } = await crew.refuses(send, 422, 'self_delegation');
+    expect(details).toMatchObject([{ path: 'toAgent', code: 'invalid_value' }]);
+  });
+
+  it.each(['inactive', 'draft'])('with 409 agent_not_active for an agent that is %s, until it is', async (status) => {
+    await crew.registry.update('reader', { status });
+    const { message } = await crew.refuses(() => crew.delegate(), 409, 'agent_not_active');
+    expect(message).toContain(`reader is ${status}`);
+    await crew.registry.update('reader', { status: 'active' });
+    expect((await crew.delegate()).status).toBe(200);
+  });
+
+  it('with 409 task_blocked that names what its task waits for, until that is done', async () => {
+    const blocker = await crew.board.put({ status: 'qa_review' });
+    const taskId = await crew.board.put({ dependsOn: [blocker] });
+    const { details } = await crew.refuses(() => crew.delegate({ ...newDelegation, taskId }), 409, 'task_blocked');
+    expect(details).toEqual([{ path: 'blockedBy.0', code: 'blocking', message: `${blocker} is qa_review.` }]);
+    await crew.board.update(blocker, { status: 'done' });
+    expect((await crew.delegate({ ...newDelegation, taskId })).status).toBe(200);
+  });
+
+  it.each([undefined, '', 'junk'])('with 401 unauthorized for the token %j', async (token) => {
+    await crew.refuses(() => crew.delegate(newDelegation, { token: token as string }), 401, 'unauthorized');
+  });
+
+  it('with 403 insufficient_scope for a token that may do all but execute', async () => {
+    const writer = await newCrew(['agents:read', 'agents:write', 'tasks:read', 'tasks:write', 'webhooks:write']);
+    const { message } = await writer.refuses(() => writer.delegate(), 403, 'insufficient_scope');
+    expect(message).toContain('agents:execute');
+  });
+});
+
+it('a token that may execute and nothing else hands something on', async () => {
+  const runner = await newCrew(['agents:execute']);
+  const body = { ...newDelegation, toAgent: 'prompt-improver' };
+  expect((await runner.delegate(body, { name: 'qa-reviewer' })).status).toBe(200);
+});
+
+it('a delegation goes to the agent that it names at the moment of its start, though that is deleted at once', async () => {
+  const [handed, deleted] = await Promise.all([crew.delegate(), crew.registry.delete('reader')]);
+  expect(deleted.status).toBe(200);
+  expect([undefined, 'unknown_reference']).toContain(errorOf(handed)?.code);
+  const { total } = await app().executions.list(crew.organization, {}, { limit: 1, offset: 0 });
+  expect(total).toBe(0);
+});
