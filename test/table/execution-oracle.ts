@@ -75,3 +75,13 @@ export function tornExecutions(organization: Organization, dump: Dump): string[]
       .map(({ id, agentId }) => `${id} is of ${agentId}, which is neither there nor about to be purged`),
   ];
 }
+
+/** Delegations that have lost their execution, or that it does not know. An execution about to be purged has lost its. */
+export function tornDelegations(organization: Organization, dump: Dump): string[] {
+  const { pk: delegations } = keys.delegation(organization, '');
+  const executions = new Map(executionsAmong(dump).map((one) => [one.id, one]));
+  return (Object.values(dump) as Item[])
+    .filter(({ pk }) => pk === delegations)
+    .filter(({ sk, executionId }) => executions.get(executionId as string)?.delegationId !== `dl_${sk}`)
+    .map(({ sk, executionId }) => `dl_${sk} is of ${executionId}, which does not know it`);
+}

@@ -5,7 +5,7 @@ import { keys } from '../../lib/table/keys.ts';
 import { type StoredTask, taskFrom, taskStanding } from '../../lib/table/task-items.ts';
 import type { Item } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
-import { countsOf, executionsAmong, standingAmong, tornExecutions } from './execution-oracle.ts';
+import { countsOf, executionsAmong, standingAmong, tornDelegations, tornExecutions } from './execution-oracle.ts';
 import { derivedFrom } from './seed.ts';
 
 /** The tasks of an organization, by their items. */
@@ -40,6 +40,7 @@ export async function faultsOf(table: Table, organization: Organization): Promis
       .map((name) => `${name} is ${shown(found.get(name))}, not ${shown(implied.get(name))}`),
     ...wrongDependents(tasks),
     ...tornExecutions(organization, dump),
+    ...tornDelegations(organization, dump),
   ];
 }
 
@@ -68,9 +69,11 @@ function tasksAmong(dump: Record<string, unknown>): StoredTask[] {
   return (Object.values(dump) as Item[]).filter(({ kind }) => kind === 'task').map(taskFrom);
 }
 
-/** What an organization has beside the lists of its tasks and executions. */
+/** What an organization has beside the lists of its tasks and executions; delegations are held to their executions. */
 function isAside(organization: Organization, { pk, kind, fingerprint }: Item): boolean {
-  const partitions: unknown[] = [keys.graphLock(organization).pk, keys.tokens(organization)];
+  const partitions: unknown[] = [
+    ...[keys.graphLock(organization).pk, keys.tokens(organization), keys.delegation(organization, '').pk],
+  ];
   const prefixes = [keys.agentTexts(organization, ''), keys.execution(organization, '')];
   const isPart = prefixes.some((prefix) => (pk as string).startsWith(prefix));
   return kind !== undefined || fingerprint !== undefined || isPart || partitions.includes(pk);

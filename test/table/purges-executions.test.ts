@@ -13,6 +13,12 @@ import { at, completed, type ExecutionBoard, failed, lease, openExecutionBoard }
 import { faultsOf } from './oracle.ts';
 import { watchedTable } from './watched-table.ts';
 
+/** What a delegation from one to another says of itself on the execution; `nth` names it. */
+const delegated = (delegatedBy: string, nth: number) => ({
+  ...{ delegationId: `dl_01K0000000000000000000000${nth}`, delegatedBy, ancestors: [], depth: 1 },
+});
+const kept = delegated('reader', 0);
+
 let board: ExecutionBoard;
 /** What is of the other agent, and is to be there to the last byte. */
 let others: Record<string, unknown>;
@@ -20,7 +26,8 @@ beforeEach(async () => {
   board = await openExecutionBoard();
   const { id } = await board.put();
   await board.claimed(await board.startOn(id));
-  await board.executions.end(await board.claimed(), completed(), { output: 'Kept.' });
+  const { start, newExecution } = board;
+  await board.executions.end(await board.claimed(await start(newExecution(kept))), completed(), { output: 'Kept.' });
   others = named(await dump(), [ulidOf(board.agent.id)]);
 });
 
@@ -41,10 +48,10 @@ async function deleted(name = 'reader') {
   await board.agents.assign(organization, headOf(agent), skill, undefined);
   const { id: taskId } = await board.put();
   const hand = await board.claimed(await board.startOn(taskId, agent));
-  const waiting = await board.start(board.newExecution({}, agent));
+  const waiting = await board.start(board.newExecution(delegated('writer', 1), agent));
   const ended = await Promise.all(
-    [completed(), failed()].map(async (ending) => {
-      const one = await board.claimed(await board.start(board.newExecution({}, agent)));
+    [completed(), failed()].map(async (ending, nth) => {
+      const one = await board.claimed(await board.start(board.newExecution(delegated('writer', 2 + nth), agent)));
       await executions.end(one, ending, { output: ending.status === 'completed' ? 'x'.repeat(300_001) : undefined });
       return one;
     }),
@@ -61,12 +68,11 @@ const carryOut = (table: Table, { purge }: Deleted) =>
 /** Nothing is left of the agent, its place and task were given back once, and the other agent has all that it had. */
 async function expectGone({ agent, taskId, all }: Deleted, version = 3): Promise<void> {
   const items = await dump();
-  expect(
-    named(
-      items,
-      [agent, ...all].map(({ id }) => ulidOf(id)),
-    ),
-  ).toEqual({});
+  const ids = [agent.id, ...all.flatMap(({ id, delegationId = id }) => [id, delegationId])];
+  expect(named(items, ids.map(ulidOf))).toEqual({});
+  expect(await board.executions.delegation(board.organization, kept.delegationId)).toMatchObject({
+    ...{ fromAgent: agent.name, status: 'completed' },
+  });
   expect(named(items, [ulidOf(board.agent.id)])).toEqual(others);
   expect((await getItem(board.table, keys.running(board.organization)))?.running).toBe(1);
   const task = await board.stored(taskId);
