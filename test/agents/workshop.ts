@@ -1,12 +1,14 @@
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ulid as ulidAt } from 'ulid';
+import { openDelegations } from '../../lib/agents/delegations.ts';
 import { openExecutions } from '../../lib/agents/executions.ts';
 import { selfTestPrompt, verdictLine } from '../../lib/agents/prompts.ts';
 import { openRuns } from '../../lib/agents/runs.ts';
 import type { Tools } from '../../lib/agents/work.ts';
 import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
+import type { Delegation, NewDelegation } from '../../lib/contract/delegations.ts';
 import type { NewExecution } from '../../lib/contract/executions.ts';
-import { timestamp } from '../../lib/contract/ids.ts';
+import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { ExecutionMessage } from '../../lib/contract/messages.ts';
 import type { Counts } from '../../lib/contract/metrics.ts';
 import type { NewTask, Task } from '../../lib/contract/tasks.ts';
@@ -16,6 +18,8 @@ import { openAgentStore } from '../../lib/table/agents.ts';
 import type { Table } from '../../lib/table/client.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { getItem } from '../../lib/table/reads.ts';
 import { openTaskStore } from '../../lib/table/tasks.ts';
 import { newCaller, openService } from '../service.ts';
 import { newTask } from '../table/board.ts';
@@ -84,13 +88,15 @@ export async function openWorkshop({
   const queue = { send: async (messages: readonly Waiting<ExecutionMessage>[]) => void sent.push(...messages) };
   const ulid = () => ulidAt(clock());
   const started = openExecutionStore(table, cap);
-  const executions = openExecutions({
+  const starting = {
     store: started,
     agents: openAgentStore(table, 'm'),
     tasks: openTaskStore(table),
     ulid,
     clock,
-  });
+  };
+  const executions = openExecutions(starting);
+  const delegations = openDelegations(starting);
 
   const workshop = {
     service,
@@ -103,12 +109,17 @@ export async function openWorkshop({
     agents,
     tasks,
     executions,
+    delegations,
     sent,
     runs: openRuns({ store, agents, tasks, queue, clock, pause }),
     parts: { store, agents, tasks, pause },
 
     /** Changes an agent. */
     update: (name: string, patch: Partial<Agent>) => app.agents.update(organization, name, patch, () => {}),
+
+    /** Creates another agent. */
+    hire: (name: string, fields: Partial<NewAgent> = {}) =>
+      app.agents.create(organization, { ...agentFields, name, ...fields }, undefined),
 
     /** Puts a task on the board. */
     put: (fields: Partial<NewTask> = {}): Promise<Task> => app.tasks.create(organization, newTask(fields), undefined),
@@ -120,6 +131,18 @@ export async function openWorkshop({
     async start(fields: Partial<NewExecution> = {}, name = 'writer'): Promise<ExecutionMessage> {
       const { executionId } = await executions.start(organization, name, { input: 'Do it.', ...fields }, undefined);
       return { organization, executionId };
+    },
+
+    /** Has an agent hand something on to another: the delegation, and the message of its execution. */
+    async handOn(
+      from: string,
+      toAgent: string,
+      fields: Partial<NewDelegation> = {},
+    ): Promise<{ delegation: Delegation; message: ExecutionMessage }> {
+      const asked = { instruction: 'Do it.', ...fields, toAgent };
+      const delegation = await delegations.delegate(organization, from, asked, undefined);
+      const item = await getItem(table, keys.delegation(organization, ulidOf(delegation.delegationId)));
+      return { delegation, message: { organization, executionId: item?.executionId as string } };
     },
 
     /** Starts an execution and takes it in hand. */

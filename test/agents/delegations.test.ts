@@ -1,0 +1,224 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ExecutionMessage } from '../../lib/contract/messages.ts';
+import { refusalOf } from '../table/board.ts';
+import { openWorkshop, scriptedModel, text } from './workshop.ts';
+
+const workshop = await openWorkshop({ cap: 1_000 });
+const { organization, handOn, store } = workshop;
+const [a, b, c, d, e, f] = ['agent-a', 'agent-b', 'agent-c', 'agent-d', 'agent-e', 'agent-f'] as const;
+const ids = new Map<string, string>();
+for (const name of [a, b, c, d, e, f]) ids.set(name, (await workshop.hire(name)).id);
+
+/** A task of each test's own: what still runs on another is no part of its chains. */
+let taskId: string;
+beforeEach(async () => {
+  taskId = (await workshop.put()).id;
+});
+
+const execute = (name: string) => workshop.start({ taskId }, name);
+const on = (from: string, to: string) => handOn(from, to, { taskId });
+const end = (message: ExecutionMessage) => workshop.carryOut(message, scriptedModel().tools);
+const refusalOn = async (from: string, to: string) => (await refusalOf(on(from, to)))?.code;
+
+/** Who has had an execution before, by their names, and how often it was handed on. */
+async function chainOf({ executionId: id }: ExecutionMessage) {
+  const { ancestors, depth, delegatedBy } = (await store.head({ organization, id })) ?? {};
+  const nameOf = (agentId: string) => [...ids].find(([, known]) => known === agentId)?.[0];
+  return { ancestors: ancestors?.map(nameOf).sort(), depth, delegatedBy };
+}
+
+describe('a chain of delegations', () => {
+  it('begins with the first that is handed on, whether or not the handing agent is at work', async () => {
+    const { message } = await on(a, b);
+    expect(await chainOf(message)).toEqual({ ancestors: [a], depth: 1, delegatedBy: a });
+    await execute(c);
+    expect(await chainOf((await on(c, d)).message)).toEqual({ ancestors: [c], depth: 1, delegatedBy: c });
+  });
+
+  it('goes on three times, and is refused a fourth, by the agents in it and from its start', async () => {
+    await execute(a);
+    await on(a, b);
+    await on(b, c);
+    const { message } = await on(c, d);
+    expect(await chainOf(message)).toEqual({ ancestors: [a, b, c], depth: 3, delegatedBy: c });
+    expect(await refusalOn(d, e)).toBe('delegation_too_deep');
+    // Those before it are not as deep.
+    expect(await chainOf((await on(c, e)).message)).toMatchObject({ depth: 3 });
+  });
+
+  it.each([a, b, c])('is not given back to %s, who is in it: that is named before its depth', async (name) => {
+    await on(a, b);
+    await on(b, c);
+    if (name !== c) expect(await refusalOn(c, name)).toBe('delegation_cycle');
+    await on(c, d);
+    expect(await refusalOn(d, name)).toBe('delegation_cycle');
+  });
+
+  it('that branches is a chain in each of its branches', async () => {
+    await execute(a);
+    await on(a, b);
+    await on(a, c);
+    expect(await refusalOn(b, a)).toBe('delegation_cycle');
+    // A sister is no ancestor.
+    expect(await chainOf((await on(b, c)).message)).toMatchObject({ ancestors: [a, b], depth: 2 });
+    // By now one of the two that `c` has in hand came by way of `b`.
+    expect(await refusalOn(c, b)).toBe('delegation_cycle');
+  });
+
+  it('may come to an agent twice, by two ways', async () => {
+    await on(a, c);
+    await on(b, c);
+    expect(await chainOf((await on(c, d)).message)).toMatchObject({ ancestors: [a, b, c], depth: 2 });
+  });
+
+  it('of several at once has all that were in any of them before it, and is as deep as the deepest', async () => {
+    await on(a, b);
+    await on(b, c);
+    await execute(c);
+    await on(d, c);
+    expect(await chainOf((await on(c, e)).message)).toEqual({ ancestors: [a, b, c, d], depth: 3, delegatedBy: c });
+    for (const name of [a, b, d]) expect(await refusalOn(c, name)).toBe('delegation_cycle');
+    expect(await refusalOn(e, f)).toBe('delegation_too_deep');
+  });
+
+  it('is forgotten with those that have ended, and counts by those that still run', async () => {
+    await on(a, b);
+    const deep = await on(b, c);
+    const flat = await on(d, c);
+    expect(await refusalOn(c, a)).toBe('delegation_cycle');
+    await end(deep.message);
+    expect(await chainOf((await on(c, a)).message)).toEqual({ ancestors: [c, d], depth: 2, delegatedBy: c });
+    expect(await refusalOn(c, d)).toBe('delegation_cycle');
+    await end(flat.message);
+    expect(await chainOf((await on(c, d)).message)).toEqual({ ancestors: [c], depth: 1, delegatedBy: c });
+  });
+
+  it('goes on though those before it have ended: what was handed on keeps its own', async () => {
+    const first = await execute(a);
+    const second = await on(a, b);
+    await on(b, c);
+    await end(first);
+    await end(second.message);
+    for (const name of [a, b]) expect(await refusalOn(c, name)).toBe('delegation_cycle');
+    expect(await chainOf((await on(c, d)).message)).toMatchObject({ depth: 3 });
+  });
+
+  it('is of one task, and where none is named of what runs on none', async () => {
+    const other = (await workshop.put()).id;
+    await on(a, b);
+    expect(await chainOf((await handOn(b, a, { taskId: other })).message)).toMatchObject({ ancestors: [b], depth: 1 });
+    const [first, second] = [await handOn(b, a), await handOn(a, c)];
+    expect(await chainOf(second.message)).toEqual({ ancestors: [a, b], depth: 2, delegatedBy: a });
+    expect((await refusalOf(handOn(c, b)))?.code).toBe('delegation_cycle');
+    expect(await chainOf((await on(c, b)).message)).toMatchObject({ ancestors: [c], depth: 1 });
+    // They are on no task, as others here may be.
+    for (const { message } of [first, second]) await end(message);
+  });
+
+  it('is looked at again where its task changes in the moment of the start', async () => {
+    const { message } = await on(a, b);
+    const results = await Promise.allSettled([
+      ...[on(b, a), on(b, c), on(b, d)],
+      ...[1, 2, 3].map((nth) => workshop.app.tasks.update(organization, taskId, { title: `${nth}` }, () => {})),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', ...Array(5).fill('fulfilled')]);
+    await end(message);
+    expect((await workshop.task(taskId))?.status).toBe('up_for_review');
+  });
+});
+
+describe('a delegation', () => {
+  const stateOf = async (id: string) => (await workshop.delegations.get(organization, id))?.status;
+
+  it.each([
+    ['completed', undefined],
+    ['failed', { work: { kind: 'failed', error: 'No.', tokens: 1 } }],
+  ] as const)('is accepted, then running once a worker has it, then %s', async (last, says) => {
+    const { delegation, message } = await on(a, b);
+    const { delegationId } = delegation;
+    expect(await workshop.delegations.get(organization, delegationId)).toEqual(delegation);
+    expect(delegation.status).toBe('accepted');
+    const seen: unknown[] = [];
+    const work = async () => {
+      seen.push(await stateOf(delegationId));
+      return says?.work ?? text('Done.', 100);
+    };
+    await workshop.carryOut(message, scriptedModel({ work }).tools);
+    expect([...seen, await stateOf(delegationId)]).toEqual(['running', last]);
+  });
+
+  it('is running still, not accepted again, between two workers; and has failed where both were lost', async () => {
+    const { delegation, message } = await on(a, b);
+    for (let nth = 0; nth < 2; nth++) {
+      await workshop.claim(message.executionId);
+      workshop.clock.now += 30_000;
+      expect(await stateOf(delegation.delegationId)).toBe('running');
+    }
+    await end(message);
+    expect(await stateOf(delegation.delegationId)).toBe('failed');
+    expect(await workshop.execution(message)).toMatchObject({ error: 'lost', delegationId: delegation.delegationId });
+  });
+
+  it('that there is not is not found', async () => {
+    expect(await stateOf('dl_01K00000000000000000000000')).toBeUndefined();
+  });
+
+  it('tells the model in its user message alone who has handed it on', async () => {
+    await workshop.hire('unheard-of-asker');
+    const { message } = await handOn('unheard-of-asker', b, { taskId, instruction: 'Sing.', context: { key: 'low' } });
+    const { tools, asked } = scriptedModel();
+    await workshop.carryOut(message, tools);
+    expect(asked[0]?.user).toBe(
+      [
+        '<delegated-by>\nunheard-of-asker\n</delegated-by>',
+        '<task>\nA task\n</task>',
+        '<context>\n{\n  "key": "low"\n}\n</context>',
+        '<input>\nSing.\n</input>',
+      ].join('\n\n'),
+    );
+    expect(asked).toHaveLength(3);
+    for (const { system } of asked) expect(system).not.toContain('unheard-of-asker');
+    const executed = scriptedModel();
+    await workshop.carryOut(await execute(b), executed.tools);
+    expect(executed.asked[0]?.system).toBe(asked[0]?.system);
+    expect(executed.asked[0]?.user).not.toContain('delegated-by');
+  });
+
+  it('that is refused leaves no word behind, and asks nobody', async () => {
+    await on(a, b);
+    const before = await workshop.dump();
+    for (const [to, code] of [
+      [a, 'delegation_cycle'],
+      [b, 'self_delegation'],
+      ['nobody', 'unknown_reference'],
+    ] as const)
+      expect(await refusalOn(b, to)).toBe(code);
+    expect(await workshop.dump()).toEqual(before);
+  });
+});
+
+describe('the task of a delegation', () => {
+  it('is taken from nobody who works on it, and goes to what is handed on once that one has ended', async () => {
+    const first = await execute(a);
+    await on(a, b);
+    expect(await workshop.task(taskId)).toMatchObject({ owner: first.executionId, assignedAgent: a, version: 2 });
+    await end(first);
+    const { message } = await on(b, c);
+    // In review by now: a person's, or the next one's to look at.
+    expect(await workshop.task(taskId)).toMatchObject({ status: 'up_for_review', version: 3 });
+    await end(message);
+    expect(await workshop.task(taskId)).toMatchObject({ status: 'up_for_review', version: 3 });
+  });
+
+  it.each([
+    ['up_for_review', text('VERDICT: PASS')],
+    ['qa_review', text('VERDICT: FAIL')],
+  ] as const)('that nobody had is moved on to %s by its end', async (status, qaReview) => {
+    const { message } = await on(a, b);
+    expect(await workshop.task(taskId)).toMatchObject({
+      ...{ status: 'in_progress', owner: message.executionId, assignedAgent: b },
+    });
+    await workshop.carryOut(message, scriptedModel({ qaReview }).tools);
+    expect(await workshop.task(taskId)).toMatchObject({ status, assignedAgent: b });
+  });
+});
