@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Execution } from '../../lib/contract/executions.ts';
 import { type Deployment, startDeployment, until } from './deployment.ts';
 import { countOf, createAgent, endings, endOf, execute, readExecution, toldOf } from './executions.ts';
 import { startHeldModel } from './held-model.ts';
@@ -109,6 +110,45 @@ it('refuses one more than may run at once, and takes it once one of them has end
   const taken = await begin(office, agent, { taskId });
   model.answer();
   for (const id of [first, second, taken]) expect((await endOf(office, agent, id)).status).toBe('completed');
+});
+
+it('hands a task on while it is worked on, tells a receiver of both, and does not let it come back', async () => {
+  const office = await newOffice('handed-on');
+  const { api } = office;
+  const receiver = await startReceiver();
+  await register(office, { url: receiver.url, events: ['agent.spawned', ...endings] });
+  const [from, to] = [await createAgent(office, 'lead'), await createAgent(office, 'hand')];
+  const taskId = await createTask(office, 'Shared');
+  const own = await begin(office, from, { taskId });
+
+  const asked = model.count();
+  const delegate = (by: string, toAgent: string) =>
+    api('POST', `/api/agents/${by}/delegate`, {
+      body: { toAgent, taskId, instruction: 'Your part', context: { n: 1 } },
+    });
+  const handed = await delegate(from, to);
+  const delegationId = expect.stringMatching(/^dl_/);
+  expect([handed.status, handed.body.data]).toEqual([
+    200,
+    { delegationId, fromAgent: from, toAgent: to, status: 'accepted' },
+  ]);
+  await model.asked(asked + 1);
+  const list = await api<Execution[]>('GET', `/api/agents/${to}/executions`);
+  const id = list.body.data[0]?.id as string;
+  expect(await readExecution(office, to, id)).toMatchObject({
+    ...{ agentName: to, taskId, status: 'running', input: 'Your part', delegationId: handed.body.data.delegationId },
+  });
+  const back = await delegate(to, from);
+  expect([back.status, back.body.error.code]).toEqual([409, 'delegation_cycle']);
+
+  model.answer();
+  expect((await endOf(office, to, id)).status).toBe('completed');
+  expect((await endOf(office, from, own)).status).toBe('completed');
+  await receiver.once('both have ended', () => [own, id].every((one) => toldOf(receiver, one).length === 2));
+  for (const one of [own, id]) expect(toldOf(receiver, one).sort()).toEqual(['agent.completed', 'agent.spawned']);
+  expect(JSON.stringify(receiver.received)).not.toContain(handed.body.data.delegationId);
+  expect(model.count()).toBe(asked + 1);
+  expect((await api('GET', `/api/kanban-tasks/${taskId}`)).body.data.status).toBe('up_for_review');
 });
 
 it('ends what a deleted agent was at without a record or an event, and gives its task and its places back', async () => {
