@@ -1,0 +1,81 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { taken } from '../../lib/agents/task-moves.ts';
+import { openExecutionStore } from '../../lib/table/executions.ts';
+import { transactionLimit } from '../../lib/table/transact.ts';
+import { meter } from './capacity.ts';
+import { at, completed, type ExecutionBoard, failed, openExecutionBoard } from './execution-board.ts';
+import { faultsOf } from './oracle.ts';
+import { watchedTable } from './watched-table.ts';
+
+const delegationId = 'dl_01K00000000000000000000000';
+const delegated = { delegationId, delegatedBy: 'reader', ancestors: ['ag_01K00000000000000000000000'], depth: 1 };
+
+let board: ExecutionBoard;
+beforeEach(async () => {
+  board = await openExecutionBoard();
+});
+
+const handedOn = () => board.start(board.newExecution(delegated));
+
+describe('the executions of an agent that run on a task', () => {
+  const runningOn = (taskId: string | undefined, table = board.table) =>
+    openExecutionStore(table, 1).runningOn(board.organization, board.agent.id, taskId);
+  const idsOf = (executions: readonly { id: string }[]) => executions.map(({ id }) => id).sort();
+
+  it('are its own, on that task or on none, that have not ended; whole, with what they were handed on by', async () => {
+    const [one, other] = [(await board.put()).id, (await board.put()).id];
+    const on = (taskId?: string) => board.start(board.newExecution({ ...(taskId && { taskId }), ...delegated }));
+    const [first, second] = [await on(one), await on(one)];
+    const [elsewhere, none] = [await on(other), await on()];
+    await board.start(board.newExecution({ taskId: one }, await board.hire('another')));
+    for (const ending of [completed(), failed()])
+      await board.executions.end(await board.claimed(await on(one)), ending, {});
+    expect(idsOf(await runningOn(one))).toEqual(idsOf([first, second]));
+    expect(idsOf(await runningOn(other))).toEqual([elsewhere.id]);
+    expect(await runningOn(undefined)).toEqual([none]);
+    expect(await runningOn('tk_01K00000000000000000000000')).toEqual([]);
+  });
+
+  it('are not those that end, or are begun, between the look at the list and the look at them', async () => {
+    const [stays, ends] = [await board.start(), await board.claimed()];
+    const { table } = watchedTable(board.table, async ({ nth }) => {
+      if (nth !== 1) return;
+      await board.executions.end(ends, completed(), {});
+      await board.start();
+    });
+    expect(await runningOn(undefined, table)).toEqual([stays]);
+  });
+});
+
+describe('a delegation', () => {
+  const read = () => board.executions.delegation(board.organization, delegationId);
+
+  it('stands where its execution stands', async () => {
+    const execution = await handedOn();
+    const { agentName: toAgent } = execution;
+    expect(await read()).toEqual({ delegationId, fromAgent: 'reader', toAgent, status: 'accepted' });
+    const hand = await board.claimed(execution);
+    expect((await read())?.status).toBe('running');
+    await board.executions.end(hand, failed(), {});
+    expect((await read())?.status).toBe('failed');
+    expect(await faultsOf(board.table, board.organization)).toEqual([]);
+  });
+
+  it('is put with its execution or not at all', async () => {
+    await board.agents.change(board.organization, board.agent, { ...board.agent, status: 'inactive', version: 2 });
+    await expect(handedOn()).rejects.toThrow();
+    expect(await read()).toBeUndefined();
+    expect(await faultsOf(board.table, board.organization)).toEqual([]);
+  });
+
+  it('is started with everything that there can be beside it by one transaction', async () => {
+    const { id } = await board.put({ assignedAgent: 'qa-reviewer', projectId: 'proj_one' });
+    const execution = board.newExecution({ ...delegated, taskId: id });
+    const task = taken(await board.stored(id), execution, false, at(0));
+    const request = { key: 'k', operation: 'o', path: '/', body: {} };
+    const once = (answer: unknown) => board.app.idempotency.record(board.organization, request, answer);
+    const sizes = await meter(board.table).transactionsOf(() => board.start(execution, { task, once }));
+    expect(sizes).toHaveLength(1);
+    expect(sizes[0]).toBeLessThanOrEqual(transactionLimit);
+  });
+});
