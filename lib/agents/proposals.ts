@@ -25,7 +25,7 @@ export function proposalOf(answer: string): Proposal | undefined {
   const read = v.safeParse(Answer, jsonIn(answer));
   if (!read.success) return undefined;
   const { summary, append, replace, with: by } = read.output;
-  const short = [...summary].slice(0, longestSummary).join('');
+  const short = [...summary.toWellFormed()].slice(0, longestSummary).join('');
   if (append !== undefined && replace === undefined) return { summary: short, edit: { append } };
   if (replace !== undefined && by !== undefined && append === undefined)
     return { summary: short, edit: { replace, with: by } };
@@ -44,10 +44,11 @@ function jsonIn(text: string): unknown {
 export function edited(prompt: string, edit: Edit): { prompt: string } | { fault: string } {
   const text = 'append' in edit ? edit.append : edit.with;
   if (lengthOf(text) > longestEdit) return { fault: `its edit has more than ${longestEdit} characters` };
-  if (!text.isWellFormed()) return { fault: 'its edit is not well-formed text' };
   const next = 'append' in edit ? appended(prompt, edit.append) : replaced(prompt, edit);
   if (next === undefined) return { fault: 'the passage that it would replace is not in the prompt, or more than once' };
   if (next === prompt) return { fault: 'its edit changes nothing' };
+  // A passage may begin or end within a character as well.
+  if (!next.isWellFormed()) return { fault: 'its edit is not well-formed text' };
   if (lengthOf(next) > longestPrompt) return { fault: `the prompt would have more than ${longestPrompt} characters` };
   return { prompt: next };
 }
@@ -59,6 +60,8 @@ function appended(prompt: string, text: string): string {
 }
 
 function replaced(prompt: string, edit: { replace: string; with: string }): string | undefined {
-  const parts = prompt.split(edit.replace);
-  return edit.replace !== '' && parts.length === 2 ? parts.join(edit.with) : undefined;
+  const at = prompt.indexOf(edit.replace);
+  // The last may overlap the first: then it is not known which is meant.
+  if (edit.replace === '' || at < 0 || at !== prompt.lastIndexOf(edit.replace)) return undefined;
+  return prompt.slice(0, at) + edit.with + prompt.slice(at + edit.replace.length);
 }
