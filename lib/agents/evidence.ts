@@ -8,15 +8,18 @@ const excess = 2;
 
 /**
  * What recent executions tell of an agent's prompt, in the order in which they are given: failures, failed gates, and
- * what took much longer or cost much more than the others. That workers died of one says nothing of the prompt.
+ * what took much longer or cost much more than the others. Of one whose workers died neither its end nor how long it
+ * took says anything of the prompt.
  */
 export function evidenceOf(executions: readonly ExecutionHead[]): Evidence[] {
   const finished = executions.filter(({ status }) => status !== 'running');
-  const [duration, tokens] = [middle(finished.map(durationOf)), middle(finished.map(tokensOf))];
+  const telling = finished.filter(({ error }) => error !== 'lost');
+  const [duration, tokens] = [middle(telling.map(durationOf)), middle(telling.map(tokensOf))];
   return finished.map((execution) => {
     const { status, error, selfTest, qaReview } = execution;
+    if (!telling.includes(execution)) return { execution, troubles: [] };
     const troubles = [
-      ...(status === 'failed' && error !== 'lost' ? [`failed: ${error}`] : []),
+      ...(status === 'failed' ? [`failed: ${error}`] : []),
       ...(selfTest === 'failed' ? ['did not pass its own test'] : []),
       ...(qaReview === 'failed' ? ['did not pass the review'] : []),
       ...(durationOf(execution) > excess * duration ? ['took long'] : []),
