@@ -91,9 +91,12 @@ export async function pass(material: Material, parts: PassParts, startedAt: numb
   const failure = tried.flat().find(({ kind }) => kind !== 'text');
   if (failure) return { reason: `The proposal could not be tried. ${wordsFor(failure)}` };
 
-  const votes = await until(overAt.choice, (signal) =>
-    Promise.all(tried.map(([before, after], at) => voteOn(inputs[at] as Asked, textOf(before), textOf(after), signal))),
+  const judged = await until(overAt.choice, (signal) =>
+    Promise.all(tried.map(([before, after], at) => judge(inputs[at] as Asked, textOf(before), textOf(after), signal))),
   );
+  const silence = judged.flat().find(({ kind }) => kind !== 'text');
+  if (silence) return { reason: `The proposal could not be judged. ${wordsFor(silence)}` };
+  const votes = judged.map(voteOf);
   if (votes.some((vote) => vote < 0)) return { reason: `The proposal was seen to do worse: ${proposal.summary}` };
   if (!votes.some((vote) => vote > 0)) return { reason: `The proposal was not seen to do better: ${proposal.summary}` };
   return { prompt: made.prompt, summary: proposal.summary };
@@ -105,23 +108,21 @@ export async function pass(material: Material, parts: PassParts, startedAt: numb
   }
 
   /**
-   * The blind choice between what the old prompt and the new one led to: 1 for the new, −1 for the old, 0 for neither. It
-   * is made in both orders, and counts only where both agree: a judge that prefers a place has no say.
+   * Has what the old prompt and the new one led to judged blind, in both orders. Where that is the same there is nothing
+   * to choose, and nobody is asked: a judge that guesses could but err.
    */
-  async function voteOn(work: Asked, before: string, after: string, signal: AbortSignal): Promise<number> {
+  async function judge(work: Asked, before: string, after: string, signal: AbortSignal): Promise<Answered[]> {
+    if (before.trim() === after.trim()) return [];
     const system = systemPromptOf(reviewer as PreparedAgent, catalogue);
-    const choose = async (first: string, second: string) => {
+    const choose = (first: string, second: string) => {
       const question = {
         model: (reviewer as PreparedAgent).agent.model,
         system,
         user: choiceQuestion(work, first, second),
       };
-      const answer = await ask(model, { ...question, maxTokens: maxTokens.choice, signal }, pause, 1);
-      return answer.kind === 'text' ? choiceOf(answer.text) : undefined;
+      return ask(model, { ...question, maxTokens: maxTokens.choice, signal }, pause, 1);
     };
-    const [forwards, backwards] = await Promise.all([choose(before, after), choose(after, before)]);
-    if (forwards === 2 && backwards === 1) return 1;
-    return forwards === 1 && backwards === 2 ? -1 : 0;
+    return Promise.all([choose(before, after), choose(after, before)]);
   }
 
   /** Does something until a moment of the pass, at which its signal aborts. */
@@ -136,6 +137,16 @@ export async function pass(material: Material, parts: PassParts, startedAt: numb
       done.abort();
     }
   }
+}
+
+/**
+ * What was chosen in both orders: 1 for the new prompt, −1 for the old, 0 for neither. It counts only where both agree: a
+ * judge that prefers a place has no say.
+ */
+function voteOf(judged: readonly Answered[]): number {
+  const [forwards, backwards] = judged.map((answered) => choiceOf(textOf(answered)));
+  if (forwards === 2 && backwards === 1) return 1;
+  return forwards === 1 && backwards === 2 ? -1 : 0;
 }
 
 const textOf = (answered: Answered | undefined) => (answered?.kind === 'text' ? answered.text : '');

@@ -1,5 +1,5 @@
 import { type Evidence, lineOf } from './evidence.ts';
-import { requestOf, type Work } from './prompts.ts';
+import { lastWordOf, requestOf, type Work } from './prompts.ts';
 
 /** How much of an input is shown as evidence, in code points. */
 const shown = 300;
@@ -44,9 +44,8 @@ export function choiceQuestion(work: Work, first: string, second: string): strin
   ].join('\n\n');
 }
 
-/** The choice of a judge, in the last line of its answer and nowhere else; `undefined` where it chooses neither. */
+/** The choice of a judge; `undefined` where it chooses neither, or none that can be read. */
 export function choiceOf(answer: string): 1 | 2 | undefined {
-  const lines = answer.trimEnd().split(/[\n\r\u2028\u2029]/);
-  const [, choice] = /^[\s*_`]*BETTER[\s*_`]*:[\s*_`]*([12])[\s*_`.]*$/i.exec(lines.at(-1) as string) ?? [];
+  const choice = lastWordOf(answer, 'BETTER', '1|2|NEITHER');
   return choice === '1' ? 1 : choice === '2' ? 2 : undefined;
 }

@@ -54,14 +54,24 @@ export function reviewOf(work: Work, output: string): string {
   ]);
 }
 
-/** The verdict of an answer, in its last line and nowhere else; `skipped` where it gives none that can be read. */
+/** The verdict of an answer; `skipped` where it gives none that can be read. */
 export function verdictOf(answer: string): 'passed' | 'failed' | 'skipped' {
+  const word = lastWordOf(answer, 'VERDICT', 'PASS|FAIL');
+  if (word === undefined) return 'skipped';
+  return word === 'PASS' ? 'passed' : 'failed';
+}
+
+/**
+ * Which of some words a judge gives under a name, in the last line of its answer and nowhere else; `undefined` where it
+ * gives none, or says something under the name more than once.
+ */
+export function lastWordOf(answer: string, name: string, words: string): string | undefined {
   // Parted at each of them: an expression that may cross a line's end looks at the rest again from every line.
   const lines = answer.trimEnd().split(/[\n\r\u2028\u2029]/);
-  const verdicts = lines.filter((line) => /^[^\p{L}\p{N}]*VERDICT[\s*_`]*:/iu.test(line));
-  const [, word] = /^[\s*_`]*VERDICT[\s*_`]*:[\s*_`]*(PASS|FAIL)[\s*_`.]*$/i.exec(lines.at(-1) as string) ?? [];
-  if (word === undefined || verdicts.length !== 1) return 'skipped';
-  return word.toUpperCase() === 'PASS' ? 'passed' : 'failed';
+  const said = new RegExp(`^[^\\p{L}\\p{N}]*${name}[\\s*_\`]*:`, 'iu');
+  const given = new RegExp(`^[\\s*_\`]*${name}[\\s*_\`]*:[\\s*_\`]*(${words})[\\s*_\`.]*$`, 'i');
+  if (lines.filter((line) => said.test(line)).length !== 1) return undefined;
+  return given.exec(lines.at(-1) as string)?.[1]?.toUpperCase();
 }
 
 function section(name: string, text: string): string {
