@@ -91,34 +91,41 @@ export function openImprovements({ store, agents, executions, clock, pause }: Im
       previousPromptHash,
       newPromptHash: hashOf(prompt),
     });
+    let why: string | undefined;
     if ('prompt' in came) {
       const adopted = answer(true, came.summary, came.prompt);
-      if (await adopt(organization, agent, came, once ? [once(adopted)] : [])) return adopted;
-    }
-    const why = 'prompt' in came ? 'The prompt was changed meanwhile; that change stands.' : came.reason;
+      why = await adopt(organization, agent, came, once ? [once(adopted)] : []);
+      if (why === undefined) return adopted;
+    } else why = came.reason;
     const kept = answer(false, why, agent.systemPrompt);
     if (once) await transact(executions.table, [once(kept)]);
     return kept;
   }
 
-  /** Writes the new prompt into the agent as it is now, unless its prompt is another by now, or it is gone. */
+  /**
+   * Writes the new prompt into the agent as it is now.
+   *
+   * @returns why not, where its prompt is another by now, or it is gone, or changes faster than it can be written
+   */
   async function adopt(
     organization: Organization,
     { id, name, systemPrompt }: StoredAgent,
     { prompt, summary }: { prompt: string; summary: string },
     also: readonly Write[],
-  ): Promise<boolean> {
-    for (let tries = 1; ; tries++) {
+  ): Promise<string | undefined> {
+    for (let tries = 0; tries < triesOfChange; tries++) {
       const now = await agents.get(organization, name);
-      if (now?.id !== id || now.systemPrompt !== systemPrompt) return false;
+      if (now?.id !== id) return 'The agent was deleted meanwhile.';
+      if (now.systemPrompt !== systemPrompt) return 'The prompt was changed meanwhile; that change stands.';
       const after = { ...now, systemPrompt: prompt, version: now.version + 1, updatedAt: timestamp(clock()) };
       try {
         await agents.change(organization, now, after, { why: 'self-improved', summary, also });
-        return true;
+        return undefined;
       } catch (error) {
         // Something else of the agent was changed meanwhile: its prompt may still be the same.
-        if (!(error instanceof Stale) || tries === triesOfChange) throw error;
+        if (!(error instanceof Stale)) throw error;
       }
     }
+    return 'The agent was changed again and again, so the proposal could not be written; ask again.';
   }
 }
