@@ -1,0 +1,73 @@
+import { choiceQuestion } from '../../lib/agents/improvement-prompts.ts';
+import type { Answer, Model, Question } from '../../lib/model/converse.ts';
+import { text } from './workshop.ts';
+
+/** What a pass asks a model for. */
+export type Step = 'proposal' | 'run' | 'choice';
+
+/** What a model says to a question of a pass: an answer, or what comes to one. */
+export type Says = Answer | ((question: Question) => Answer | Promise<Answer>);
+
+const endOfChoice = choiceQuestion({ input: '' }, '', '').split('\n').at(-1) as string;
+
+export function stepOf({ user }: Question): Step {
+  if (user.startsWith('<prompt>\n')) return 'proposal';
+  return user.endsWith(endOfChoice) ? 'choice' : 'run';
+}
+
+/** Proposes an addition. */
+export const proposes = (append: string, summary = 'It asks for more.'): Answer =>
+  text(JSON.stringify({ summary, append }));
+
+/** An addition that makes answers better, one that makes them worse, and one that changes none. */
+export const additions = { better: 'Name your source.', worse: 'You may guess.', idle: 'Be yourself.' };
+
+/** Does as it is told by its system prompt. */
+const run = ({ system }: Question): Answer => {
+  if (system.includes(additions.better)) return text('It is so: see chapter 2.');
+  return text(system.includes(additions.worse) ? 'It may be so.' : 'It is so.');
+};
+
+const better = (place: number) => text(`I looked at both.\nBETTER: ${place === 0 ? 'NEITHER' : place}`);
+
+const worthOf = (answer = ''): number => (answer.includes('chapter') ? 2 : answer.includes('may') ? 0 : 1);
+
+/** Ways to judge: by what is better, by a place, at random, not at all. */
+export const judges = {
+  fair: ({ user }: Question): Answer => {
+    const [, first, second] = /<answer-1>\n(.*)\n<\/answer-1>\n\n<answer-2>\n(.*)\n<\/answer-2>/s.exec(user) ?? [];
+    const merit = worthOf(second) - worthOf(first);
+    return better(merit === 0 ? 0 : merit > 0 ? 2 : 1);
+  },
+  first: (): Answer => better(1),
+  second: (): Answer => better(2),
+  random: (): Answer => better(Math.random() < 0.5 ? 1 : 2),
+  neither: (): Answer => better(0),
+  unclear: (): Answer => text('BETTER: 2\nBETTER: 1'),
+};
+
+/** Proposes a good edit, does as it is told and judges fairly. */
+export const usual: Record<Step, (question: Question) => Answer> = {
+  proposal: () => proposes(additions.better),
+  run,
+  choice: judges.fair,
+};
+
+/** A model that says the usual, unless it is told to say something else. */
+export function learningModel(says: Partial<Record<Step, Says>> = {}) {
+  const script = { ...usual, ...says };
+  const asked: (Question & { step: Step })[] = [];
+  const model: Model = async (question) => {
+    const step = stepOf(question);
+    asked.push({ ...question, step });
+    const said: Says = script[step];
+    return typeof said === 'function' ? said(question) : said;
+  };
+  return {
+    tools: { model, catalogue: [] },
+    asked,
+    /** How often it was asked for each step. */
+    times: () =>
+      (['proposal', 'run', 'choice'] as const).map((step) => asked.filter((one) => one.step === step).length),
+  };
+}
