@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { ulidOf } from '../../lib/contract/ids.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { AlreadyDone } from '../../lib/table/transact.ts';
+import { always, refusalOf } from '../table/board.ts';
+import { watchedTable } from '../table/watched-table.ts';
+import { additions, proposes, usual } from './learning-model.ts';
+import { meanwhile, openSchool } from './school.ts';
+
+const school = await openSchool();
+const { organization, clock, app, table } = school;
+const inProgress = { status: 409, code: 'improvement_in_progress' };
+const idle = { proposal: proposes(additions.idle) };
+
+describe('a pass that is under way', () => {
+  it('keeps a second from beginning, which asks nobody and changes nothing', async () => {
+    const name = await school.pupil();
+    const seen: unknown[] = [];
+    const second = async () => {
+      const before = await school.dump();
+      const model = () => expect.unreachable();
+      seen.push(await refusalOf(school.improve(name, { says: { proposal: model } })));
+      expect(await school.dump()).toEqual(before);
+    };
+    const { answer } = await school.improve(name, { says: meanwhile(second) });
+    expect(seen).toMatchObject([inProgress]);
+    expect(answer.improved).toBe(true);
+    expect((await school.agent(name)).version).toBe(2);
+  });
+
+  it('keeps other agents from nothing', async () => {
+    const [name, other] = [await school.pupil(), await school.pupil()];
+    const { answer } = await school.improve(name, { says: meanwhile(() => school.improve(other)) });
+    expect([answer.improved, (await school.agent(other)).version]).toEqual([true, 2]);
+  });
+
+  it('is one of ten that begin at once', async () => {
+    const name = await school.pupil();
+    const held = Promise.withResolvers<void>();
+    const proposal = async (question: Parameters<typeof usual.proposal>[0]) => {
+      await held.promise;
+      return usual.proposal(question);
+    };
+    const all = Array.from({ length: 10 }, () => refusalOf(school.improve(name, { says: { proposal } })));
+    const refused: unknown[] = [];
+    for (const one of all) void one.then((refusal) => refused.push(refusal) === 9 && held.resolve());
+    const ends = await Promise.all(all);
+    expect(ends.filter((refusal) => refusal === undefined)).toHaveLength(1);
+    expect(ends.filter((refusal) => refusal?.code === inProgress.code)).toHaveLength(9);
+    expect((await school.agent(name)).version).toBe(2);
+  });
+});
+
+describe('when a pass has ended the next can begin:', () => {
+  it.each([
+    ['it has adopted', {}],
+    ['it has kept the prompt', idle],
+    ['it was told nothing', { proposal: { kind: 'failed', error: 'No.', tokens: 0 } as const }],
+  ])('%s', async (_, says) => {
+    const name = await school.pupil();
+    await school.improve(name, { says });
+    expect(await school.isLocked(await school.agent(name))).toBe(false);
+  });
+
+  it('it has failed at any request but those for its own beginning and end', async () => {
+    const reached: boolean[] = [];
+    for (let at = 0; reached.at(-1) ?? true; at++) {
+      const name = await school.pupil();
+      const agent = await school.agent(name);
+      const own = keys.improvement(organization, ulidOf(agent.id)).pk;
+      let failed = false;
+      let others = 0;
+      const { table: through } = watchedTable(table, ({ names }) => {
+        if (names(own) || others++ !== at) return;
+        failed = true;
+        throw new Error('out of order');
+      });
+      const message = await school.improve(name, { through }).catch((error: Error) => error.message);
+      expect(message === 'out of order').toBe(failed);
+      expect(await school.isLocked(agent)).toBe(false);
+      expect((await school.agent(name)).version).toBe(failed ? 1 : 2);
+      reached.push(failed);
+    }
+    expect(reached.length).toBeGreaterThan(10);
+  });
+
+  it('its agent was deleted just before it began, which is refused as not found', async () => {
+    const name = await school.pupil();
+    const agent = await school.agent(name);
+    const { table: through } = watchedTable(table, async ({ nth, writes }) => {
+      if (writes && nth === 1) await app.agents.delete(organization, name, always);
+    });
+    expect(await refusalOf(school.improve(name, { through }))).toMatchObject({ status: 404, code: 'not_found' });
+    expect(await school.isLocked(agent)).toBe(false);
+  });
+
+  it('it cannot say that it has, but half a minute went by; its answer is given all the same', async () => {
+    const name = await school.pupil();
+    const { table: through } = watchedTable(table, ({ writes, names }) => {
+      if (writes && !names('leaseUntil') && !names('self-improved')) throw new Error('out of order');
+    });
+    expect((await school.improve(name, { through })).answer.improved).toBe(true);
+    expect(await refusalOf(school.improve(name))).toMatchObject(inProgress);
+    clock.now += 30_000;
+    expect((await school.improve(name, { says: idle })).answer.improved).toBe(false);
+  });
+});
+
+describe('a pass that died', () => {
+  it('is over after half a minute and not before, and does not end its successor', async () => {
+    const name = await school.pupil();
+    const agent = await school.agent(name);
+    const end = await school.locks.begin(organization, agent.id);
+    clock.now += 29_999;
+    expect(await refusalOf(school.improve(name))).toMatchObject(inProgress);
+    clock.now += 1;
+    const endOfNext = await school.locks.begin(organization, agent.id);
+    await end();
+    expect(await school.isLocked(agent)).toBe(true);
+    await endOfNext();
+    await endOfNext();
+    expect(await school.isLocked(agent)).toBe(false);
+  });
+});
+
+describe('under an Idempotency-Key', () => {
+  const request = (key: string) => ({ key, operation: 'o', path: '/', body: {} });
+  const onceOf = (key: string) => (answer: unknown) => app.idempotency.record(organization, request(key), answer);
+  const recorded = (key: string) => app.idempotency.find(organization, request(key));
+
+  it('the answer is recorded with what was adopted, and with what was kept', async () => {
+    const name = await school.pupil();
+    const { answer: kept } = await school.improve(name, { says: idle, once: onceOf('kept') });
+    expect(await recorded('kept')).toEqual({ data: kept });
+    const { answer } = await school.improve(name, { once: onceOf('adopted') });
+    expect([answer.improved, await recorded('adopted')]).toEqual([true, { data: answer }]);
+  });
+
+  it('the answer that is recorded is the one that was given, where a change came in between', async () => {
+    const name = await school.pupil();
+    const says = meanwhile(() => school.update(name, { systemPrompt: 'Mine.' }));
+    const { answer } = await school.improve(name, { says, once: onceOf('changed') });
+    expect([answer.improved, await recorded('changed')]).toEqual([false, { data: answer }]);
+  });
+
+  it('nothing is adopted where the answer cannot be recorded', async () => {
+    const name = await school.pupil();
+    await school.improve(name, { says: idle, once: onceOf('twin') });
+    const before = await school.dump();
+    await expect(school.improve(name, { once: onceOf('twin') })).rejects.toThrow(AlreadyDone);
+    expect(await school.dump()).toEqual(before);
+  });
+
+  it('nothing is recorded where nothing can be adopted', async () => {
+    const name = await school.pupil();
+    const { table: through } = watchedTable(table, ({ names }) => {
+      if (names('self-improved')) throw new Error('out of order');
+    });
+    await expect(school.improve(name, { through, once: onceOf('broken') })).rejects.toThrow('out of order');
+    expect([await recorded('broken'), (await school.agent(name)).version]).toEqual([undefined, 1]);
+  });
+});

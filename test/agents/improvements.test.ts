@@ -1,0 +1,243 @@
+import { describe, expect, it } from 'vitest';
+import { ulidOf } from '../../lib/contract/ids.ts';
+import { hashOf } from '../../lib/table/agent-items.ts';
+import { openPurgeStore } from '../../lib/table/purges.ts';
+import { onBehalfOf } from '../../lib/table/trace.ts';
+import { always, refusalOf } from '../table/board.ts';
+import { watchedTable } from '../table/watched-table.ts';
+import { additions, proposes } from './learning-model.ts';
+import { meanwhile, openSchool } from './school.ts';
+
+const school = await openSchool();
+const { organization, clock, app, table } = school;
+const better = `Write.\n\n${additions.better}`;
+const idle = { says: { proposal: proposes(additions.idle) } };
+const kept = (changesSummary: string) => ({
+  improved: false,
+  changesSummary,
+  previousPromptHash: hashOf('Write.'),
+  newPromptHash: hashOf('Write.'),
+});
+const adopted = {
+  improved: true,
+  changesSummary: 'It asks for more.',
+  previousPromptHash: hashOf('Write.'),
+  newPromptHash: hashOf(better),
+};
+
+describe('a better prompt', () => {
+  it('becomes that of the agent, as another version of it, and nothing else of it changes', async () => {
+    const name = await school.pupil();
+    const shown = [{ id: 'sk_a', name: 'a', description: 'A.' }];
+    await app.agents.assign(organization, name, 'sk_a', shown, undefined);
+    const before = await school.agents.prepared(organization, name);
+    clock.now += 1_000;
+    const { answer } = await school.improve(name);
+    expect(answer).toEqual(adopted);
+    expect(await school.agents.prepared(organization, name)).toEqual({
+      skills: before?.skills,
+      agent: {
+        ...before?.agent,
+        systemPrompt: better,
+        version: (before?.agent.version ?? 0) + 1,
+        updatedAt: new Date(clock()).toISOString(),
+      },
+    });
+  });
+
+  it('is what the agent learns from there on', async () => {
+    const name = await school.pupil();
+    await school.improve(name);
+    const { answer } = await school.improve(name, {
+      says: {
+        proposal: proposes('Cite it.'),
+        run: ({ system }) => ({
+          kind: 'text',
+          tokens: 0,
+          text: system.includes('Cite') ? 'See chapter 2.' : 'It is so.',
+        }),
+      },
+    });
+    expect([answer.previousPromptHash, answer.newPromptHash]).toEqual([
+      hashOf(better),
+      hashOf(`${better}\n\nCite it.`),
+    ]);
+  });
+
+  it('of an agent in any status is adopted', async () => {
+    for (const status of ['inactive', 'draft'] as const) {
+      const name = await school.pupil();
+      await school.update(name, { status });
+      expect((await school.improve(name)).answer).toEqual(adopted);
+      expect((await school.agent(name)).status).toBe(status);
+    }
+  });
+});
+
+describe('a prompt that is not better', () => {
+  it('changes nothing at all', async () => {
+    const name = await school.pupil();
+    const before = await school.dump();
+    expect((await school.improve(name, idle)).answer).toEqual(
+      kept('The proposal was not seen to do better: It asks for more.'),
+    );
+    expect(await school.dump()).toEqual(before);
+  });
+
+  it('is not even proposed where no execution has finished', async () => {
+    await school.create('novice');
+    const { answer, asked } = await school.improve('novice');
+    expect([answer, asked]).toEqual([kept('There is nothing to learn from: no execution has finished yet.'), []]);
+  });
+
+  it('is looked for in no more executions than were asked for', async () => {
+    const name = await school.pupil();
+    for (let more = 0; more < 2; more++) await school.work(name);
+    const { asked } = await school.improve(name, { body: { lookbackExecutions: 2 } });
+    expect(asked[0]?.user.match(/^- completed/gm)).toHaveLength(2);
+  });
+
+  it('is looked for with what the caller wants to be looked at', async () => {
+    const { asked } = await school.improve(await school.pupil(), { body: { focusArea: 'THE-FOCUS' } });
+    expect(asked.map(({ user }) => user.includes('<focus>\nTHE-FOCUS\n</focus>'))).toEqual([
+      true,
+      ...Array(8 - 2 * 2).fill(false),
+    ]);
+  });
+});
+
+it('every prompt that an agent has had is under its hash, with when, why and by whom', async () => {
+  const by = <Done>(tokenId: string, act: () => Promise<Done>) => {
+    clock.now += 1_000;
+    return onBehalfOf({ tokenId }, act);
+  };
+  const name = 'long-lived';
+  await by('one', () => school.create(name));
+  await school.work(name);
+  const patch = (systemPrompt: string, more = {}) => by('two', () => school.update(name, { systemPrompt, ...more }));
+  const opened = clock();
+  await by('three', () => school.improve(name));
+  await patch('Read.');
+  await patch('Write.', { soul: 'Brisk.' });
+  await by('three', () => school.improve(name, idle));
+  await by('three', () => school.improve(name));
+  await patch('');
+  await by('two', () => school.update(name, { soul: 'Calm.' }));
+  await patch('', { displayName: 'Another' });
+  await patch('Read.');
+  await by('two', () => school.update(name, { soul: 'Read.' }));
+  const had = await school.promptsOf(await school.agent(name));
+  expect(had.map(({ prompt, why, by, summary, at }) => [prompt, why, by, summary, Date.parse(at) - opened])).toEqual([
+    ['Write.', 'created', 'one', undefined, 0],
+    [better, 'self-improved', 'three', 'It asks for more.', 1_000],
+    ['Read.', 'changed', 'two', undefined, 2_000],
+    ['Write.', 'changed', 'two', undefined, 3_000],
+    [better, 'self-improved', 'three', 'It asks for more.', 5_000],
+    ['', 'changed', 'two', undefined, 6_000],
+    ['Read.', 'changed', 'two', undefined, 9_000],
+  ]);
+  for (const { prompt = '?', promptHash } of had) expect(hashOf(prompt)).toBe(promptHash);
+  // Of system agents nobody has asked for their first.
+  const [first] = await school.promptsOf(await school.agent('qa-reviewer'));
+  expect(first).toMatchObject({ why: 'created', prompt: (await school.agent('qa-reviewer')).systemPrompt });
+  expect(first).not.toHaveProperty('by');
+});
+
+describe('meanwhile', () => {
+  const changed = kept('The prompt was changed meanwhile; that change stands.');
+
+  it('a change of the prompt wins, and the pass says so', async () => {
+    const name = await school.pupil();
+    const { answer } = await school.improve(name, {
+      says: meanwhile(() => school.update(name, { systemPrompt: 'Mine.' })),
+    });
+    expect(answer).toEqual(changed);
+    const agent = await school.agent(name);
+    expect([agent.systemPrompt, agent.version]).toEqual(['Mine.', 2]);
+    expect((await school.promptsOf(agent)).map(({ why }) => why)).toEqual(['created', 'changed']);
+    expect(await school.isLocked(agent)).toBe(false);
+  });
+
+  it('a change of anything else is kept, and the pass adopts all the same', async () => {
+    const name = await school.pupil();
+    const fields = {
+      displayName: 'Mine',
+      soul: 'Mine.',
+      model: 'mine',
+      status: 'draft',
+      capabilities: ['mine'],
+    } as const;
+    const patch = { ...fields, capabilities: [...fields.capabilities] };
+    const { answer } = await school.improve(name, { says: meanwhile(() => school.update(name, patch)) });
+    expect(answer).toEqual(adopted);
+    expect(await school.agent(name)).toMatchObject({ ...patch, systemPrompt: better, version: 3 });
+  });
+
+  it('a deletion wins: nothing of the agent comes back, and the pass says so', async () => {
+    const name = await school.pupil();
+    const { id } = await school.agent(name);
+    const { answer } = await school.improve(name, {
+      says: meanwhile(() => app.agents.delete(organization, name, always)),
+    });
+    expect(answer).toEqual(kept('The agent was deleted meanwhile.'));
+    expect(await school.agents.get(organization, name)).toBeUndefined();
+    expect(await school.isLocked({ id })).toBe(false);
+  });
+
+  it('a namesake with the same prompt is left alone', async () => {
+    const name = await school.pupil();
+    const replace = async () => {
+      await app.agents.delete(organization, name, always);
+      await school.create(name);
+    };
+    expect((await school.improve(name, { says: meanwhile(replace) })).answer).toEqual(
+      kept('The agent was deleted meanwhile.'),
+    );
+    expect(await school.agent(name)).toMatchObject({ systemPrompt: 'Write.', version: 1 });
+  });
+
+  /** A table on which something happens just before each try to adopt, at most so often. */
+  function justBefore(happens: (nth: number) => Promise<unknown>, most = 1) {
+    let times = 0;
+    const { table: through } = watchedTable(table, async ({ writes, names }) => {
+      if (writes && names('self-improved') && times < most) await happens(times++);
+    });
+    return { through, times: () => times };
+  }
+
+  it('at the very last moment, too, a change of the prompt wins, and any other is kept', async () => {
+    const [one, other] = [await school.pupil(), await school.pupil()];
+    const { through } = justBefore(() => school.update(one, { systemPrompt: 'Mine.' }));
+    expect((await school.improve(one, { through })).answer).toEqual(changed);
+    expect((await school.agent(one)).systemPrompt).toBe('Mine.');
+    const { through: also, times } = justBefore((nth) => school.update(other, { displayName: `Mine ${nth}` }), 4);
+    expect([(await school.improve(other, { through: also })).answer, times()]).toEqual([adopted, 4]);
+    expect(await school.agent(other)).toMatchObject({ displayName: 'Mine 3', systemPrompt: better, version: 6 });
+  });
+
+  it('an agent that is changed again and again keeps its prompt, and the pass says so', async () => {
+    const name = await school.pupil();
+    const { through, times } = justBefore((nth) => school.update(name, { displayName: `Mine ${nth}` }), 99);
+    const { answer } = await school.improve(name, { through });
+    expect(answer).toEqual(
+      kept('The agent was changed again and again, so the proposal could not be written; ask again.'),
+    );
+    expect(times()).toBe(5);
+    expect(await school.agent(name)).toMatchObject({ systemPrompt: 'Write.', displayName: 'Mine 4', version: 6 });
+  });
+});
+
+describe('a purge of the agent', () => {
+  it('takes its prompts, what is known of them, and a pass that died along', async () => {
+    const name = await school.pupil();
+    await school.improve(name);
+    const { id } = await school.agent(name);
+    await school.locks.begin(organization, id);
+    await app.agents.delete(organization, name, always);
+    const left = async () => JSON.stringify(await school.dump()).includes(ulidOf(id));
+    expect(await left()).toBe(true);
+    await openPurgeStore(table).carryOut({ organization, agentId: id }, () => undefined as never);
+    expect(await left()).toBe(false);
+    expect(await refusalOf(school.improve(name))).toMatchObject({ status: 404, code: 'not_found' });
+  });
+});

@@ -1,0 +1,110 @@
+import { type ImprovementParts, openImprovements } from '../../lib/agents/improvements.ts';
+import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
+import type { NewImprovement } from '../../lib/contract/improvements.ts';
+import type { Question } from '../../lib/model/converse.ts';
+import type { StoredAgent } from '../../lib/table/agent-items.ts';
+import { openAgentStore } from '../../lib/table/agents.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { openExecutionStore } from '../../lib/table/executions.ts';
+import type { Once } from '../../lib/table/idempotency.ts';
+import { openImprovementStore } from '../../lib/table/improvements.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import { learningModel, type Says, type Step, usual } from './learning-model.ts';
+import { openWorkshop } from './workshop.ts';
+
+/** What is said of a pass. */
+type Asked = { says?: Partial<Record<Step, Says>>; once?: Once; through?: Table; body?: Partial<NewImprovement> };
+
+/**
+ * Opens a school, where agents learn: a workshop, and self-improvement by the very stores of the service. Its time stands
+ * still: what is not waited for in here takes none.
+ */
+export async function openSchool() {
+  const workshop = await openWorkshop({ cap: 1_000 });
+  const { organization, table, clock, timeline, app } = workshop;
+  const improvementsOver = (seen: Table) => {
+    const parts: ImprovementParts = {
+      store: openImprovementStore(seen, clock),
+      agents: openAgentStore(seen, 'm'),
+      executions: openExecutionStore(seen, 1),
+      clock,
+      pause: timeline.pause,
+    };
+    return openImprovements(parts);
+  };
+  let pupils = 0;
+
+  const school = {
+    ...workshop,
+    locks: openImprovementStore(table, clock),
+
+    /** Creates an agent of the name. */
+    create: (name: string, systemPrompt = 'Write.') =>
+      app.agents.create(
+        organization,
+        {
+          name,
+          displayName: name,
+          category: 'qa',
+          model: 'm',
+          systemPrompt,
+          soul: 'Calm.',
+          capabilities: [],
+          status: 'active',
+        },
+        undefined,
+      ),
+
+    /** Has an agent finish an execution that does not pass the review. */
+    async work(name: string): Promise<void> {
+      const execution = await workshop.claimed({}, name);
+      const ending = { status: 'completed', completedAt: timestamp(clock()), durationMs: 1, tokensUsed: 1 } as const;
+      await workshop.store.end(execution, { ...ending, selfTest: 'passed', qaReview: 'failed' }, { output: 'Done.' });
+    },
+
+    /** An agent that has something to learn; its name. */
+    async pupil(): Promise<string> {
+      const name = `pupil-${++pupils}`;
+      await school.create(name);
+      await school.work(name);
+      return name;
+    },
+
+    /** Has an agent make a pass, by a model that learns unless it says something else. */
+    async improve(name: string, { says, once, through = table, body }: Asked = {}) {
+      const { tools, asked } = learningModel(says);
+      const fields = { lookbackExecutions: 20, ...body };
+      const answer = await improvementsOver(through).improve(organization, name, fields, tools, once);
+      return { answer, asked };
+    },
+
+    agent: async (name: string): Promise<StoredAgent> => (await workshop.agents.get(organization, name)) as StoredAgent,
+
+    /** The prompts that an agent has had, the first first: each with why and by whom it has come. */
+    async promptsOf({ id }: { id: string }) {
+      const changes = await workshop.agents.promptChanges(organization, id);
+      const had = changes.toReversed().map(async (change) => ({
+        ...change,
+        prompt: await workshop.agents.promptOf(organization, id, change.promptHash),
+      }));
+      return Promise.all(had);
+    },
+
+    /** Whether an agent is in a pass. */
+    isLocked: async ({ id }: { id: string }) =>
+      (await getItem(table, keys.improvement(organization, ulidOf(id)))) !== undefined,
+  };
+  return school;
+}
+
+/** Judges fairly; something else happens before the first choice. */
+export function meanwhile(happens: () => Promise<unknown>): Partial<Record<Step, Says>> {
+  let happened: Promise<unknown> | undefined;
+  const choice = async (question: Question) => {
+    happened ??= happens();
+    await happened;
+    return usual.choice(question);
+  };
+  return { choice };
+}
