@@ -1,0 +1,69 @@
+import { handler as selfImprove } from '../../../functions/agents/self-improve-agent.ts';
+import { environment } from '../../../lib/contract/deployment.ts';
+import type { Scope } from '../../../lib/contract/endpoint.ts';
+import type { Improvement } from '../../../lib/contract/improvements.ts';
+import type { Answer as Said } from '../../../lib/model/converse.ts';
+import { learningModel, type Says, type Step } from '../../agents/learning-model.ts';
+import { json, refusal, startBedrock } from '../../model/bedrock-server.ts';
+import { type Answer, call, type Sent } from '../../service.ts';
+import { dataOf } from '../kanban-tasks/board.ts';
+import { type Crew, openCrews } from './crew.ts';
+
+/** The result of a pass, as it was answered. */
+export const improvementOf = (answer: Answer): Improvement => dataOf<Improvement>(answer);
+
+/** A crew, and the endpoint of self-improvement. */
+export type Lessons = Crew & { improve: (body?: unknown, sent?: Sent & { name?: string }) => Promise<Answer> };
+
+/** Lets an agent finish an execution that does not pass the review. */
+const faulty = async ({ user }: { user: string }): Promise<Said> => ({
+  kind: 'text',
+  text: user.includes('Done.') ? 'VERDICT: FAIL' : 'Done.',
+  tokens: 1,
+});
+
+/** Opens crews as `openCrews` does, whose handlers ask a Bedrock of the test's own. */
+export async function openLessons() {
+  const [{ service, newCrew }, bedrock] = await Promise.all([openCrews(), startBedrock()]);
+  process.env[environment.modelEndpoint] = bedrock.endpoint;
+
+  /** From now on the models say this: what was asked of them. */
+  const teach = (says: Partial<Record<Step, Says>> = {}) => {
+    const { tools, asked } = learningModel(says);
+    bedrock.answer = async (response) => {
+      const { path, body } = bedrock.received.at(-1) ?? { path: '', body: '{}' };
+      const { system = [{ text: '' }], messages } = JSON.parse(body);
+      const question = { model: path, system: system[0].text, user: messages[0].content[0].text, maxTokens: 1 };
+      const said = await tools.model({ ...question, signal: new AbortController().signal });
+      if (said.kind !== 'text') return refusal(429, 'ThrottlingException')(response);
+      const output = { message: { role: 'assistant', content: [{ text: said.text }] } };
+      json({ output, stopReason: 'end_turn', usage: { totalTokens: 1 } })(response);
+    };
+    return asked;
+  };
+
+  return {
+    service,
+    bedrock,
+    teach,
+
+    /** A crew whose agent `writer` is told to write; it has something to learn unless its scopes are named. */
+    newLessons: async (scopes?: readonly Scope[]): Promise<Lessons> => {
+      const crew = await newCrew(scopes);
+      if (!scopes) {
+        await crew.registry.update('writer', { systemPrompt: 'Write.', soul: 'Calm.' });
+        await crew.carryOut(await crew.start(), faulty);
+      }
+      const improve: Lessons['improve'] = (body, { name = 'writer', ...more } = {}) =>
+        call(selfImprove, {
+          method: 'POST',
+          path: `/api/agents/${name}/self-improve`,
+          params: { name },
+          token: crew.token,
+          body,
+          ...more,
+        });
+      return { ...crew, improve };
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Question } from '../../../lib/model/converse.ts';
+import { additions, proposes, usual } from '../../agents/learning-model.ts';
+import type { Answer } from '../../service.ts';
+import { errorOf } from '../kanban-tasks/board.ts';
+import { improvementOf, type Lessons, openLessons } from './lessons.ts';
+import { agentOf } from './registry.ts';
+
+const { bedrock, newLessons, teach } = await openLessons();
+let lessons: Lessons;
+beforeEach(async () => {
+  lessons = await newLessons();
+});
+
+const headers = { 'Idempotency-Key': 'key' };
+const improve = (body?: unknown) => lessons.improve(body, { headers });
+const replayed = (answer: Answer) => answer.headers['Idempotency-Replayed'] === 'true';
+const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
+const writer = async () => agentOf(await lessons.registry.get('writer'));
+
+/** The models learn, but wait with the proposal until they are told to go on. */
+function held() {
+  const [reached, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const proposal = async (question: Question) => {
+    reached.resolve();
+    await answered.promise;
+    return usual.proposal(question);
+  };
+  return { asked: teach({ proposal }), reached: reached.promise, goOn: answered.resolve };
+}
+
+describe('a pass under an Idempotency-Key', () => {
+  it.each([
+    ['has adopted', additions.better, true],
+    ['has kept the prompt', additions.idle, false],
+  ])('that %s is answered again with the same, asks no model and changes nothing', async (_, addition, improved) => {
+    teach({ proposal: proposes(addition) });
+    const first = await improve();
+    expect([first.status, replayed(first), improvementOf(first).improved]).toEqual([200, false, improved]);
+    const [before, calls] = [await lessons.dump(), bedrock.received.length];
+    const again = await improve();
+    expect([again.status, replayed(again), again.body]).toEqual([200, true, first.body]);
+    expect([await lessons.dump(), bedrock.received.length]).toEqual([before, calls]);
+  });
+
+  it('is refused with 409 request_in_progress while it is under way, and then replayed', async () => {
+    const { asked, reached, goOn } = held();
+    const first = improve();
+    await reached;
+    for (let twin = 0; twin < 3; twin++) await lessons.refuses(improve, 409, 'request_in_progress');
+    goOn();
+    const answered = await first;
+    const again = await improve();
+    expect([answered.status, replayed(again), again.body]).toEqual([200, true, answered.body]);
+    expect(asked.filter(({ step }) => step === 'proposal')).toHaveLength(1);
+  });
+
+  it('is refused with 422 idempotency_key_reused for another body', async () => {
+    teach();
+    await improve();
+    await lessons.refuses(() => improve({ focusArea: 'Sources' }), 422, 'idempotency_key_reused');
+  });
+
+  it('that was refused leaves the key free: nothing was carried out', async () => {
+    const { reached, goOn } = held();
+    const other = lessons.improve();
+    await reached;
+    await lessons.refuses(improve, 409, 'improvement_in_progress');
+    goOn();
+    expect((await other).status).toBe(200);
+    const answer = await improve();
+    expect([answer.status, replayed(answer)]).toEqual([200, false]);
+  });
+
+  it('is answered again though the agent is gone', async () => {
+    teach();
+    const first = await improve();
+    await lessons.registry.delete('writer');
+    const again = await improve();
+    expect([again.status, again.body]).toEqual([200, first.body]);
+  });
+});
+
+it('two passes at once, with no key, are one that is carried out and one that is refused', async () => {
+  const { reached, goOn } = held();
+  const first = lessons.improve();
+  await reached;
+  expect(codeOf(await lessons.improve())).toEqual([409, 'improvement_in_progress']);
+  goOn();
+  expect(improvementOf(await first).improved).toBe(true);
+  expect((await writer()).systemPrompt).toBe(`Write.\n\n${additions.better}`);
+});

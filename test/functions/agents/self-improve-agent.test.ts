@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openImprovements } from '../../../lib/agents/improvements.ts';
+import { app } from '../../../lib/app.ts';
+import { openAgentStore } from '../../../lib/table/agents.ts';
+import { openExecutionStore } from '../../../lib/table/executions.ts';
+import { openImprovementStore } from '../../../lib/table/improvements.ts';
+import { additions, proposes } from '../../agents/learning-model.ts';
+import { openTimeline } from '../../agents/timeline.ts';
+import { improvementOf, type Lessons, openLessons } from './lessons.ts';
+import { agentOf } from './registry.ts';
+
+const { service, bedrock, newLessons, teach } = await openLessons();
+/** Nothing of it is ever changed. */
+const refusing = await newLessons();
+let lessons: Lessons;
+let asked: ReturnType<typeof teach>;
+beforeEach(() => {
+  asked = teach();
+});
+
+const sha256 = (text: string) => `sha256:${createHash('sha256').update(Buffer.from(text, 'utf8')).digest('hex')}`;
+const better = (prompt: string) => `${prompt}\n\n${additions.better}`;
+const writer = async () => agentOf(await lessons.registry.get('writer'));
+
+describe('a pass of self-improvement', () => {
+  beforeEach(async () => {
+    lessons = await newLessons();
+  });
+
+  it('answers 200 with exactly improved, changesSummary, previousPromptHash and newPromptHash', async () => {
+    const before = await writer();
+    const answer = await lessons.improve({});
+    expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
+    const fields = ['improved', 'changesSummary', 'previousPromptHash', 'newPromptHash'];
+    expect(Object.keys(improvementOf(answer))).toEqual(fields);
+    expect(improvementOf(answer)).toEqual({
+      improved: true,
+      changesSummary: 'It asks for more.',
+      previousPromptHash: sha256('Write.'),
+      newPromptHash: sha256(better('Write.')),
+    });
+    expect(answer.headers).not.toHaveProperty('ETag');
+    const { updatedAt, ...after } = await writer();
+    expect(after).toEqual({ ...after, ...before, systemPrompt: better('Write.'), updatedAt: undefined });
+    expect(updatedAt > before.updatedAt).toBe(true);
+  });
+
+  it('moves the ETag, so that a change which was made on the prompt before is refused', async () => {
+    const { ETag = '' } = (await lessons.registry.get('writer')).headers;
+    await lessons.improve();
+    const stale = { headers: { 'If-Match': ETag } };
+    const patch = { systemPrompt: 'Mine.' };
+    await lessons.refuses(() => lessons.registry.update('writer', patch, stale), 412, 'precondition_failed');
+  });
+
+  it('names a prompt by its UTF-8 bytes, also the prompt of no characters', async () => {
+    for (const systemPrompt of ['Schreib schön. 🖋️', '']) {
+      await lessons.registry.update('writer', { systemPrompt });
+      teach({ proposal: proposes(additions.idle) });
+      expect(improvementOf(await lessons.improve())).toMatchObject({
+        improved: false,
+        previousPromptHash: sha256(systemPrompt),
+        newPromptHash: sha256(systemPrompt),
+      });
+    }
+  });
+
+  it('changes nothing where nothing better is found, and says why', async () => {
+    teach({ proposal: proposes(additions.worse, 'It lets it guess.') });
+    const before = await lessons.dump();
+    const { data } = (await lessons.improve()).body;
+    expect(data).toMatchObject({
+      improved: false,
+      changesSummary: 'The proposal was seen to do worse: It lets it guess.',
+    });
+    expect(await lessons.dump()).toEqual(before);
+  });
+
+  it('counts no body as an empty one, which is twenty executions and no focus', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => lessons.start()));
+    const { changesSummary } = improvementOf(await lessons.improve());
+    expect(changesSummary).toBe('There is nothing to learn from: no execution has finished yet.');
+    expect(improvementOf(await lessons.improve({ lookbackExecutions: 21 })).improved).toBe(true);
+    expect(asked[0]?.user).not.toContain('<focus>');
+  });
+
+  it.each([1, 100])('takes %d executions to look back at', async (lookbackExecutions) => {
+    expect((await lessons.improve({ lookbackExecutions })).status).toBe(200);
+  });
+
+  it('takes a focus of a thousand characters, and looks at that', async () => {
+    const focusArea = '😀'.repeat(1_000);
+    expect((await lessons.improve({ focusArea })).status).toBe(200);
+    expect(asked[0]?.user).toContain(`<focus>\n${focusArea}\n</focus>`);
+  });
+
+  it.each(['inactive', 'draft'])('takes an agent that is %s', async (status) => {
+    await lessons.registry.update('writer', { status });
+    expect(improvementOf(await lessons.improve()).improved).toBe(true);
+    expect((await writer()).status).toBe(status);
+  });
+
+  it('says by whose token the prompt has come', async () => {
+    await lessons.improve();
+    const [change] = await openAgentStore(service.table, 'm').promptChanges(lessons.organization, (await writer()).id);
+    expect(change).toMatchObject({
+      why: 'self-improved',
+      summary: 'It asks for more.',
+      promptHash: sha256(better('Write.')),
+    });
+    expect(lessons.token).toContain(change?.by);
+  });
+});
+
+describe('a pass is refused, nobody is asked and nothing is written,', () => {
+  const refused = async (send: () => ReturnType<Lessons['improve']>, status: number, code: string) => {
+    const refusal = await refusing.refuses(send, status, code);
+    expect(asked).toEqual([]);
+    return refusal;
+  };
+
+  it.each<[string, unknown, string, string]>([
+    ['no executions', { lookbackExecutions: 0 }, 'lookbackExecutions', 'invalid_value'],
+    ['fewer than none', { lookbackExecutions: -1 }, 'lookbackExecutions', 'invalid_value'],
+    ['101 executions', { lookbackExecutions: 101 }, 'lookbackExecutions', 'invalid_value'],
+    ['one and a half', { lookbackExecutions: 1.5 }, 'lookbackExecutions', 'invalid_value'],
+    ['a number as text', { lookbackExecutions: '20' }, 'lookbackExecutions', 'invalid_type'],
+    ['no number', { lookbackExecutions: null }, 'lookbackExecutions', 'invalid_type'],
+    ['an empty focus', { focusArea: '' }, 'focusArea', 'invalid_value'],
+    ['a blank focus', { focusArea: ' \n\u3000' }, 'focusArea', 'invalid_value'],
+    ['a focus of 1,001 characters', { focusArea: 'x'.repeat(1_001) }, 'focusArea', 'invalid_value'],
+    ['a focus that is no text', { focusArea: ['x'] }, 'focusArea', 'invalid_type'],
+    ['a lone surrogate', '{"focusArea":"a\\ud800"}', 'focusArea', 'invalid_value'],
+    ['a field that there is not', { systemPrompt: 'Mine.' }, 'systemPrompt', 'unknown_field'],
+    ['a body that is no object', [], '', 'invalid_type'],
+  ])('with 400 validation_failed for %s', async (_, body, path, code) => {
+    const { details } = await refused(() => refusing.improve(body), 400, 'validation_failed');
+    expect(details).toMatchObject([{ path, code }]);
+  });
+
+  it('with 400 validation_failed for both fields at once, and for a query', async () => {
+    const body = { lookbackExecutions: 0, focusArea: '' };
+    expect((await refused(() => refusing.improve(body), 400, 'validation_failed')).details).toHaveLength(2);
+    await refused(() => refusing.improve({}, { query: 'dry=1' }), 400, 'validation_failed');
+  });
+
+  it('with 400 invalid_json, 415 and 413 for a body that is none', async () => {
+    await refused(() => refusing.improve('{'), 400, 'invalid_json');
+    const headers = { 'Content-Type': 'text/plain' };
+    await refused(() => refusing.improve('{}', { headers }), 415, 'unsupported_media_type');
+    await refused(() => refusing.improve('x'.repeat(257 * 1024)), 413, 'payload_too_large');
+  });
+
+  it.each(['nobody', 'No Name'])('with 404 not_found for the agent %s', async (name) => {
+    await refused(() => refusing.improve({}, { name }), 404, 'not_found');
+  });
+
+  it('with 404 not_found for the agent of another organization', async () => {
+    const others = await newLessons();
+    await others.registry.put({ name: 'editor' });
+    await refused(() => refusing.improve({}, { name: 'editor' }), 404, 'not_found');
+  });
+
+  it.each(['', 'junk'])('with 401 unauthorized for the token %j', async (token) => {
+    await refused(() => refusing.improve({}, { token }), 401, 'unauthorized');
+  });
+
+  it('with 403 insufficient_scope for a token that may do all but execute', async () => {
+    const scopes = ['agents:read', 'agents:write', 'tasks:read', 'tasks:write', 'webhooks:write'] as const;
+    const manager = await newLessons(scopes);
+    const { message } = await manager.refuses(() => manager.improve(), 403, 'insufficient_scope');
+    expect(message).toContain('agents:execute');
+  });
+});
+
+it('a pass needs no scope but agents:execute', async () => {
+  const runner = await newLessons(['agents:execute']);
+  expect((await runner.improve({}, { name: 'qa-reviewer' })).status).toBe(200);
+});
+
+it('a model that never answers ends the request in time all the same, with the reason', async () => {
+  const { clock, pause, until } = openTimeline(Date.now());
+  const { table } = service;
+  const stores = { agents: openAgentStore(table, 'm'), executions: openExecutionStore(table, 1) };
+  const improvements = openImprovements({ store: openImprovementStore(table, clock), ...stores, clock, pause });
+  const inRealTime = Object.assign({}, app());
+  Object.assign(app(), { improvements });
+  const reached = Promise.withResolvers<void>();
+  bedrock.answer = () => reached.resolve();
+  const begun = clock();
+  const answering = refusing.improve();
+  await reached.promise;
+  await until(begun + 9_000);
+  const answer = await answering;
+  Object.assign(app(), inRealTime);
+  expect([answer.status, clock() - begun]).toEqual([200, 9_000]);
+  expect(improvementOf(answer)).toEqual({
+    improved: false,
+    changesSummary: 'No edit was proposed. There was no time left.',
+    previousPromptHash: sha256('Write.'),
+    newPromptHash: sha256('Write.'),
+  });
+});
