@@ -15,16 +15,17 @@ import { type Answer, bundleAll } from './bundles.ts';
  * Bedrock's client, and only the document what writes schemas down.
  */
 const budgets: Record<string, number> = {
-  'functions/agents/assign-skill.ts': 432_000,
-  'functions/agents/list-skill-catalogue.ts': 432_000,
-  'functions/agents/list-skills.ts': 432_000,
-  'functions/open/openapi.ts': 404_000,
-  'functions/pipeline/deliver-webhook.ts': 1_160_000,
-  'functions/pipeline/run-execution.ts': 529_000,
-  'functions/webhooks/register-webhook.ts': 417_000,
-  'functions/webhooks/test-webhook.ts': 1_160_000,
+  'functions/agents/assign-skill.ts': 449_000,
+  'functions/agents/list-skill-catalogue.ts': 449_000,
+  'functions/agents/list-skills.ts': 449_000,
+  'functions/agents/self-improve-agent.ts': 549_000,
+  'functions/open/openapi.ts': 423_000,
+  'functions/pipeline/deliver-webhook.ts': 1_217_000,
+  'functions/pipeline/run-execution.ts': 560_000,
+  'functions/webhooks/register-webhook.ts': 433_000,
+  'functions/webhooks/test-webhook.ts': 1_217_000,
 };
-const budget = 385_000;
+const budget = 409_000;
 
 const { bundleOf, called, sent, overTable } = await bundleAll();
 
@@ -75,16 +76,17 @@ describe('the bundles', () => {
         'functions/agents/assign-skill.ts',
         'functions/agents/list-skill-catalogue.ts',
         'functions/agents/list-skills.ts',
+        'functions/agents/self-improve-agent.ts',
         'functions/pipeline/run-execution.ts',
       ]),
     );
   });
 
-  it("have Bedrock's client where executions run, and nowhere else", async () => {
+  it("have Bedrock's client where models are asked, and nowhere else", async () => {
     const asking: string[] = [];
     for (const source of functionSources())
       if ((await readFile(bundleOf(source), 'utf8')).includes('AmazonBedrockFrontendService')) asking.push(source);
-    expect(asking).toEqual(['functions/pipeline/run-execution.ts']);
+    expect(asking.sort()).toEqual(['functions/agents/self-improve-agent.ts', 'functions/pipeline/run-execution.ts']);
   });
 
   it.each([
@@ -92,6 +94,7 @@ describe('the bundles', () => {
     ['list-agent-executions', 'GET', 'writer/executions'],
     ['get-execution', 'GET', 'writer/executions/ex_01K00000000000000000000000'],
     ['list-executions', 'GET', 'executions'],
+    ['self-improve-agent', 'POST', 'writer/self-improve'],
   ])('%s answers a caller without a token', async (file, method, below) => {
     const request = { method, path: `/api/agents/${below}`, params: { name: 'writer' } };
     const answer = await sent(`functions/agents/${file}.ts`, request);
