@@ -70,9 +70,9 @@ describe('the page on agents', () => {
   });
 
   it('tells every reason for which a prompt stays, and no other', () => {
-    const source = ['improvement-pass', 'improvements'].map((file) => readFileSync(`lib/agents/${file}.ts`, 'utf8'));
-    const reasons = source.flatMap((text) => [
-      ...text.matchAll(/(?:reason: |const why = 'prompt' in came \? )(['`])(.*?)\1/g),
+    const sources = { 'improvement-pass': /reason: (['`])(.*?)\1/g, improvements: /return (['`])([A-Z].*?)\1/g };
+    const reasons = Object.entries(sources).flatMap(([file, reason]) => [
+      ...readFileSync(`lib/agents/${file}.ts`, 'utf8').matchAll(reason),
     ]);
     const told = firstCellsOf(sectionOf('### How to read `changesSummary`'));
     const begins = (reason: string) => told.filter((cell) => reason.startsWith(cell));
