@@ -176,20 +176,14 @@ function watchesOf(
 
 /** Requests without a good token, counted in the log of the API. */
 function unauthorized(scope: Construct, api: Api): Metric {
-  const metricName = 'Unauthorized';
-  new MetricFilter(scope, 'UnauthorizedFilter', {
+  const filter = new MetricFilter(scope, 'UnauthorizedFilter', {
     logGroup: api.accessLog,
     metricNamespace,
-    metricName: `${Stack.of(scope).stackName}${metricName}`,
+    metricName: `${Stack.of(scope).stackName}Unauthorized`,
     filterPattern: FilterPattern.stringValue('$.status', '=', '401'),
     metricValue: '1',
   });
-  return new Metric({
-    namespace: metricNamespace,
-    metricName: `${Stack.of(scope).stackName}${metricName}`,
-    statistic: Stats.SUM,
-    period,
-  });
+  return filter.metric({ statistic: Stats.SUM, period });
 }
 
 function ownMetric(scope: Construct, metricName: MetricName): Metric {
