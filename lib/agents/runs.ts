@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { timestamp } from '../contract/ids.ts';
 import type { ExecutionMessage } from '../contract/messages.ts';
 import type { Counts } from '../contract/metrics.ts';
-import { longestDelaySeconds, type Queue } from '../sqs/queue.ts';
+import { type Queue, secondsUntil } from '../sqs/queue.ts';
 import type { AgentStore } from '../table/agents.ts';
 import { sweep } from '../table/due.ts';
 import type { ExecutionHead, RunningExecution } from '../table/execution-items.ts';
@@ -46,7 +46,7 @@ export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts
     queue.send(
       executions.map(({ organization, id, leaseUntil, requestId }) => ({
         message: { organization, executionId: id, ...(requestId && { requestId }) },
-        delaySeconds: leaseUntil === undefined ? 0 : secondsUntil(Date.parse(leaseUntil)),
+        delaySeconds: leaseUntil === undefined ? 0 : secondsUntil(Date.parse(leaseUntil), clock()),
       })),
     );
 
@@ -127,11 +127,6 @@ export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts
     const task = taskId === undefined ? undefined : await tasks.get(organization, taskId);
     const passed = selfTest === 'passed' && qaReview === 'passed';
     return task && released(task, id, status === 'failed' ? 'assigned' : passed ? 'up_for_review' : 'qa_review', now);
-  }
-
-  /** Rounded up, so that what waits for a lease to run out is met when it has. */
-  function secondsUntil(at: number): number {
-    return Math.min(longestDelaySeconds, Math.max(0, Math.ceil((at - clock()) / 1000)));
   }
 }
 

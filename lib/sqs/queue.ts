@@ -7,9 +7,17 @@ export type Waiting<Message> = { message: Message; delaySeconds: number };
 export type Queue<Message> = { send: (messages: readonly Waiting<Message>[]) => Promise<void> };
 
 /** SQS takes no longer delay, and no more messages at once. */
-export const longestDelaySeconds = 900;
+const longestDelaySeconds = 900;
 const batchLimit = 10;
 const tries = 3;
+
+/**
+ * The delay of a message that is to be received at a moment, both in milliseconds since 1970: rounded up, so that it is
+ * met when that has come and not before, and no longer than SQS takes; what is met early is sent on from there.
+ */
+export function secondsUntil(at: number, now: number): number {
+  return Math.min(longestDelaySeconds, Math.max(0, Math.ceil((at - now) / 1000)));
+}
 
 /**
  * Opens a queue for sending. `send` returns once SQS has every message; an entry that fails alone is sent again.

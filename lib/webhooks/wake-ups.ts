@@ -1,5 +1,5 @@
 import type { DeliveryMessage } from '../contract/messages.ts';
-import { longestDelaySeconds, type Queue } from '../sqs/queue.ts';
+import { type Queue, secondsUntil } from '../sqs/queue.ts';
 import type { Delivery } from '../table/delivery-items.ts';
 
 /** The queue of each attempt: the first one's, then a step of the ladder each. */
@@ -23,7 +23,7 @@ export function openWakeUps(queues: DeliveryQueues, clock: () => number) {
         await queues[name].send(
           waiting.map(({ delivery, at }) => ({
             message: messageOf(delivery),
-            delaySeconds: secondsUntil(at ?? Date.parse(delivery.nextAttemptAt)),
+            delaySeconds: secondsUntil(at ?? Date.parse(delivery.nextAttemptAt), clock()),
           })),
         );
       }
@@ -34,11 +34,6 @@ export function openWakeUps(queues: DeliveryQueues, clock: () => number) {
       await queues.slowDeliveries.send([{ message: { ...message, slow: true }, delaySeconds: 0 }]);
     },
   };
-
-  /** Rounded up, so that what waits is met when it is due and not a moment before. */
-  function secondsUntil(at: number): number {
-    return Math.min(longestDelaySeconds, Math.max(0, Math.ceil((at - clock()) / 1000)));
-  }
 }
 
 /** Names a delivery's next attempt, and nothing of what it says. */
