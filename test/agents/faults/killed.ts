@@ -1,6 +1,7 @@
 import type { ExecutionMessage } from '../../../lib/contract/messages.ts';
+import type { Ended } from '../../mortal.ts';
 import { openWorkshop, scriptedModel } from '../workshop.ts';
-import { type Ended, openMortals } from './mortals.ts';
+import { openMortals } from './mortals.ts';
 import { recount } from './recount.ts';
 
 const halfMinute = 30_000;

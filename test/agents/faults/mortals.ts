@@ -1,12 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Model } from '../../../lib/model/converse.ts';
 import type { Table } from '../../../lib/table/client.ts';
+import { type Ended, type Mortal, runMortal } from '../../mortal.ts';
 
 /** A worker: how many more half steps it takes before it dies. */
-type Worker = { left: number; dead: boolean; die: () => void };
-
-/** What became of a worker: it is done, its message comes again, or it was killed. */
-export type Ended = 'done' | 'failed' | 'dead';
+type Worker = Mortal & { left: number };
 
 /** A call that never answers. */
 const never = new Promise<never>(() => {});
@@ -45,20 +43,7 @@ export function openMortals() {
 
     /** Runs a worker that dies after so many half steps, if it comes so far. */
     run(work: () => Promise<unknown>, left = Number.POSITIVE_INFINITY): Promise<Ended> {
-      const { promise: death, resolve } = Promise.withResolvers<Ended>();
-      const worker: Worker = {
-        left,
-        dead: false,
-        die: () => {
-          worker.dead = true;
-          resolve('dead');
-        },
-      };
-      const life = workers.run(worker, work).then(
-        (): Ended => 'done',
-        (): Ended => 'failed',
-      );
-      return Promise.race([life, death]);
+      return runMortal((mortal) => workers.run(Object.assign(mortal, { left }), work));
     },
   };
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from '../../../lib/table/client.ts';
+import { type Ended, type Mortal, runMortal } from '../../mortal.ts';
 import type { Clock } from '../../service.ts';
 import { named } from '../../table/scripted-table.ts';
 
@@ -35,14 +36,11 @@ export type Fault = {
   after?: number;
 };
 
-/** What a worker did: it is done, it failed and its source tries again, or it was killed. */
-export type Ended = 'done' | 'failed' | 'dead';
-
 /** A call that never answers. */
 const never = new Promise<never>(() => {});
 
 /** One run of a function: a killed one goes no further, in none of its branches. */
-type Worker = { dead: boolean; die: () => void; trace: Trace };
+type Worker = Mortal & { trace: Trace };
 
 /** What became of a worker's calls: the points at which they were carried out, and at which a fault struck. */
 export type Trace = { carriedOut: Point[]; struck: Point[] };
@@ -126,20 +124,7 @@ export function openFaults(clock: Clock) {
      * @param trace is added what became of its calls
      */
     run(work: () => Promise<unknown>, trace: Trace = { carriedOut: [], struck: [] }): Promise<Ended> {
-      const { promise: death, resolve } = Promise.withResolvers<Ended>();
-      const worker = {
-        dead: false,
-        trace,
-        die: () => {
-          worker.dead = true;
-          resolve('dead');
-        },
-      };
-      const life = workers.run(worker, work).then(
-        (): Ended => 'done',
-        (): Ended => 'failed',
-      );
-      return Promise.race([life, death]);
+      return runMortal((mortal) => workers.run(Object.assign(mortal, { trace }), work));
     },
   };
 }

@@ -20,10 +20,11 @@ import { allowedReceivers } from '../../../lib/webhooks/receivers.ts';
 import { openKeyFile } from '../../../lib/webhooks/secrets.ts';
 import type { Outcome, Sender } from '../../../lib/webhooks/sender.ts';
 import { openWebhooks } from '../../../lib/webhooks/webhooks.ts';
+import type { Ended } from '../../mortal.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
 import { opening } from '../office.ts';
 import { type Expected, type Posted, type Recount, recount } from '../recount.ts';
-import { type Ended, type Faults, openFaults, type Trace } from './faults.ts';
+import { type Faults, openFaults, type Trace } from './faults.ts';
 import { type Held, openWaitingRoom } from './waiting-room.ts';
 
 const minuteMs = 60_000;
