@@ -1,26 +1,32 @@
 import * as v from 'valibot';
 import { endpoint } from './endpoint.ts';
-import { AgentName, oneOf } from './shapes.ts';
+import { AgentName, count, described, oneOf } from './shapes.ts';
 
 /** The windows of metrics, in days: so many UTC days, today included. */
 export const periodDays = { '7d': 7, '30d': 30, '90d': 90 } as const;
 export type Period = keyof typeof periodDays;
 
-const Period = oneOf(['7d', '30d', '90d']);
+export const Period = oneOf(['7d', '30d', '90d']);
 
 /** How an agent has done in a period. Numbers of finished executions; averages and percentiles in whole numbers. */
 export const AgentMetrics = v.object({
   agentName: AgentName,
   period: Period,
   executions: v.object({
-    total: v.number(),
-    completed: v.number(),
-    failed: v.number(),
-    running: v.number(),
-    successRate: v.number(),
+    total: count,
+    completed: count,
+    failed: count,
+    running: count,
+    successRate: described(
+      v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+      'completed / (completed + failed), to four decimals; 0 if none has ended.',
+    ),
   }),
-  performance: v.object({ avgDurationMs: v.number(), p50DurationMs: v.number(), p95DurationMs: v.number() }),
-  tokens: v.object({ total: v.number(), avgPerExecution: v.number() }),
+  performance: described(
+    v.object({ avgDurationMs: count, p50DurationMs: count, p95DurationMs: count }),
+    'Milliseconds of those that have ended; percentiles are exact up to 1,000 of them, above that within 5 %.',
+  ),
+  tokens: v.object({ total: count, avgPerExecution: count }),
 });
 export type AgentMetrics = v.InferOutput<typeof AgentMetrics>;
 
@@ -30,7 +36,7 @@ export const getMetrics = endpoint({
   scope: 'agents:read',
   summary: 'Read how an agent has done',
   params: { name: AgentName },
-  query: v.object({ period: v.optional(Period, '30d') }),
+  query: v.object({ period: v.optional(described(Period, 'The last so many UTC days, today included.'), '30d') }),
   status: 200,
   data: AgentMetrics,
 });

@@ -1,25 +1,32 @@
 import * as v from 'valibot';
 import { endpoint } from './endpoint.ts';
-import { AgentName, id, listOf, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
-import { SkillId } from './skills.ts';
+import { AgentName, described, id, listOf, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
+import { Skill, SkillId } from './skills.ts';
 
-export const AgentId = id('ag');
+export const AgentId = id('ag', 'an agent');
 
 const agentCategories = ['business', 'development', 'qa', 'research', 'operations', 'specialized'] as const;
-const AgentCategory = oneOf(agentCategories);
+export const AgentCategory = oneOf(agentCategories);
 
 const agentStatuses = ['active', 'inactive', 'draft'] as const;
-const AgentStatus = oneOf(agentStatuses);
+export const AgentStatus = oneOf(agentStatuses);
 
 /** Names that would shadow a route below `/api/agents`. */
 export const reservedNames: readonly string[] = ['executions', 'skills'];
 
-const displayName = text(1, 200);
-const description = text(0, 10_000);
-const model = text(1, 256);
-const systemPrompt = text(0, 50_000);
-const soul = text(0, 50_000);
-const capabilities = listOf(text(1, 64), { max: 50 });
+const displayName = described(text(1, 200), 'Name for people.');
+const description = described(text(0, 10_000), 'What the agent is for.');
+const model = described(
+  text(1, 256),
+  "Id of the LLM, as Amazon Bedrock knows it; the organization's default if unset.",
+);
+const systemPrompt = described(text(0, 50_000), 'What the agent is to do, and how. Self-improvement rewrites it.');
+const soul = described(
+  text(0, 50_000),
+  'Who the agent is: values, communication style, constraints. Nothing but a caller changes it.',
+);
+const capabilities = described(listOf(text(1, 64), { max: 50 }), 'Identifiers of what the agent can do.');
+const status = described(AgentStatus, 'Only an active agent is executed or delegated to.');
 
 /** The body of `createAgent`. Without a model it is given the default one of that moment. */
 export const NewAgent = v.object({
@@ -31,7 +38,7 @@ export const NewAgent = v.object({
   systemPrompt: v.optional(systemPrompt, ''),
   soul: v.optional(soul, ''),
   capabilities: v.optional(capabilities, []),
-  status: v.optional(AgentStatus, 'active'),
+  status: v.optional(status, 'active'),
 });
 export type NewAgent = v.InferOutput<typeof NewAgent>;
 
@@ -47,12 +54,12 @@ export const AgentPatch = v.object({
   systemPrompt: v.nullish(systemPrompt),
   soul: v.nullish(soul),
   capabilities: v.optional(capabilities),
-  status: v.optional(AgentStatus),
+  status: v.optional(status),
 });
 export type AgentPatch = v.InferOutput<typeof AgentPatch>;
 
 /** The body of `updateSoul`. */
-const SoulUpdate = v.object({ soul });
+export const SoulUpdate = v.object({ soul });
 
 /** An agent as the single read and every change show it. */
 export const Agent = v.object({
@@ -66,7 +73,7 @@ export const Agent = v.object({
   soul: v.string(),
   capabilities: v.array(v.string()),
   status: AgentStatus,
-  isSystem: v.boolean(),
+  isSystem: described(v.boolean(), 'Whether it came with the organization; such an agent cannot be deleted.'),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -87,20 +94,25 @@ export const AgentListItem = v.pick(Agent, [
 export type AgentListItem = v.InferOutput<typeof AgentListItem>;
 
 /** The answer to a create: these four fields only, as specified. */
-const AgentCreated = v.pick(Agent, ['id', 'name', 'displayName', 'createdAt']);
+export const AgentCreated = v.pick(Agent, ['id', 'name', 'displayName', 'createdAt']);
 
 /** The query of `listAgents`. */
 const AgentQuery = v.object({
-  category: v.optional(AgentCategory),
-  status: v.optional(AgentStatus),
-  search: v.optional(text(1, 200)),
+  category: v.optional(described(AgentCategory, 'Only agents of this category.')),
+  status: v.optional(described(AgentStatus, 'Only agents of this status.')),
+  search: v.optional(
+    described(text(1, 200), 'Only agents in whose name, displayName and description all of these words begin a word.'),
+  ),
   ...pageQuery,
 });
 export type AgentFilter = Omit<v.InferOutput<typeof AgentQuery>, 'limit' | 'offset'>;
 
 /** A skill as an agent has it. */
-const AssignedSkill = v.object({ id: SkillId, name: v.string(), description: v.string(), assignedAt: Timestamp });
+export const AssignedSkill = v.object({ ...Skill.entries, assignedAt: Timestamp });
 export type AssignedSkill = v.InferOutput<typeof AssignedSkill>;
+
+/** The body of `assignSkill`. */
+export const SkillAssignment = v.object({ skillId: SkillId });
 
 export const listAgents = endpoint({
   method: 'GET',
@@ -175,7 +187,7 @@ export const assignSkill = endpoint({
   scope: 'agents:write',
   summary: 'Assign a skill of the catalogue to an agent',
   params: { name: AgentName },
-  body: v.object({ skillId: SkillId }),
+  body: SkillAssignment,
   status: 201,
 });
 

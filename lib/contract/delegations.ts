@@ -1,17 +1,17 @@
 import * as v from 'valibot';
 import { endpoint } from './endpoint.ts';
 import { Context, DelegationId, input } from './executions.ts';
-import { AgentName, oneOf } from './shapes.ts';
+import { AgentName, described, oneOf } from './shapes.ts';
 import { TaskId } from './tasks.ts';
 
 /** Where a delegation stands: taken on, worked on, or at its end. */
-const DelegationStatus = oneOf(['accepted', 'running', 'completed', 'failed']);
+export const DelegationStatus = oneOf(['accepted', 'running', 'completed', 'failed']);
 
 /** The body of `delegateTask`. The instruction is the other agent's input, verbatim. */
 export const NewDelegation = v.object({
-  toAgent: AgentName,
-  taskId: v.optional(TaskId),
-  instruction: input,
+  toAgent: described(AgentName, 'Name of the agent that is to do it.'),
+  taskId: v.optional(described(TaskId, 'The task that it is about.')),
+  instruction: described(input, "The other agent's input, verbatim."),
   context: v.optional(Context),
 });
 export type NewDelegation = v.InferOutput<typeof NewDelegation>;

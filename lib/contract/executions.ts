@@ -1,21 +1,24 @@
 import * as v from 'valibot';
 import { endpoint } from './endpoint.ts';
-import { AgentName, id, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
+import { AgentName, count, described, id, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
 import { TaskId } from './tasks.ts';
 
-export const ExecutionId = id('ex');
-export const DelegationId = id('dl');
+export const ExecutionId = id('ex', 'an execution');
+export const DelegationId = id('dl', 'a delegation');
 
 /** Where an execution stands: it runs, or has come to its one end. */
 const executionStatuses = ['running', 'completed', 'failed'] as const;
-const ExecutionStatus = oneOf(executionStatuses);
+export const ExecutionStatus = oneOf(executionStatuses);
 export type ExecutionStatus = v.InferOutput<typeof ExecutionStatus>;
 
 /** What a quality gate says: `pending` while the execution runs, and `skipped` where nobody could judge. */
 const GateResult = oneOf(['pending', 'passed', 'failed', 'skipped']);
 export type GateResult = v.InferOutput<typeof GateResult>;
 
-const QualityGates = v.object({ selfTest: GateResult, qaReview: GateResult });
+export const QualityGates = v.object({
+  selfTest: described(GateResult, "What the agent's own model says of its output."),
+  qaReview: described(GateResult, "What the organization's qa-reviewer says of it."),
+});
 export type QualityGates = v.InferOutput<typeof QualityGates>;
 
 /** The JSON text of a context has at most so many bytes (design §2), and is nested at most so deep. */
@@ -67,18 +70,18 @@ function isWellFormed(value: unknown): boolean {
 }
 
 /** What an agent is to do. */
-export const input = text(1, 100_000);
+export const input = described(text(1, 100_000), 'What the agent is to do.');
 
 /** The body of `executeAgent`. */
 export const NewExecution = v.object({
   input,
-  taskId: v.optional(TaskId),
+  taskId: v.optional(described(TaskId, 'The task that it works on, and that its end moves.')),
   context: v.optional(Context),
 });
 export type NewExecution = v.InferOutput<typeof NewExecution>;
 
 /** The answer to a start: these four fields only, as specified. */
-const ExecutionStarted = v.object({
+export const ExecutionStarted = v.object({
   executionId: ExecutionId,
   agentName: AgentName,
   status: ExecutionStatus,
@@ -93,8 +96,8 @@ export const ExecutionListItem = v.object({
   taskId: v.optional(TaskId),
   status: ExecutionStatus,
   startedAt: Timestamp,
-  completedAt: v.optional(Timestamp),
-  durationMs: v.optional(v.number()),
+  completedAt: v.optional(described(Timestamp, 'When it ended; absent while it runs.')),
+  durationMs: v.optional(described(count, 'Milliseconds from startedAt to completedAt, quality gates included.')),
 });
 export type ExecutionListItem = v.InferOutput<typeof ExecutionListItem>;
 
@@ -102,20 +105,19 @@ export type ExecutionListItem = v.InferOutput<typeof ExecutionListItem>;
 export const Execution = v.object({
   ...ExecutionListItem.entries,
   input: v.string(),
-  output: v.optional(v.string()),
-  tokensUsed: v.optional(v.number()),
+  output: v.optional(described(v.string(), 'The generated text; only of a completed one.')),
+  tokensUsed: v.optional(described(count, 'Tokens of all calls to models, quality gates included.')),
   model: v.string(),
   qualityGates: QualityGates,
-  error: v.optional(v.string()),
-  /** The delegation that it was started by. */
-  delegationId: v.optional(DelegationId),
+  error: v.optional(described(v.string(), 'Why it failed; only of a failed one.')),
+  delegationId: v.optional(described(DelegationId, 'The delegation that it was started by.')),
 });
 export type Execution = v.InferOutput<typeof Execution>;
 
 /** The query of both lists of executions: filters in camelCase, as specified. */
 const ExecutionQuery = v.object({
-  status: v.optional(ExecutionStatus),
-  agentName: v.optional(AgentName),
+  status: v.optional(described(ExecutionStatus, 'Only executions of this status.')),
+  agentName: v.optional(described(AgentName, 'Only executions of the agent that has this name now.')),
   ...pageQuery,
 });
 export type ExecutionFilter = Omit<v.InferOutput<typeof ExecutionQuery>, 'limit' | 'offset'>;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { endpoint } from './endpoint.ts';
-import { AgentName, text } from './shapes.ts';
+import { AgentName, described, text } from './shapes.ts';
 
 /** The body of `selfImproveAgent`: how many of the newest executions to look at, and what to look for. */
 export const NewImprovement = v.object({
@@ -10,19 +10,22 @@ export const NewImprovement = v.object({
       v.integer('must be a whole number'),
       v.minValue(1, 'must be at least 1'),
       v.maxValue(100, 'must be at most 100'),
+      v.description('How many of the newest executions to look at.'),
     ),
     20,
   ),
-  focusArea: v.optional(text(1, 1_000)),
+  focusArea: v.optional(described(text(1, 1_000), 'What to look for in them.')),
 });
 export type NewImprovement = v.InferOutput<typeof NewImprovement>;
 
+const promptHash = v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/));
+
 /** What a pass has come to. The hashes are those of the prompt before and after; equal where it stayed. */
 export const Improvement = v.object({
-  improved: v.boolean(),
-  changesSummary: v.string(),
-  previousPromptHash: v.string(),
-  newPromptHash: v.string(),
+  improved: described(v.boolean(), 'Whether the system prompt was changed.'),
+  changesSummary: described(v.string(), 'What was changed, or why nothing was.'),
+  previousPromptHash: described(promptHash, 'Of the system prompt before.'),
+  newPromptHash: described(promptHash, 'Of the system prompt after; the same where it stayed.'),
 });
 export type Improvement = v.InferOutput<typeof Improvement>;
 

@@ -41,9 +41,18 @@ export function matching(pattern: string, what: string) {
   return v.pipe(v.string('must be a string'), v.regex(new RegExp(`^${pattern}$`), `must be ${what}`));
 }
 
-/** An id of the specification: the kind's prefix and a ULID, as in `tk_01K…`. */
-export function id(prefix: string) {
-  return matching(`${prefix}_${ulidPattern}`, `an id of the form ${prefix}_ and 26 characters (a ULID)`);
+/** An id of the specification: the prefix of its kind and a ULID, as in `tk_01K…`; `whose` is that kind in words. */
+export function id(prefix: string, whose: string) {
+  return v.pipe(
+    matching(`${prefix}_${ulidPattern}`, `an id of the form ${prefix}_ and 26 characters (a ULID)`),
+    v.description(`Id of ${whose}.`),
+    v.examples([`${prefix}_01K9Z3T6V0QW8E5R7T9Y1AB2CD`]),
+  );
+}
+
+/** A schema with a sentence for the reader of the OpenAPI document. */
+export function described<const S extends Schema>(schema: S, description: string) {
+  return v.pipe(schema, v.description(description));
 }
 
 /** One of a fixed list of words. */
@@ -63,16 +72,22 @@ export function listOf<Item extends Schema>(item: Item, { min = 0, max }: { min?
 }
 
 /** ISO 8601 UTC with milliseconds. */
-export const Timestamp = v.pipe(v.string(), v.isoTimestamp());
+export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.examples(['2026-11-14T09:30:00.000Z']));
 
 /** An agent's name: unique kebab-case identifier, used in paths. */
 export const AgentName = v.pipe(
   matching('[a-z0-9]+(-[a-z0-9]+)*', 'kebab-case: lower-case letters and digits, parted by single hyphens'),
   v.maxLength(64, 'must have at most 64 characters'),
+  v.description('Unique kebab-case identifier of an agent, used in paths.'),
+  v.examples(['builder']),
 );
 
 /** A project's id. There is no project resource: any well-formed id may be given. */
-export const ProjectId = matching('proj_[A-Za-z0-9_-]{1,64}', 'proj_ and 1 to 64 letters, digits, _ or -');
+export const ProjectId = v.pipe(
+  matching('proj_[A-Za-z0-9_-]{1,64}', 'proj_ and 1 to 64 letters, digits, _ or -'),
+  v.description('Id of a project, as its owner chose it: there is no project resource.'),
+  v.examples(['proj_website']),
+);
 
 /** A whole number in a query: plain decimal digits. `documented` is what the OpenAPI document says of it. */
 function digits(pattern: RegExp, message: string, documented: { minimum: number; description: string }) {
@@ -83,6 +98,9 @@ function digits(pattern: RegExp, message: string, documented: { minimum: number;
     v.transform(Number),
   );
 }
+
+/** A number of things, or of milliseconds: whole, from 0. */
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** The pages of a list: every list takes these two (design §2). */
 export const pageQuery = {
@@ -107,4 +125,8 @@ export const pageQuery = {
 };
 
 /** Where a page stands in its list, as `pagination` says it. */
-export const Pagination = v.object({ limit: v.number(), offset: v.number(), total: v.number() });
+export const Pagination = v.object({
+  limit: described(count, 'The page size that was applied.'),
+  offset: described(count, 'How many were skipped.'),
+  total: described(count, 'How many the filters match, exactly, whatever the page.'),
+});

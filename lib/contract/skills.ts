@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { endpoint } from './endpoint.ts';
-import { matching } from './shapes.ts';
+import { described, matching } from './shapes.ts';
 
 const name = '[a-z0-9]+(-[a-z0-9]+)*';
 
@@ -8,10 +8,16 @@ const name = '[a-z0-9]+(-[a-z0-9]+)*';
 export const SkillId = v.pipe(
   matching(`sk_${name}`, 'sk_ and the name of a skill, as GET /api/agents/skills lists them'),
   v.maxLength(67, 'must have at most 67 characters'),
+  v.description('Id of a skill of the catalogue.'),
+  v.examples(['sk_code-review']),
 );
 
 /** A skill of the catalogue. */
-export const Skill = v.object({ id: SkillId, name: v.string(), description: v.string() });
+export const Skill = v.object({
+  id: SkillId,
+  name: v.string(),
+  description: described(v.string(), 'What an agent that has it can do, and when it does.'),
+});
 export type Skill = v.InferOutput<typeof Skill>;
 
 /** An extension of the specification: what can be assigned. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { endpoint } from './endpoint.ts';
-import { AgentName, id, listOf, oneOf, ProjectId, pageQuery, Timestamp, text } from './shapes.ts';
+import { AgentName, described, id, listOf, oneOf, ProjectId, pageQuery, Timestamp, text } from './shapes.ts';
 
 /** The columns of the board, in the specification's order. */
 export const taskStatuses = ['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review', 'done'] as const;
@@ -11,11 +11,12 @@ export const taskPriorities = ['low', 'medium', 'high', 'critical'] as const;
 export const TaskPriority = oneOf(taskPriorities);
 export type TaskPriority = v.InferOutput<typeof TaskPriority>;
 
-export const TaskId = id('tk');
+export const TaskId = id('tk', 'a task');
 
-const title = text(1, 500);
-const description = text(0, 10_000);
-const dependsOn = listOf(TaskId, { max: 25 });
+const title = described(text(1, 500), 'What is to be done, in a line.');
+const description = described(text(0, 10_000), 'Detail or acceptance criteria; the quality gates judge by it.');
+const dependsOn = described(listOf(TaskId, { max: 25 }), 'Ids of the tasks that must be done first.');
+const assignedAgent = described(AgentName, 'Name of the agent that the task is for.');
 
 /** The body of `createTask`. */
 export const NewTask = v.object({
@@ -23,7 +24,7 @@ export const NewTask = v.object({
   description: v.optional(description),
   status: v.optional(TaskStatus, 'backlog'),
   priority: v.optional(TaskPriority, 'medium'),
-  assignedAgent: v.optional(AgentName),
+  assignedAgent: v.optional(assignedAgent),
   projectId: v.optional(ProjectId),
   dependsOn: v.optional(dependsOn, []),
 });
@@ -35,7 +36,7 @@ export const TaskPatch = v.object({
   description: v.nullish(description),
   status: v.optional(TaskStatus),
   priority: v.optional(TaskPriority),
-  assignedAgent: v.nullish(AgentName),
+  assignedAgent: v.nullish(assignedAgent),
   projectId: v.nullish(ProjectId),
   dependsOn: v.optional(dependsOn),
 });
@@ -48,11 +49,13 @@ export const Task = v.object({
   description: v.optional(v.string()),
   status: TaskStatus,
   priority: TaskPriority,
-  assignedAgent: v.optional(v.string()),
+  assignedAgent: v.optional(
+    described(v.string(), 'Name of the agent that the task is for; it stays when the agent is deleted.'),
+  ),
   projectId: v.optional(v.string()),
-  dependsOn: v.array(TaskId),
+  dependsOn: described(v.array(TaskId), 'Ids of the tasks that must be done first.'),
   createdAt: Timestamp,
-  updatedAt: Timestamp,
+  updatedAt: described(Timestamp, 'When a field of it last changed.'),
 });
 export type Task = v.InferOutput<typeof Task>;
 
@@ -63,8 +66,8 @@ export type TaskReference = v.InferOutput<typeof TaskReference>;
 /** A task as the single read shows it. `blockedBy` are the dependencies that are not yet `done`. */
 export const TaskDetail = v.object({
   ...Task.entries,
-  dependsOn: v.array(TaskReference),
-  blockedBy: v.array(TaskReference),
+  dependsOn: described(v.array(TaskReference), 'The tasks that must be done first.'),
+  blockedBy: described(v.array(TaskReference), 'Those of them that are not done yet.'),
 });
 export type TaskDetail = v.InferOutput<typeof TaskDetail>;
 
@@ -73,10 +76,10 @@ export const TaskCreated = v.pick(Task, ['id', 'title', 'status', 'priority', 'c
 
 /** The query of `listTasks`: filters in snake_case, as specified. */
 const TaskQuery = v.object({
-  status: v.optional(TaskStatus),
-  priority: v.optional(TaskPriority),
-  assigned_agent: v.optional(AgentName),
-  project_id: v.optional(ProjectId),
+  status: v.optional(described(TaskStatus, 'Only tasks of this status.')),
+  priority: v.optional(described(TaskPriority, 'Only tasks of this priority.')),
+  assigned_agent: v.optional(described(AgentName, 'Only tasks of the agent of this name, deleted or not.')),
+  project_id: v.optional(described(ProjectId, 'Only tasks of this project.')),
   ...pageQuery,
 });
 

@@ -1,19 +1,26 @@
 import * as v from 'valibot';
 import { endpoint } from './endpoint.ts';
 import { EventName, eventNames } from './events.ts';
-import { id, listOf, pageQuery, Timestamp, text } from './shapes.ts';
+import { count, described, id, listOf, pageQuery, Timestamp, text } from './shapes.ts';
 
-export const WebhookId = id('wh');
-export const DeliveryId = id('dlv');
+export const WebhookId = id('wh', 'a webhook');
+export const DeliveryId = id('dlv', 'a delivery, or of an attempt');
 
 /** The body of `registerWebhook`. Which URLs may be registered beyond this is decided in `lib/webhooks`. */
 export const NewWebhook = v.object({
   url: v.pipe(
     text(1, 2048),
     v.check((url) => URL.canParse(url), 'must be an absolute URL such as https://example.com/hooks'),
+    v.metadata({ format: 'uri' }),
+    v.description('Where deliveries go: https, port 443 or 8443, a public address, no credentials.'),
   ),
   events: listOf(EventName, { min: 1, max: eventNames.length }),
-  secret: v.optional(text(1, 256)),
+  secret: v.optional(
+    described(
+      text(1, 256),
+      'Shared secret that deliveries are signed with; without one they are not signed. Never shown.',
+    ),
+  ),
 });
 export type NewWebhook = v.InferOutput<typeof NewWebhook>;
 
@@ -23,42 +30,43 @@ export const Webhook = v.object({
   url: v.string(),
   events: v.array(EventName),
   active: v.boolean(),
-  lastDeliveryAt: v.optional(Timestamp),
+  lastDeliveryAt: v.optional(described(Timestamp, 'End of the newest attempt, whatever came of it.')),
   createdAt: Timestamp,
 });
 export type Webhook = v.InferOutput<typeof Webhook>;
 
 /** The answer to a registration: these five fields only, as specified. */
-const WebhookRegistered = v.pick(Webhook, ['id', 'url', 'events', 'active', 'createdAt']);
+export const WebhookRegistered = v.pick(Webhook, ['id', 'url', 'events', 'active', 'createdAt']);
+
+const httpStatus = described(count, "The receiver's status; 0 when no answer came.");
+const error = v.optional(described(v.string(), 'Why the attempt failed; absent where it did not.'));
 
 /** One attempt of a delivery. Its id is its own; the first attempt's equals `deliveryId`. */
 export const DeliveryRecord = v.object({
-  id: DeliveryId,
-  deliveryId: DeliveryId,
-  attempt: v.number(),
+  id: described(DeliveryId, "Of this attempt; the first one's equals deliveryId."),
+  deliveryId: described(DeliveryId, 'Of the delivery, as X-Service-Delivery has it: the same for all its attempts.'),
+  attempt: described(v.pipe(count, v.minValue(1)), 'Which attempt it was, from 1.'),
   event: EventName,
-  /** 0 when no answer came. */
-  httpStatus: v.number(),
-  durationMs: v.number(),
-  /** The end of the attempt. */
-  deliveredAt: Timestamp,
-  redelivery: v.boolean(),
-  error: v.optional(v.string()),
+  httpStatus,
+  durationMs: count,
+  deliveredAt: described(Timestamp, 'The end of the attempt.'),
+  redelivery: described(v.boolean(), 'Whether it was a retry.'),
+  error,
 });
 export type DeliveryRecord = v.InferOutput<typeof DeliveryRecord>;
 
 /** The body of `testWebhook`: any of the six events, whether the webhook hears it or not. */
-const TestEvent = v.object({ event: EventName });
+export const TestEvent = v.object({
+  event: described(EventName, 'Any of the six, whether the webhook hears it or not.'),
+});
 
 /** How a test delivery ended. */
 export const TestResult = v.object({
   deliveryId: DeliveryId,
-  /** 0 when no answer came. */
-  httpStatus: v.number(),
-  /** The first 16 KiB of the answer's body. */
-  responseBody: v.string(),
-  durationMs: v.number(),
-  error: v.optional(v.string()),
+  httpStatus,
+  responseBody: described(v.string(), "The first 16 KiB of the receiver's answer; empty when none came."),
+  durationMs: count,
+  error,
 });
 export type TestResult = v.InferOutput<typeof TestResult>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerOf, at, bodyOf, type Json, parameterOf } from './published.ts';
+import { answerOf, at, bodyOf, codesOf, type Json, parameterOf } from './published.ts';
 
 const delegate = '/api/agents/{name}/delegate';
 
@@ -27,8 +27,7 @@ describe('the delegation in the document', () => {
     ['409', 'agent_not_active, delegation_cycle, delegation_too_deep, task_blocked'],
     ['422', 'idempotency_key_reused, self_delegation, unknown_reference'],
   ])('says of one refused with %s that it may be %s', (status, codes) => {
-    const { description } = at('paths', delegate, 'post', 'responses', status);
-    expect(String(description).split(', ').sort().join(', ')).toBe(codes);
+    expect(codesOf(delegate, 'post', status).sort().join(', ')).toBe(codes);
   });
 
   it('requires toAgent and instruction, and knows two fields more', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerOf, at, type Json, parameterOf, textOf } from './published.ts';
+import { answerOf, at, codesOf, type Json, parameterOf, textOf } from './published.ts';
 
 const path = '/api/agents/{name}/metrics';
 const fieldsOf = (data: Json | undefined) => [Object.keys(data?.properties as Json), data?.required];
@@ -18,7 +18,7 @@ describe('the metrics of an agent in the document', () => {
     expect(Object.keys(operation.responses as Json)).toEqual(
       expect.arrayContaining(['200', '400', '401', '403', '404', '500', '503']),
     );
-    expect(at('paths', path, 'get', 'responses', '404').description).toBe('not_found');
+    expect(codesOf(path, 'get', '404')).toEqual(['not_found']);
     for (const status of ['409', '412', '415', '422', '429']) expect(operation.responses).not.toHaveProperty(status);
     expect(Object.keys(at('paths', path, 'get', 'responses', '200', 'headers'))).toEqual(['X-Request-Id']);
   });
@@ -47,7 +47,8 @@ describe('the metrics of an agent in the document', () => {
       ['tokens', ['total', 'avgPerExecution']],
     ] as const) {
       expect(fieldsOf(parts[part])).toEqual([fields, fields]);
-      for (const field of Object.values(parts[part]?.properties as Json)) expect(field.type).toBe('number');
+      for (const [field, { type }] of Object.entries(parts[part]?.properties as Json))
+        expect([field, type]).toEqual([field, field === 'successRate' ? 'number' : 'integer']);
     }
   });
 });

@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { openApiDocument } from '../../lib/contract/document.ts';
 
 /** A value of the document, read without a look at what it is. */
@@ -10,18 +9,26 @@ export const document = openApiDocument() as unknown as Json;
 /** A value of the document that is a text. */
 export const textOf = (value: Json | undefined) => value as unknown as string | undefined;
 
-/** What stands at a path of keys in the document, references followed. */
-export function at(...path: string[]): Json {
-  return path.reduce((value, key) => {
-    const reference = textOf(value[key]?.$ref);
-    return reference ? resolved(reference) : (value[key] as Json);
-  }, document);
+/** What a reference leads to, or `undefined`. */
+export function resolved(reference: string): Json | undefined {
+  const keys = reference.replace(/^#\//, '').split('/');
+  return keys.reduce<Json | undefined>((value, key) => value?.[key], document);
 }
 
-/** What a reference leads to. */
-export function resolved(reference: string): Json {
-  expect(reference).toMatch(/^#\//);
-  return at(...reference.slice(2).split('/'));
+/** A value with what its references lead to in their place; what stands beside a reference stays. */
+function followed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(followed);
+  if (typeof value !== 'object' || value === null) return value;
+  const { $ref, ...rest } = value as Json;
+  const beside = Object.fromEntries(Object.entries(rest).map(([key, inner]) => [key, followed(inner)]));
+  return $ref ? { ...(followed(resolved(textOf($ref) as string)) as Json), ...beside } : beside;
+}
+
+const whole = followed(document) as Json;
+
+/** What stands at a path of keys in the document, references followed. */
+export function at(...path: string[]): Json {
+  return path.reduce((value, key) => value[key] as Json, whole);
 }
 
 /** Every object in a value, the value itself included. */
@@ -40,7 +47,12 @@ export const answerOf = (path: string, method: string, status: string) =>
 
 /** A parameter of an operation, wherever it is sent. */
 export function parameterOf(path: string, method: string, name: string): unknown {
-  return Object.values(at('paths', path, method, 'parameters'))
-    .map((parameter) => (parameter.$ref ? resolved(textOf(parameter.$ref) as string) : parameter))
-    .find((parameter) => textOf(parameter.name) === name);
+  return Object.values(at('paths', path, method, 'parameters')).find((parameter) => textOf(parameter.name) === name);
+}
+
+/** The codes that a refused answer can carry. */
+export function codesOf(path: string, method: string, status: string): string[] {
+  const { error } = answerOf(path, method, status) as { error: Json };
+  const { code } = error.properties as { code: { enum: string[] } } & Json;
+  return [...code.enum];
 }

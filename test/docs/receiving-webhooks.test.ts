@@ -21,6 +21,7 @@ import { faultOfUrl } from '../../lib/webhooks/receivers.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
 import { attemptMs, responseLimit } from '../../lib/webhooks/sender.ts';
 import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
+import { fieldNames } from '../field-names.ts';
 import { blocksOf, page } from './receivers-page.ts';
 
 /** A body on the page. */
@@ -28,12 +29,6 @@ type Sample = { event: EventName; deliveryId: string; timestamp: string; data: R
 
 const samples = blocksOf('json').map((block) => JSON.parse(block) as Sample);
 const commands = blocksOf('sh');
-
-/** The names of the fields of a value and of all in it, as `data.task.id`. */
-function fields(value: unknown, path = ''): string[] {
-  if (typeof value !== 'object' || value === null) return [path];
-  return Object.entries(value).flatMap(([name, inner]) => fields(inner, path === '' ? name : `${path}.${name}`));
-}
 
 /** The one command of the page that has a text in it. */
 function commandWith(text: string): string {
@@ -53,7 +48,7 @@ describe('the bodies on the page', () => {
 
   it.each(samples)('have the fields of a real one and no others: $event', (sample) => {
     const { event, data } = sampleOf(sample.event, ulid, 0);
-    expect(fields(sample)).toEqual(fields({ event, deliveryId: '', timestamp: '', data }));
+    expect(fieldNames(sample)).toEqual(fieldNames({ event, deliveryId: '', timestamp: '', data }));
   });
 
   it.each(samples)('have the values that the contract allows: $event', ({ event, deliveryId, timestamp, data }) => {

@@ -10,7 +10,7 @@ it('answers the document to anyone, without a token and without the envelope', a
   expect(answer.status).toBe(200);
   expect(answer.headers['Content-Type']).toBe('application/json');
   expect(answer.headers['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
-  expect(Object.keys(answer.body)).toEqual(['openapi', 'info', 'servers', 'paths', 'components']);
+  expect(Object.keys(answer.body)).toEqual(['openapi', 'info', 'servers', 'tags', 'paths', 'webhooks', 'components']);
 });
 
 it('is refused with 400 validation_failed for a query, which it does not take', async () => {

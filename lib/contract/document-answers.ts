@@ -1,0 +1,112 @@
+import { type Json, refusalOf, schemaOf } from './document-schemas.ts';
+import { type Endpoint, impliedRefusals } from './endpoint.ts';
+import { refusals } from './reference/refusals.ts';
+import { type RefusalCode, refusalStatus } from './refusals.ts';
+import { Pagination } from './shapes.ts';
+
+const headerOf = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
+const requestId = { 'X-Request-Id': headerOf('RequestId') };
+
+function schemaOfSuccess(row: Endpoint): Json {
+  const properties: Json = { success: { type: 'boolean', const: true } };
+  if (row.data) {
+    const data = schemaOf(row.data, 'output');
+    properties.data = row.paged ? { type: 'array', items: data } : data;
+  }
+  if (row.paged) properties.pagination = schemaOf(Pagination, 'output');
+  return { type: 'object', properties, required: Object.keys(properties) };
+}
+
+/** The answer of a row that carries out what was asked, with an example of its data. */
+export function successOf(row: Endpoint, data: unknown): Json {
+  const headers: Json = { ...requestId };
+  if (row.versioned && row.data) headers.ETag = headerOf('ETag');
+  if (row.method === 'POST') headers['Idempotency-Replayed'] = headerOf('IdempotencyReplayed');
+  if (row.media) return { description: row.summary, headers, content: { [row.media]: { schema: { type: 'object' } } } };
+  const example = {
+    success: true,
+    ...(row.data && { data }),
+    ...(row.paged && { pagination: { limit: 20, offset: 0, total: (data as unknown[]).length } }),
+  };
+  const content = { 'application/json': { schema: schemaOfSuccess(row), example } };
+  return { description: row.summary, headers, content };
+}
+
+/** Headers that refusals of a status carry beside the others. */
+const headersOfRefusals: Record<number, Json> = {
+  401: { 'WWW-Authenticate': headerOf('Authenticate') },
+  429: { 'Retry-After': headerOf('RetryAfter') },
+  503: { 'Retry-After': headerOf('RetryAfter') },
+};
+
+/** The codes that a row can refuse with, by their status. */
+function codesOf(row: Endpoint): Map<number, RefusalCode[]> {
+  const codes = [...new Set<RefusalCode>([...impliedRefusals(row), ...(row.refuses ?? [])])];
+  return Map.groupBy(codes, (code) => refusalStatus[code]);
+}
+
+const nameOf = (codes: readonly RefusalCode[]) => codes.join('-or-');
+
+/** The refusals of a row, one answer a status, each naming the codes that it can carry. */
+export function refusalsOf(row: Endpoint): Json {
+  const answers = [...codesOf(row)].map(([status, codes]) => [
+    status,
+    { $ref: `#/components/responses/${nameOf(codes)}` },
+  ]);
+  return Object.fromEntries(answers);
+}
+
+/** Every answer that refuses, as `components.responses` lists them: many rows share them. */
+export function refusalAnswers(rows: readonly Endpoint[]): Json {
+  const answers = rows.flatMap((row) =>
+    [...codesOf(row)].map(([status, codes]) => [nameOf(codes), refused(status, codes)]),
+  );
+  return Object.fromEntries(answers);
+}
+
+function refused(status: number, codes: readonly RefusalCode[]): Json {
+  const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+  return {
+    description: codes.map((code) => `\`${code}\`: ${refusals[code].when}`).join('\n\n'),
+    headers: { ...requestId, ...headersOfRefusals[status] },
+    content: { 'application/json': { schema: refusalOf({ type: 'string', enum: codes }), examples } },
+  };
+}
+
+/** An example of each refusal, as `components.examples` lists them. */
+export function refusalExamples(): Json {
+  return Object.fromEntries(
+    Object.entries(refusals).map(([code, { when, message, details }]) => {
+      const error = { code, message, ...(details && { details }), requestId: '4c2d5e0a-8f7b-4f5e-9a53-0b6b3c0d7e21' };
+      return [code, { summary: when, value: { success: false, error } }];
+    }),
+  );
+}
+
+/** The headers of answers, as `components.headers` lists them. */
+export const answerHeaders: Json = {
+  RequestId: {
+    description: 'Names this request in logs and error bodies.',
+    required: true,
+    schema: { type: 'string' },
+  },
+  ETag: {
+    description: 'The version of the resource; send it back as If-Match.',
+    required: true,
+    schema: { type: 'string', examples: ['"2"'] },
+  },
+  IdempotencyReplayed: {
+    description: 'There where the answer is that of an earlier request with the same Idempotency-Key.',
+    schema: { type: 'string', const: 'true' },
+  },
+  RetryAfter: {
+    description: 'After how many seconds to try again.',
+    required: true,
+    schema: { type: 'string', pattern: '^\\d+$', examples: ['10'] },
+  },
+  Authenticate: {
+    description: 'That a bearer token is needed.',
+    required: true,
+    schema: { type: 'string', const: 'Bearer' },
+  },
+};

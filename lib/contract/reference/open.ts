@@ -1,0 +1,8 @@
+import type * as rows from '../open.ts';
+import type { ReferenceOf } from './row.ts';
+
+/** The words and examples for the open paths. */
+export const open = {
+  health: { description: 'Asks nothing of what the service depends on.', data: { status: 'ok' } },
+  openapi: { description: 'OpenAPI 3.1, made from the same rows as the routes.' },
+} as const satisfies ReferenceOf<typeof rows>;

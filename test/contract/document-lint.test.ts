@@ -1,0 +1,67 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { describe, expect, it } from 'vitest';
+import { document, type Json } from './published.ts';
+
+const strictly = { severity: 'error', allowAdditionalProperties: false } as const;
+
+const config = await createConfig({
+  extends: ['recommended-strict'],
+  rules: {
+    // Every example is held to its schema, and may have no field that the schema does not know.
+    'no-invalid-media-type-examples': strictly,
+    'no-invalid-parameter-examples': strictly,
+    'no-invalid-schema-examples': strictly,
+    // The closed list of codes stands whole beside the rows' own; 405 belongs to no row.
+    'no-unused-components': 'off',
+    'operation-description': 'error',
+    'parameter-description': 'error',
+    'tag-description': 'error',
+  },
+});
+
+/** What Redocly's linter finds wrong, as `rule at place`. */
+async function faultsOf(of: Json): Promise<string[]> {
+  const problems = await lintFromString({ source: JSON.stringify(of), config });
+  return problems.map(({ ruleId, location: [place] }) => `${ruleId} at ${place?.pointer}`);
+}
+
+const create = '#/paths/~1api~1kanban-tasks/post';
+const operation = (of: Json) => (of.paths as Json)['/api/kanban-tasks']?.post as Json;
+
+describe('a linter of OpenAPI documents', () => {
+  it('finds nothing wrong', async () => {
+    expect(await faultsOf(document)).toEqual([]);
+  });
+
+  it.each<[string, (of: Json) => void, string]>([
+    [
+      'an operation without a description',
+      (of) => delete operation(of).description,
+      `operation-description at ${create}`,
+    ],
+    [
+      'an example of a body that has a field too many',
+      (of) => Object.assign(operation(of).requestBody?.content?.['application/json']?.example as Json, { owner: 'me' }),
+      `no-invalid-media-type-examples at ${create}/requestBody/content/application~1json/example/owner`,
+    ],
+    [
+      'an example of an answer that lacks a field',
+      (of) => delete operation(of).responses?.['201']?.content?.['application/json']?.example?.data?.title,
+      `no-invalid-media-type-examples at ${create}/responses/201/content/application~1json/example/data`,
+    ],
+    [
+      'an example of an event that is of another shape',
+      (of) =>
+        Object.assign(
+          of.webhooks?.['task.created']?.post?.requestBody?.content?.['application/json']?.example?.data?.task as Json,
+          { status: 'doing' },
+        ),
+      'no-invalid-media-type-examples at #/webhooks/task.created/post/requestBody/content/application~1json/example/data/task/status',
+    ],
+    ['a reference that leads nowhere', (of) => delete of.components?.schemas?.TaskCreated, 'no-unresolved-refs'],
+  ])('finds %s', async (_, change, found) => {
+    const broken = structuredClone(document);
+    change(broken);
+    expect((await faultsOf(broken)).join('\n')).toContain(found);
+  });
+});
