@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { CrewboardError, everyItem, openClient } from '../../lib/client/client.ts';
+
+type Sent = { method: string; url: string; headers: Headers; body: string | undefined };
+type Scripted = Response | Error;
+
+/** A client of a service that gives these answers, one after the other, and what came to it. */
+function clientOf(...answers: Scripted[]) {
+  const sent: Sent[] = [];
+  const waits: number[] = [];
+  const fetch = async (url: URL, init: RequestInit) => {
+    sent.push({
+      method: init.method as string,
+      url: String(url),
+      headers: new Headers(init.headers),
+      body: init.body as string | undefined,
+    });
+    const answer = answers[sent.length - 1];
+    if (!answer) throw new Error('The service was asked once more than it has answers.');
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const client = openClient({
+    url: 'https://crewboard.example/',
+    token: 'crew_token',
+    fetch: fetch as typeof globalThis.fetch,
+    wait: async (milliseconds) => {
+      waits.push(milliseconds);
+    },
+  });
+  return { client, sent, waits };
+}
+
+const success = (data: unknown, { status = 200, headers = {}, ...rest } = {} as Record<string, never>) =>
+  Response.json({ success: true, data, ...(rest as object) }, { status, headers });
+const refused = (status: number, code: string, headers: Record<string, string> = {}) =>
+  Response.json(
+    { success: false, error: { code, message: `It is ${code}.`, requestId: 'r-1', details: [] } },
+    { status, headers },
+  );
+const page = (items: unknown[], total: number) =>
+  Response.json({ success: true, data: items, pagination: { limit: 100, offset: 0, total } });
+
+const networkFault = () => new TypeError('fetch failed');
+
+describe('a request', () => {
+  it('is sent as its operation has it, with the token', async () => {
+    const { client, sent } = clientOf(success({ id: 'tk_1' }));
+    await client.createTask({ body: { title: 'Draw it' } });
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).toMatchObject({
+      method: 'POST',
+      url: 'https://crewboard.example/api/kanban-tasks',
+      body: '{"title":"Draw it"}',
+    });
+    expect(sent[0]?.headers.get('Authorization')).toBe('Bearer crew_token');
+    expect(sent[0]?.headers.get('Content-Type')).toBe('application/json');
+  });
+
+  it('has its parameters in the path and in the query, encoded', async () => {
+    const { client, sent } = clientOf(page([], 0));
+    await client.listAgentExecutions({ params: { name: 'a/b ?' }, query: { status: 'failed', limit: 5 } });
+    expect(sent[0]?.url).toBe('https://crewboard.example/api/agents/a%2Fb%20%3F/executions?status=failed&limit=5');
+  });
+
+  it('needs nothing where its operation needs nothing', async () => {
+    const { client, sent } = clientOf(page([], 0));
+    await client.listTasks();
+    expect(sent[0]).toMatchObject({ url: 'https://crewboard.example/api/kanban-tasks', body: undefined });
+    expect(sent[0]?.headers.has('Content-Type')).toBe(false);
+    expect(sent[0]?.headers.has('Idempotency-Key')).toBe(false);
+  });
+
+  it('names the version that it changes', async () => {
+    const { client, sent } = clientOf(success({}, { headers: { ETag: '"3"' } } as never));
+    const { etag } = await client.updateTask({ params: { id: 'tk_1' }, body: { status: 'done' }, ifMatch: '"2"' });
+    expect(sent[0]?.headers.get('If-Match')).toBe('"2"');
+    expect(etag).toBe('"3"');
+  });
+
+  it('that posts has an Idempotency-Key, a new one each time or that of its caller', async () => {
+    const { client, sent } = clientOf(success({}), success({}), success({}));
+    await client.createTask({ body: { title: 'One' } });
+    await client.createTask({ body: { title: 'Two' } });
+    await client.createTask({ body: { title: 'Three' }, idempotencyKey: 'mine' });
+    const keys = sent.map(({ headers }) => headers.get('Idempotency-Key'));
+    expect(keys[2]).toBe('mine');
+    expect(new Set(keys).size).toBe(3);
+  });
+});
+
+describe('an answer', () => {
+  it('has data, the page, the version and whether it was given before', async () => {
+    const headers = { ETag: '"1"', 'X-Request-Id': 'r-9', 'Idempotency-Replayed': 'true' };
+    const { client } = clientOf(
+      Response.json({ success: true, data: [], pagination: { limit: 20, offset: 0, total: 0 } }, { headers }),
+    );
+    expect(await client.listTasks()).toEqual({
+      data: [],
+      pagination: { limit: 20, offset: 0, total: 0 },
+      etag: '"1"',
+      replayed: true,
+      requestId: 'r-9',
+    });
+  });
+
+  it('that refuses is thrown with its status, its code and its details', async () => {
+    const { client } = clientOf(refused(409, 'name_taken'));
+    const error = await client.getTask({ params: { id: 'tk_1' } }).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(CrewboardError);
+    expect(error).toMatchObject({ status: 409, code: 'name_taken', message: 'It is name_taken.', requestId: 'r-1' });
+  });
+
+  it.each([
+    ['a page of a proxy', new Response('<h1>Bad gateway</h1>', { status: 502 })],
+    ["a gateway's own refusal", Response.json({ message: 'Forbidden' }, { status: 403 })],
+    ['JSON of somebody else', Response.json({ hello: 'world' })],
+  ])('that is %s is thrown as not_an_answer', async (_, answer) => {
+    const { client } = clientOf(answer);
+    await expect(client.listTasks()).rejects.toMatchObject({ code: 'not_an_answer', status: answer.status });
+  });
+});
+
+describe('a request that fails', () => {
+  it.each(['listTasks', 'listWebhooks'] as const)('is made again when no answer comes: %s', async (name) => {
+    const { client, sent, waits } = clientOf(networkFault(), networkFault(), page([], 0));
+    await client[name]();
+    expect(sent).toHaveLength(3);
+    expect(waits[0]).toBeGreaterThanOrEqual(750);
+    expect(waits[0]).toBeLessThanOrEqual(1250);
+    expect(waits[1]).toBeGreaterThanOrEqual(1500);
+  });
+
+  it('is posted again under the same key', async () => {
+    const { client, sent } = clientOf(networkFault(), success({}));
+    await client.executeAgent({ params: { name: 'builder' }, body: { input: 'Build it' } });
+    const [first, second] = sent.map(({ headers }) => headers.get('Idempotency-Key'));
+    expect(first).toBe(second);
+  });
+
+  it.each([429, 503])('waits as long as %i says', async (status) => {
+    const { client, waits } = clientOf(refused(status, 'rate_limited', { 'Retry-After': '7' }), page([], 0));
+    await client.listTasks();
+    expect(waits).toEqual([7000]);
+  });
+
+  it('is given up after four times, with the last answer', async () => {
+    const busy = () => refused(503, 'unavailable', { 'Retry-After': '1' });
+    const { client, sent } = clientOf(busy(), busy(), busy(), busy());
+    await expect(client.listTasks()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(sent).toHaveLength(4);
+  });
+
+  it.each([400, 404, 409, 422, 500])('is not made again after %i', async (status) => {
+    const { client, sent } = clientOf(refused(status, 'not_found'));
+    await expect(client.listTasks()).rejects.toMatchObject({ status });
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['a change', 'updateTask'],
+    ['a deletion', 'deleteTask'],
+  ] as const)('is not made again if it was %s, which may have been carried out', async (_, name) => {
+    const { client, sent } = clientOf(networkFault());
+    await expect(client[name]({ params: { id: 'tk_1' } })).rejects.toThrow('fetch failed');
+    expect(sent).toHaveLength(1);
+  });
+
+  it('is not made again once its caller has ended it', async () => {
+    const { client, sent } = clientOf(networkFault());
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(client.listTasks({ signal })).rejects.toThrow();
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('every item of a list', () => {
+  it('comes page by page, 100 at a time', async () => {
+    const items = Array.from({ length: 250 }, (_, at) => ({ id: at }));
+    const { client, sent } = clientOf(
+      page(items.slice(0, 100), 250),
+      page(items.slice(100, 200), 250),
+      page(items.slice(200), 250),
+    );
+    const all = await Array.fromAsync(everyItem(client.listTasks, { query: { status: 'done' } }));
+    expect(all).toEqual(items);
+    expect(sent.map(({ url }) => new URL(url).search)).toEqual([
+      '?status=done&limit=100&offset=0',
+      '?status=done&limit=100&offset=100',
+      '?status=done&limit=100&offset=200',
+    ]);
+  });
+
+  it('ends where a list that shrinks ends', async () => {
+    const { client, sent } = clientOf(page([{ id: 1 }], 5), page([], 1));
+    expect(await Array.fromAsync(everyItem(client.listTasks, {}))).toEqual([{ id: 1 }]);
+    expect(sent).toHaveLength(2);
+  });
+});
