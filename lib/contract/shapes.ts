@@ -32,7 +32,7 @@ export function text(min: number, max: number) {
       return length >= min && length <= max;
     }, `must have ${range} characters`),
     v.check((value) => min === 0 || /\S/u.test(value), 'must not be white space only'),
-    v.metadata({ minLength: min, maxLength: max }),
+    v.metadata({ minLength: min, maxLength: max, ...(min > 0 && { pattern: '\\S' }) }),
   );
 }
 
@@ -90,7 +90,11 @@ export const ProjectId = v.pipe(
 );
 
 /** A whole number in a query: plain decimal digits. `documented` is what the OpenAPI document says of it. */
-function digits(pattern: RegExp, message: string, documented: { minimum: number; description: string }) {
+function digits(
+  pattern: RegExp,
+  message: string,
+  documented: { minimum: number; maximum?: number; description: string },
+) {
   return v.pipe(
     v.string(),
     v.metadata({ type: 'integer', ...documented }),
@@ -118,6 +122,7 @@ export const pageQuery = {
   offset: v.optional(
     digits(/^\d{1,15}$/, 'must be a whole number from 0, in at most 15 plain decimal digits', {
       minimum: 0,
+      maximum: 999_999_999_999_999,
       description: 'How many to skip, from the newest.',
     }),
     '0',
