@@ -25,6 +25,8 @@ const sentences: Record<string, string> = {
   ECONNRESET: brokenOff,
   EPIPE: brokenOff,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: notHttp,
+  // How undici ends at a status below 100, and at a 101 that names no protocol.
+  ERR_ASSERTION: notHttp,
   UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are over 16 KiB.',
   CERT_HAS_EXPIRED: 'The certificate of the receiver has expired.',
   CERT_NOT_YET_VALID: 'The certificate of the receiver is not valid yet.',

@@ -26,6 +26,7 @@ describe('a failure to get an answer', () => {
     ['CERT_REVOKED', "The receiver's TLS failed: CERT_REVOKED."],
     ['EPROTO', "The receiver's TLS failed: EPROTO."],
     ['ERR_SSL_WRONG_VERSION_NUMBER', "The receiver's TLS failed: ERR_SSL_WRONG_VERSION_NUMBER."],
+    ['ERR_ASSERTION', 'What the receiver answered is not HTTP.'],
     ['EMFILE', 'The connection failed: EMFILE.'],
   ])('with %s is told as a sentence', (code, sentence) => {
     expect(sentenceFor(failure(code))).toBe(sentence);

@@ -95,6 +95,8 @@ describe('an answer that is not HTTP', () => {
     ['a length below nothing', 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n'],
     ['a length beyond all numbers', `HTTP/1.1 200 OK\r\nContent-Length: 1${'0'.repeat(30)}\r\n\r\n`],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na'],
+    ['a status below 100', 'HTTP/1.1 000 No\r\n\r\n'],
+    ['a switch to no protocol', 'HTTP/1.1 101 Odd\r\n\r\n'],
     ['a header without a colon', 'HTTP/1.1 200 OK\r\nNonsense\r\n\r\n'],
   ])('fails: %s', async (_, text) => {
     const outcome = await attempt((connection) => connection.write(text));
