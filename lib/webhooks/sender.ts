@@ -32,6 +32,14 @@ export const responseLimit = 16 * 1024;
  */
 export const attemptMs = 10_000;
 
+/** Rings once when so many milliseconds have passed, unless what it returns is called before. */
+export type Alarm = (ring: () => void, afterMs: number) => () => void;
+
+const timer: Alarm = (ring, afterMs) => {
+  const timeout = setTimeout(ring, afterMs);
+  return () => clearTimeout(timeout);
+};
+
 /**
  * Opens the guarded sender: the one place from which anything is sent to an address that a caller chose. It follows no
  * redirect, checks literal addresses before and resolved ones in the connection's own look-up, so that the address
@@ -39,7 +47,7 @@ export const attemptMs = 10_000;
  */
 export function openSender(
   allowed: Allowed,
-  { timeoutMs = attemptMs, resolve = lookup }: { timeoutMs?: number; resolve?: Resolve } = {},
+  { alarm = timer, resolve = lookup }: { alarm?: Alarm; resolve?: Resolve } = {},
 ): Sender {
   return async ({ url: text, headers, body }) => {
     const startedAt = performance.now();
@@ -61,10 +69,10 @@ export function openSender(
     // receiver would be blamed for it.
     const open = allowed(url.hostname, portOf(url));
     const connection = openConnection(url.origin, open ? lookupAny(resolve) : lookupPublic(resolve));
-    const deadline = setTimeout(() => {
+    const stopAlarm = alarm(() => {
       timedOut = true;
       void connection.close(late);
-    }, timeoutMs);
+    }, attemptMs);
     try {
       const answer = await request(url, { method: 'POST', headers, body, dispatcher: connection.dispatcher });
       const responseBody = await readStart(answer.body);
@@ -73,9 +81,9 @@ export function openSender(
       return ended({ httpStatus, responseBody, ...(!succeeded && { error: `The receiver answered ${httpStatus}.` }) });
     } catch (error) {
       if (!timedOut) return failed(error);
-      return ended({ httpStatus: 0, responseBody: '', error: `No answer within ${timeoutMs / 1000} s.` });
+      return ended({ httpStatus: 0, responseBody: '', error: `No answer within ${attemptMs / 1000} s.` });
     } finally {
-      clearTimeout(deadline);
+      stopAlarm();
       await connection.close();
     }
   };

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { openSender } from '../../lib/webhooks/sender.ts';
+import { alarmsByHand } from './alarm.ts';
 import { notingSender, openOffices } from './office.ts';
 import { closedPort, startReceiver, startSocket } from './receiver.ts';
 
@@ -45,22 +46,37 @@ describe('the ladder', () => {
 });
 
 describe('a failure of any kind', () => {
-  const send = openSender(allowedReceivers('127.0.0.1:*'), { timeoutMs: 200 });
+  const { alarm, set } = alarmsByHand();
+  const send = openSender(allowedReceivers('127.0.0.1:*'), { alarm });
 
-  it.each([
+  it.each<[string, () => Promise<string>, RegExp]>([
     [
       'a redirect',
       async () => (await startReceiver((response) => response.writeHead(302, { location: '/' }).end())).url,
+      /answered 302/,
     ],
-    ['an answer below 200', async () => (await startSocket((to) => void to.end('HTTP/1.1 101 Odd\r\n\r\n'))).url],
-    ['a refusal of the caller’s', async () => (await startReceiver((response) => response.writeHead(410).end())).url],
-    ['a refused connection', async () => `http://127.0.0.1:${await closedPort()}/`],
-    ['TLS that is none', async () => (await startReceiver()).url.replace('http:', 'https:')],
-    ['an answer that never comes', async () => (await startReceiver(() => {})).url],
-    ['an address that is not public', async () => 'https://10.0.0.1/'],
-  ])('climbs the same ladder: %s', async (_, receiver) => {
+    [
+      'an answer below 200',
+      async () => (await startSocket((to) => void to.end('HTTP/1.1 101 Odd\r\n\r\n'))).url,
+      /is not HTTP/,
+    ],
+    [
+      'a refusal of the caller’s',
+      async () => (await startReceiver((response) => response.writeHead(410).end())).url,
+      /answered 410/,
+    ],
+    ['a refused connection', async () => `http://127.0.0.1:${await closedPort()}/`, /refused the connection/],
+    ['TLS that is none', async () => (await startReceiver()).url.replace('http:', 'https:'), /TLS failed/],
+    [
+      'an answer that never comes',
+      async () => (await startReceiver(() => set.at(-1)?.ring())).url,
+      /No answer within 10 s/,
+    ],
+    ['an address that is not public', async () => 'https://10.0.0.1/', /Not sent: .*not public/],
+    ['a name that is nobody’s', async () => `https://${'x'.repeat(64)}.example/`, /could not be resolved/],
+  ])('climbs the same ladder: %s', async (_, receiver, error) => {
     const outcome = await send({ url: await receiver(), headers: {}, body: '{}' });
-    expect(outcome.error).toBeTypeOf('string');
+    expect(outcome.error).toMatch(error);
     const office = newOffice();
     const message = await office.message();
     const { posts, send: failing } = notingSender(outcome);

@@ -2,11 +2,11 @@ import { isIP } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Resolve } from '../../lib/webhooks/lookup.ts';
 import { allowedReceivers, refuseUrl } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
+import { type Alarm, openSender } from '../../lib/webhooks/sender.ts';
+import { alarmsByHand } from './alarm.ts';
 import { stopDials } from './dials.ts';
 import { dangerousAddresses, publicAddresses, specialEnds } from './special-addresses.ts';
 
-const timeoutMs = 200;
 const closed = allowedReceivers('');
 const [publicV4 = '', publicV6 = ''] = publicAddresses;
 const privates = [...dangerousAddresses, ...specialEnds];
@@ -36,14 +36,15 @@ function answering(...answers: string[][]) {
   return { asked, resolve };
 }
 
-/** Posts to a URL by a sender whose names are resolved so. */
-const post = (url: string, { resolve }: { resolve: Resolve } = answering(), allowed = closed) =>
-  openSender(allowed, { timeoutMs, resolve })({ url, headers: {}, body: '{}' });
+/** Posts to a URL by a sender whose names are resolved so, and whose deadline comes by this alarm. */
+const post = (url: string, { resolve }: { resolve: Resolve } = answering(), allowed = closed, alarm?: Alarm) =>
+  openSender(allowed, { resolve, ...(alarm && { alarm }) })({ url, headers: {}, body: '{}' });
 
 const inUrl = (address: string) => (isIP(address) === 6 ? `[${address}]` : address);
 const notSent = (why: string) => ({ httpStatus: 0, responseBody: '', timedOut: false, error: `Not sent: ${why}.` });
 const privateUrl = notSent('url must not name an address that is not public');
 const privateName = notSent('the name resolves to an address that is not public');
+const late = { httpStatus: 0, timedOut: true, error: 'No answer within 10 s.' };
 const unresolved = { httpStatus: 0, error: 'The name of the receiver could not be resolved.' };
 
 describe('a dial', () => {
@@ -93,12 +94,11 @@ describe('a dial without success', () => {
     ['of many addresses', Array.from({ length: 100 }, (_, index) => `8.8.8.${index}`)],
   ])('and without an answer ends at the deadline, at a name %s', async (_, addresses) => {
     dialled = stopDials('silence');
-    expect(await post('https://receiver.example/', answering(addresses))).toMatchObject({
-      httpStatus: 0,
-      timedOut: true,
-      error: 'No answer within 0.2 s.',
-    });
-    expect(dialled.length).toBeGreaterThan(0);
+    const { alarm, set } = alarmsByHand();
+    const ended = post('https://receiver.example/', answering(addresses), closed, alarm);
+    await vi.waitUntil(() => dialled.length > 0, { timeout: 15_000 });
+    set[0]?.ring();
+    expect(await ended).toMatchObject(late);
   });
 });
 
@@ -207,11 +207,9 @@ describe('a resolver', () => {
   });
 
   it('that hangs is waited for until the deadline', async () => {
-    expect(await post('https://receiver.example/', { resolve: () => {} })).toMatchObject({
-      httpStatus: 0,
-      timedOut: true,
-      error: 'No answer within 0.2 s.',
-    });
+    const { alarm, set } = alarmsByHand();
+    const resolve: Resolve = () => set[0]?.ring();
+    expect(await post('https://receiver.example/', { resolve }, closed, alarm)).toMatchObject(late);
   });
 
   it.each([
@@ -219,8 +217,12 @@ describe('a resolver', () => {
     [' for a name that the operator opens', allowedReceivers('receiver.example:*')],
   ])('that answers after the deadline%s is not listened to', async (_, allowed) => {
     const { promise: asked, resolve: ask } = Promise.withResolvers<Parameters<Resolve>[2]>();
-    await post('https://receiver.example/', { resolve: (_, __, callback) => ask(callback) }, allowed);
+    const { alarm, set } = alarmsByHand();
+    const resolve: Resolve = (_, __, callback) => ask(callback);
+    const ended = post('https://receiver.example/', { resolve }, allowed, alarm);
     const answer = await asked;
+    set[0]?.ring();
+    expect(await ended).toMatchObject(late);
     answer(null, [{ address: publicV4, family: 4 }]);
     await new Promise(setImmediate);
     expect(dialled).toEqual([]);

@@ -16,7 +16,7 @@ const driver = `
 import { openSender } from '${new URL('../../lib/webhooks/sender.ts', import.meta.url)}';
 import { allowedReceivers } from '${new URL('../../lib/webhooks/receivers.ts', import.meta.url)}';
 const [well, hostile, client] = process.argv.slice(1);
-const send = openSender(allowedReceivers('127.0.0.1:*'), { timeoutMs: 5_000 });
+const send = openSender(allowedReceivers('127.0.0.1:*'), { alarm: (ring) => { const timeout = setTimeout(ring, 3_000); return () => clearTimeout(timeout); } });
 const clients = {
   sender: (url) => send({ url, headers: {}, body: '{}' }),
   careless: async (url) => ({ length: (await (await fetch(url)).arrayBuffer()).byteLength }),
