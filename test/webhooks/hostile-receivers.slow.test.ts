@@ -1,0 +1,46 @@
+import { setDefaultCACertificates } from 'node:tls';
+import { describe, expect, it } from 'vitest';
+import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
+import { openSender } from '../../lib/webhooks/sender.ts';
+import { canary, hostileReceivers } from './hostile-receivers.ts';
+import { openOffices } from './office.ts';
+import { expectClosed, pem } from './receiver.ts';
+
+const newOffice = await openOffices();
+const send = openSender(allowedReceivers('127.0.0.1:*'));
+
+// The expired certificate is refused for its time alone.
+setDefaultCACertificates([pem('authority')]);
+
+describe('a delivery to a receiver that', () => {
+  it.concurrent.for(hostileReceivers)(
+    '$name is attempted once within 10.5 s, and the history says how it ended',
+    async ({ start, httpStatus, error, hangs }) => {
+      const office = newOffice();
+      const receiver = await start();
+      const message = await office.message({ url: receiver.url });
+      await office.deliveries.attempt(message, send);
+
+      const [record, ...more] = await office.history(message.webhookId);
+      expect(more).toEqual([]);
+      expect(record).toEqual({
+        id: message.deliveryId,
+        deliveryId: message.deliveryId,
+        attempt: 1,
+        event: 'task.created',
+        httpStatus,
+        durationMs: expect.any(Number),
+        deliveredAt: expect.any(String),
+        redelivery: false,
+        ...(error && { error }),
+      });
+      expect(record?.durationMs).toBeGreaterThanOrEqual(hangs ? 9_990 : 0);
+      expect(record?.durationMs).toBeLessThan(10_500);
+      expect(await office.delivery(message)).toMatchObject({ state: error ? 'retrying' : 'delivered' });
+
+      expect(receiver.connections).toHaveLength(1);
+      await expectClosed(receiver);
+      expect(canary.connections).toEqual([]);
+    },
+  );
+});
