@@ -5,18 +5,6 @@ const newLine = await openLines();
 const late = { httpStatus: 0, timedOut: true, durationMs: 0, error: 'No answer within 10 s.' };
 
 describe('one message', () => {
-  it('that two consumers have at once, each time it comes, is posted once an attempt', async () => {
-    const line = newLine();
-    await line.register(failing(2));
-    await line.publish([line.change()]);
-    while (line.room.held.length > 0) {
-      line.clock.now = Math.max(line.clock(), line.room.nextAt());
-      await Promise.all(line.room.receive().flatMap((held) => [line.work(held), line.work(held)]));
-    }
-    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 0 });
-    expect(line.posts).toHaveLength(3);
-  });
-
   it('that comes twice at every attempt and hop adds no attempt', async () => {
     const line = newLine();
     await line.register(failing(Number.POSITIVE_INFINITY));

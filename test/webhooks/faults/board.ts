@@ -1,0 +1,44 @@
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { ulid } from 'ulid';
+import { taskFrom } from '../../../lib/table/task-items.ts';
+import { openTaskStore } from '../../../lib/table/tasks.ts';
+import { taskEvents } from '../../../lib/tasks/events.ts';
+import { openTasks } from '../../../lib/tasks/tasks.ts';
+import type { Change } from '../../../lib/webhooks/deliveries.ts';
+import { newTask } from '../../table/board.ts';
+import { streamed } from '../../table-stream.ts';
+import type { Line } from './line.ts';
+
+/** The changes of tasks that the table's stream has of a line's organization, as `publish-events` reads them. */
+export async function changesOf({ service, organization }: Line): Promise<Change[]> {
+  const records = await streamed(service, 'task');
+  return records.flatMap(({ dynamodb: { OldImage, NewImage } = {} }) => {
+    const [before, after] = [OldImage, NewImage].map((image) => image && unmarshall(image as never));
+    if (!after || !String(after.pk).startsWith(`O#${organization}#`)) return [];
+    const task = taskFrom(after);
+    return [
+      { organization, item: task.id, version: task.version, events: taskEvents(before && taskFrom(before), task) },
+    ];
+  });
+}
+
+/** The board of a line's organization, whose writes faults may strike. */
+export function openBoard(line: Line) {
+  const store = openTaskStore(line.faults.table(line.table));
+  const tasks = openTasks(store, () => ulid(line.clock()), line.clock);
+  return {
+    /** Has the API create a task, and tells how that ended. */
+    create: () =>
+      line.faults.run(() =>
+        line.faults.step('write a task', () => tasks.create(line.organization, newTask(), undefined)),
+      ),
+
+    /** Expects every task that is on the board to be told of, and answers how many there are. */
+    async expectAll(): Promise<number> {
+      const { items } = await tasks.list(line.organization, {}, { limit: 100, offset: 0 });
+      for (const { id, title, status, createdAt } of items)
+        line.expect({ event: 'task.created', data: { task: { id, title, status }, occurredAt: createdAt } });
+      return items.length;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { opening } from '../office.ts';
+import { changesOf, openBoard } from './board.ts';
+import type { Fault } from './faults.ts';
+import { failing, type Line, openLines } from './line.ts';
+
+const newLine = await openLines();
+let line: Line;
+
+beforeEach(() => {
+  line = newLine();
+});
+
+/** Registers so many webhooks, whose receivers fail so often. */
+async function register(failures: number, webhooks = 1): Promise<void> {
+  for (let more = 0; more < webhooks; more++) await line.register(failing(failures));
+  // Just after a sweep, so that whatever needs one waits for it as long as can be.
+  line.clock.now += 1;
+}
+
+/**
+ * Lets the line come to rest and checks what holds after every fault: each change has one delivery a webhook, each of
+ * them has come to its end, and nothing was posted beyond what could be written down but under the same id.
+ */
+async function expectWhole(ends: Record<string, number>, posts: number): Promise<void> {
+  expect(await line.rest()).toMatchObject({ wrong: [], ends });
+  expect(line.room.deadLetters).toEqual([]);
+  expect(line.posts).toHaveLength(posts);
+}
+
+const tenMinutes = opening + 600_000;
+
+describe('nothing is lost, and nothing is told twice without need, by the fault', () => {
+  it('killed after the table write, before the answer', async () => {
+    await register(0);
+    const board = openBoard(line);
+    line.faults.plan({ at: 'write a task', when: 'after', how: 'dies' });
+    expect(await board.create()).toBe('dead');
+    expect(await board.expectAll()).toBe(1);
+    line.put(...(await changesOf(line)));
+    await expectWhole({ delivered: 1 }, 1);
+  });
+
+  it.each<[string, { webhooks?: number; failures: number; posts: number }, Fault]>([
+    [
+      'killed between stream read and queue send',
+      { failures: 0, posts: 1 },
+      { at: 'send', when: 'before', how: 'dies' },
+    ],
+    [
+      'killed with half of a batch sent',
+      { webhooks: 4, failures: 0, posts: 4 },
+      { at: 'send', when: 'half', how: 'dies' },
+    ],
+    ['refused half of a batch', { webhooks: 4, failures: 0, posts: 4 }, { at: 'send', when: 'half', how: 'fails' }],
+    // The one of them that the receiver hears of twice: nobody can know that the first post has arrived.
+    ['killed after the POST, before the record', { failures: 0, posts: 2 }, { at: 'post', when: 'after', how: 'dies' }],
+    [
+      'killed after the record, before the requeue',
+      { failures: 2, posts: 3 },
+      { at: 'send', when: 'before', how: 'dies', after: 1 },
+    ],
+    [
+      'killed after the next hop is sent, before the delete',
+      { failures: 2, posts: 3 },
+      { at: 'send', when: 'after', how: 'dies', after: 3 },
+    ],
+    [
+      'table throttling of reads',
+      { failures: 2, posts: 3 },
+      { at: 'target', when: 'before', how: 'throttles', until: tenMinutes },
+    ],
+    [
+      'table throttling of writes',
+      { failures: 2, posts: 3 },
+      { at: 'put', when: 'before', how: 'throttles', until: tenMinutes },
+    ],
+    [
+      'queue refusing sends',
+      { failures: 2, posts: 3 },
+      { at: 'send', when: 'before', how: 'fails', until: tenMinutes },
+    ],
+  ])('%s', async (_, { webhooks = 1, failures, posts }, fault) => {
+    await register(failures, webhooks);
+    line.faults.plan(fault);
+    line.put(line.change());
+    await expectWhole({ delivered: webhooks }, posts);
+  });
+
+  it('duplicate stream records', async () => {
+    await register(2);
+    const change = line.change();
+    line.put(change, change);
+    line.put(change);
+    await line.settle();
+    line.put(change);
+    await expectWhole({ delivered: 1 }, 3);
+  });
+
+  it('re-ordered stream records', async () => {
+    await register(2);
+    const changes = [1, 2, 3].map(() => {
+      line.clock.now += 1_000;
+      return line.change();
+    });
+    line.put(...changes.toReversed());
+    await expectWhole({ delivered: 3 }, 5);
+  });
+
+  it('the same message to two consumers at once', async () => {
+    await register(2);
+    await line.publish([line.change()]);
+    while (line.room.held.length > 0) {
+      line.clock.now = Math.max(line.clock(), line.room.nextAt());
+      await Promise.all(line.room.receive().flatMap((held) => [line.work(held), line.work(held)]));
+    }
+    await expectWhole({ delivered: 1 }, 3);
+  });
+
+  it('webhook deleted while a retry waits', async () => {
+    const { id } = await line.register(failing(2));
+    await line.publish([line.change()]);
+    await line.deliver();
+    await line.webhooks.delete(line.organization, id);
+    await expectWhole({ skipped: 1 }, 1);
+  });
+});
