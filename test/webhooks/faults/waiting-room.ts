@@ -18,6 +18,8 @@ const names = ['deliveries', 'slowDeliveries', 'firstRetry', 'secondRetry', 'thi
 export function openWaitingRoom(clock: Clock, faults: Faults) {
   const held: Held[] = [];
   const deadLetters: Held[] = [];
+  const lost = new Set<number>();
+  let taken = 0;
 
   /** The client that a queue sends with; a fault may strike it with half of a batch taken. */
   function clientOf(queue: keyof DeliveryQueues): SQSClient {
@@ -26,7 +28,7 @@ export function openWaitingRoom(clock: Clock, faults: Faults) {
         for (const { MessageBody: body = '', DelaySeconds = 0 } of half
           ? Entries.slice(0, Math.floor(Entries.length / 2))
           : Entries)
-          held.push({ queue, body, visibleAt: clock() + DelaySeconds * 1000, receives: 0 });
+          if (!lost.has(taken++)) held.push({ queue, body, visibleAt: clock() + DelaySeconds * 1000, receives: 0 });
         return {};
       });
     return { send } as unknown as SQSClient;
@@ -37,9 +39,15 @@ export function openWaitingRoom(clock: Clock, faults: Faults) {
       names.map((name) => [name, openQueue<DeliveryMessage>(clientOf(name), name)]),
     ) as DeliveryQueues,
 
+    /** How many messages were taken so far. */
+    taken: () => taken,
+
     /** What is in the queues, and what has come too often. */
     held,
     deadLetters,
+
+    /** The messages that nobody ever receives though they were taken, by their number from 0. */
+    lost,
 
     /** What can be received now; it is hidden for its queue's time. */
     receive(): Held[] {

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { failing, type Line, openLines } from './line.ts';
+
+const newLine = await openLines();
+const minuteMs = 60_000;
+
+/** The messages of a whole ladder: the first attempt's, and those in which the three steps are waited for. */
+const messages = [
+  'the first attempt',
+  'the 5 minutes',
+  ...[1, 2].map((nth) => `hop ${nth} of the 30 minutes`),
+  ...[1, 2, 3, 4, 5, 6, 7, 8].map((nth) => `hop ${nth} of the 2 hours`),
+].map((name, nth) => ({ name, nth }));
+
+/** An event at a receiver that always fails, of whose messages some are lost; the line has come to rest. */
+async function climbed(...lost: number[]): Promise<Line> {
+  const line = newLine();
+  await line.register(failing(Number.POSITIVE_INFINITY));
+  for (const nth of lost) line.room.lost.add(nth);
+  // Just after a sweep, so that whatever needs one waits for it as long as can be.
+  line.clock.now += 1;
+  line.put(line.change());
+  await line.settle();
+  return line;
+}
+
+it('a ladder has no other messages than these', async () => {
+  const line = await climbed();
+  expect(await line.recount()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs: 0 });
+  expect(line.room.taken()).toBe(messages.length);
+});
+
+it.each(messages)(
+  'all four attempts are made, the latest within 2 minutes of its time, where $name is lost',
+  async ({ nth }) => {
+    const { wrong, ends, latestMs } = await (await climbed(nth)).recount();
+    expect({ wrong, ends }).toEqual({ wrong: [], ends: { exhausted: 1 } });
+    expect(latestMs).toBeGreaterThan(minuteMs);
+    expect(latestMs).toBeLessThanOrEqual(2 * minuteMs);
+  },
+);
+
+it.each(messages)('and within 7 minutes, where $name is lost and then the sweeper’s own message', async ({ nth }) => {
+  const { wrong, ends, latestMs } = await (await climbed(nth, nth + 1)).recount();
+  expect({ wrong, ends }).toEqual({ wrong: [], ends: { exhausted: 1 } });
+  expect(latestMs).toBeGreaterThan(6 * minuteMs);
+  expect(latestMs).toBeLessThanOrEqual(7 * minuteMs);
+});
