@@ -1,0 +1,92 @@
+import { isIP } from 'node:net';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Refusal } from '../../lib/contract/refusals.ts';
+import type { Resolve } from '../../lib/webhooks/lookup.ts';
+import { allowedReceivers, refuseUrl } from '../../lib/webhooks/receivers.ts';
+import { openSender, type Sender } from '../../lib/webhooks/sender.ts';
+import { stopDials } from './dials.ts';
+import { openOffices } from './office.ts';
+import { publicAddresses } from './special-addresses.ts';
+import { spelledAddresses } from './spelled-addresses.ts';
+
+const newOffice = await openOffices();
+const closed = allowedReceivers('');
+const [publicAddress = ''] = publicAddresses;
+
+/** What was dialled so far, while `watched` posted: the table is dialled too. */
+const dialled: string[] = [];
+
+beforeEach(() => {
+  dialled.length = 0;
+});
+
+/** A sender whose dials are seen and stopped. */
+const watched =
+  (send: Sender): Sender =>
+  async (post) => {
+    const stopped = stopDials();
+    const outcome = await send(post);
+    vi.restoreAllMocks();
+    dialled.push(...stopped);
+    return outcome;
+  };
+
+/** Resolves a name to the addresses that it has at the moment. */
+const resolverOf =
+  (addresses: { now: string[] }): Resolve =>
+  (_, __, callback) =>
+    void setImmediate(() =>
+      callback(
+        null,
+        addresses.now.map((address) => ({ address, family: isIP(address) })),
+      ),
+    );
+
+describe('an address that nobody may reach', () => {
+  it.each(spelledAddresses)('is not dialled, nor registered: $address, $spelling: $host', async ({ host }) => {
+    const url = `https://${host}/latest/meta-data`;
+    const send = watched(openSender(closed, { resolve: resolverOf({ now: [publicAddress] }) }));
+    expect(await send({ url, headers: {}, body: '{}' })).toMatchObject({
+      httpStatus: 0,
+      error: 'Not sent: url must not name an address that is not public.',
+    });
+    expect(dialled).toEqual([]);
+    expect(() => refuseUrl(url, closed)).toThrow(Refusal);
+  });
+});
+
+describe('a name that changes between registration and delivery', () => {
+  it.each([
+    ['a private address', ['10.0.0.1']],
+    ['the metadata of a machine', ['169.254.169.254']],
+    ['the metadata of a machine, over IPv6', ['fd00:ec2::254']],
+    ['the loopback', ['::1']],
+    ['a private address beside its public one', [publicAddress, '192.168.0.1']],
+  ])('is not dialled while it has %s; the attempt is recorded and the next one looks anew', async (_, hostile) => {
+    const office = newOffice();
+    const addresses = { now: [publicAddress] };
+    const send = watched(openSender(closed, { resolve: resolverOf(addresses) }));
+    const message = await office.message({ url: 'https://receiver.example/' });
+    const attemptAt = async (attempt: number, now: string[]) => {
+      const { nextAttemptAt: dueAt } = (await office.delivery(message)) as { nextAttemptAt: string };
+      office.clock.now = Date.parse(dueAt);
+      addresses.now = now;
+      await office.deliveries.attempt({ ...message, attempt, dueAt }, send);
+    };
+
+    await attemptAt(1, hostile);
+    expect(dialled).toEqual([]);
+    await attemptAt(2, [publicAddress]);
+    expect(dialled).toEqual([`${publicAddress} 443`]);
+    await attemptAt(3, hostile);
+    expect(dialled).toHaveLength(1);
+
+    const refused = 'Not sent: the name resolves to an address that is not public.';
+    expect((await office.history(message.webhookId)).map(({ httpStatus, error }) => ({ httpStatus, error }))).toEqual([
+      { httpStatus: 0, error: refused },
+      { httpStatus: 0, error: 'The receiver refused the connection.' },
+      { httpStatus: 0, error: refused },
+    ]);
+    expect(await office.delivery(message)).toMatchObject({ state: 'retrying', attempt: 4 });
+  });
+});
