@@ -5,15 +5,18 @@ import { join } from 'node:path';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid as ulidAt } from 'ulid';
 import { expect } from 'vitest';
+import { contextOf } from '../../../infra/local/functions.ts';
+import type { App } from '../../../lib/app.ts';
 import { tableSchema } from '../../../lib/contract/deployment.ts';
 import type { TaskEvent } from '../../../lib/contract/events.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../../lib/contract/messages.ts';
+import { DeliveryMessage } from '../../../lib/contract/messages.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
-import { type DeliveryStore, openDeliveryStore } from '../../../lib/table/deliveries.ts';
+import { consumeQueue } from '../../../lib/queue/consume.ts';
+import { openDeliveryStore } from '../../../lib/table/deliveries.ts';
 import { organizationOf } from '../../../lib/table/keys.ts';
-import { openWebhookStore, type WebhookStore } from '../../../lib/table/webhooks.ts';
+import { openWebhookStore } from '../../../lib/table/webhooks.ts';
 import { type Change, openDeliveries } from '../../../lib/webhooks/deliveries.ts';
 import { readLadder } from '../../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../../lib/webhooks/receivers.ts';
@@ -21,10 +24,12 @@ import { openKeyFile } from '../../../lib/webhooks/secrets.ts';
 import type { Outcome, Sender } from '../../../lib/webhooks/sender.ts';
 import { openWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import type { Ended } from '../../mortal.ts';
+import { queueEvent } from '../../queue-event.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
 import { opening } from '../office.ts';
 import { type Expected, type Posted, type Recount, recount } from '../recount.ts';
-import { type Faults, openFaults, type Trace } from './faults.ts';
+import { openFaults, type Trace } from './faults.ts';
+import { namedDeliveries, namedWebhooks } from './named-stores.ts';
 import { type Held, openWaitingRoom } from './waiting-room.ts';
 
 const minuteMs = 60_000;
@@ -45,8 +50,8 @@ export type Line = ReturnType<typeof lineOf>;
 
 /**
  * Opens a new table and returns what makes a line in it: the whole way of an organization from a committed change to
- * the end of its deliveries, under a clock of its own. It is the very stores and decisions of the service, with queues
- * that behave like SQS and faults wherever one calls the other.
+ * the end of its deliveries, under a clock of its own. It is the very stores, decisions and queue handler of the service,
+ * with queues that behave like SQS and faults wherever one calls the other.
  */
 export async function openLines(): Promise<() => Line> {
   const service = await openService();
@@ -73,6 +78,8 @@ function lineOf(service: Service) {
     ulid,
     clock,
   });
+  // What the function of deliveries asks of its app.
+  const app = { deliveries, log: { info: () => {}, error: () => {} } } as unknown as App;
   const webhooks = openWebhooks({
     store: openWebhookStore(table),
     deliveries: openDeliveryStore(table),
@@ -202,8 +209,14 @@ function lineOf(service: Service) {
         };
       });
     const trace: Trace = { carriedOut: [], struck: [] };
+    const deliver = consumeQueue(
+      DeliveryMessage,
+      (message, { deliveries }) => deliveries.attempt(message, send),
+      () => app,
+    );
     const ended = await faults.run(async () => {
-      await deliveries.attempt(JSON.parse(held.body) as DeliveryMessage, send);
+      const { batchItemFailures } = await deliver(queueEvent([held.body]), contextOf('deliverWebhook', 30));
+      if (batchItemFailures.length > 0) throw new Error('The message comes again.');
       await faults.pass('acknowledge', async () => room.acknowledge(held));
     }, trace);
     // Only a fault excuses a post that is not written down: who loses a race must have lost it before.
@@ -222,28 +235,4 @@ function lineOf(service: Service) {
   function sweepAfter(moment: number): number {
     return Math.max(Math.ceil(moment / minuteMs) * minuteMs, sweptAt + minuteMs);
   }
-}
-
-/** Deliveries whose calls of the table have names. */
-function namedDeliveries(store: DeliveryStore, { step }: Faults): DeliveryStore {
-  return {
-    ...store,
-    put: (...given) => step('put', () => store.put(...given)),
-    claim: (...given) => step('claim', () => store.claim(...given)),
-    end: (...given) => step('end', () => store.end(...given)),
-    skip: (...given) => step('skip', () => store.skip(...given)),
-    postpone: (...given) => step('postpone', () => store.postpone(...given)),
-    async *due(until) {
-      yield* await step('list', () => Array.fromAsync(store.due(until)));
-    },
-  };
-}
-
-/** Webhooks whose calls of the table have names. */
-function namedWebhooks(store: WebhookStore, { step }: Faults): WebhookStore {
-  return {
-    ...store,
-    hearing: (...given) => step('hear', () => store.hearing(...given)),
-    target: (...given) => step('target', () => store.target(...given)),
-  };
 }
