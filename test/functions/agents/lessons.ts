@@ -16,7 +16,7 @@ export const improvementOf = (answer: Answer): Improvement => dataOf<Improvement
 export type Lessons = Crew & { improve: (body?: unknown, sent?: Sent & { name?: string }) => Promise<Answer> };
 
 /** Lets an agent finish an execution that does not pass the review. */
-const faulty = async ({ user }: { user: string }): Promise<Said> => ({
+export const faulty = async ({ user }: { user: string }): Promise<Said> => ({
   kind: 'text',
   text: user.includes('Done.') ? 'VERDICT: FAIL' : 'Done.',
   tokens: 1,

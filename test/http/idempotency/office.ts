@@ -1,0 +1,110 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, vi } from 'vitest';
+import { loadHandler } from '../../../infra/local/functions.ts';
+import { app } from '../../../lib/app.ts';
+import { environment } from '../../../lib/contract/deployment.ts';
+import { type Scope, scopes } from '../../../lib/contract/endpoint.ts';
+import { endpoints, familyOf, fileNameOf, type Operation } from '../../../lib/contract/endpoints.ts';
+import { issueToken } from '../../../lib/http/issue-token.ts';
+import { usual } from '../../agents/learning-model.ts';
+import { openLessons } from '../../functions/agents/lessons.ts';
+import { type Answer, call } from '../../service.ts';
+import { type WatchedEngine, watchEngine } from '../../watched-engine.ts';
+import { startReceiver } from '../../webhooks/receiver.ts';
+
+/** What a row is sent. */
+export type Request = { params?: Record<string, string>; body?: unknown };
+
+/** An organization whose caller can send to any row, and what it is made of. */
+export type Office = Awaited<ReturnType<Awaited<ReturnType<typeof openOffices>>['newOffice']>>;
+
+/** When these tests take place: their clock stands still but where it is moved. */
+export const start = Date.parse('2026-03-01T12:00:00.000Z');
+
+/** So many executions of an organization run at once. */
+const cap = 2;
+
+const path = (operation: Operation, params: Record<string, string>) =>
+  endpoints[operation].path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '');
+
+/**
+ * Points the handlers of this process at a table, models and a receiver of the test file's own. A test file calls it
+ * once, before its first request; each `newOffice` is an organization of its own.
+ */
+export async function openOffices() {
+  vi.useFakeTimers({ toFake: ['Date'], now: start });
+  afterAll(() => vi.useRealTimers());
+  const { service, newLessons, teach } = await openLessons();
+  const engine: WatchedEngine = await watchEngine(service.endpoint);
+  Object.assign(process.env, {
+    [environment.dynamodbEndpoint]: engine.endpoint,
+    [environment.secretsKeyFile]: join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'),
+    [environment.allowedReceivers]: '127.0.0.1:*',
+    [environment.runningCap]: String(cap),
+  });
+  let [reached, goOn] = [() => {}, Promise.resolve()];
+  const answering = async () => {
+    reached();
+    await goOn;
+  };
+  const receiver = await startReceiver(async (response) => {
+    await answering();
+    response.writeHead(200).end('thank you');
+  });
+  afterEach(() => {
+    engine.relent();
+    [reached, goOn] = [() => {}, Promise.resolve()];
+    vi.setSystemTime(start);
+  });
+
+  return {
+    engine,
+    newOffice: async () => {
+      const lessons = await newLessons(scopes);
+      const { organization } = lessons;
+      const asked = teach({
+        proposal: async (question) => {
+          await answering();
+          return usual.proposal(question);
+        },
+      });
+      const before = receiver.received.length;
+      return {
+        ...lessons,
+        service,
+        receiver: receiver.url,
+        /** How often the receiver was reached, and a model asked to propose something. */
+        posts: () => receiver.received.length - before,
+        proposals: () => asked.filter(({ step }) => step === 'proposal').length,
+        tokenOf: (allowed: readonly Scope[]) => issueToken(app(), { organization, scopes: allowed }),
+
+        /** Sends to a row as its path, method and file are in the contract. */
+        send: async (
+          operation: Operation,
+          { params = {}, body }: Request = {},
+          { key, token = lessons.token }: { key?: string; token?: string } = {},
+        ): Promise<Answer> => {
+          const row = endpoints[operation];
+          const handler = await loadHandler(familyOf(row), fileNameOf(operation));
+          return call(handler as Parameters<typeof call>[0], {
+            method: row.method,
+            path: path(operation, params),
+            params,
+            body,
+            token,
+            ...(key !== undefined && { headers: { 'Idempotency-Key': key } }),
+          });
+        },
+      };
+    },
+
+    /** From now on whoever is called out to keeps the caller waiting: tells when it was reached, and lets it answer. */
+    hold: () => {
+      const [arrival, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      [reached, goOn] = [arrival.resolve, answer.promise];
+      return { reached: arrival.promise, goOn: answer.resolve };
+    },
+  };
+}
