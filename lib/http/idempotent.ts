@@ -18,8 +18,9 @@ export class OutOfTime extends Refusal {
 
 /**
  * Carries a POST with an Idempotency-Key out once: answers from the record where there is one, before any look at
- * state, and else hands the store the write that makes the record, so that it lands with the mutation or not at all.
- * What calls out is noted as under way before, for its mutation comes too late to keep a twin from calling out too.
+ * state and again before a refusal, and else hands the store the write that makes the record, so that it lands with
+ * the mutation or not at all. What calls out is noted as under way before, for its mutation comes too late to keep a
+ * twin from calling out too.
  */
 export function idempotent(row: Endpoint, open: () => App): MiddlewareObj<ApiEvent, ApiResult> {
   return {
@@ -46,15 +47,27 @@ export function idempotent(row: Endpoint, open: () => App): MiddlewareObj<ApiEve
         await open()
           .idempotency.release(callerOf(event).organization, request, claim)
           .catch(() => {});
-      if (!(error instanceof AlreadyDone)) return;
+      if (!(error instanceof AlreadyDone) && !mayBeLate(event, error)) return;
       try {
         exchange.response = await recorded(row, event, request, open());
-        if (!exchange.response) exchange.error = unavailable();
+        if (!exchange.response && error instanceof AlreadyDone) exchange.error = row.callsOut ? busy() : unavailable();
       } catch (error) {
         exchange.error = error as Error;
       }
     },
   };
+}
+
+/**
+ * Whether a refusal may be of a state that has changed since a twin of the request was carried out: after this one had
+ * found nothing under the key, and before it looked at the state. What calls out has said first that it is under way.
+ */
+function mayBeLate({ served }: ApiEvent, error: unknown): boolean {
+  return served?.once !== undefined && !served.claim && error instanceof Refusal && error.status < 500;
+}
+
+function busy(): Refusal {
+  return new Refusal('request_in_progress', 'This very request is being carried out; ask again when it has ended.');
 }
 
 function requestOf(row: Endpoint, event: ApiEvent): Request | undefined {
@@ -68,7 +81,6 @@ async function recorded(row: Endpoint, event: ApiEvent, request: Request, app: A
   const found = await app.idempotency.find(organization, request);
   if (found === 'another request')
     throw new Refusal('idempotency_key_reused', 'This Idempotency-Key was used for another request; take a new one.');
-  if (found === 'in progress')
-    throw new Refusal('request_in_progress', 'This very request is being carried out; ask again when it has ended.');
+  if (found === 'in progress') throw busy();
   return found && replay(row, event, found.data);
 }

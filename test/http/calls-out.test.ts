@@ -4,7 +4,7 @@ import type { App } from '../../lib/app.ts';
 import { type Endpoint, endpoint } from '../../lib/contract/endpoint.ts';
 import { Refusal } from '../../lib/contract/refusals.ts';
 import { serve } from '../../lib/http/serve.ts';
-import { transact } from '../../lib/table/transact.ts';
+import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
 import { type Answer, call, clockAt, eventOf, newCaller, openService, type Sent } from '../service.ts';
 
@@ -139,6 +139,13 @@ describe('a request that calls out under an Idempotency-Key', () => {
     end('ours');
     expect(saidOf(await first)).toEqual(['ours', false]);
   });
+});
+
+it('a twin that finds its key taken, and then free, is told to ask again', async () => {
+  const idempotency = { ...app.idempotency, begin: () => Promise.reject(new AlreadyDone()) };
+  const { send, calls } = await newPhone({ opened: { ...app, idempotency } });
+  expect(codeOf(await send())).toEqual(inProgress);
+  expect(calls).toHaveLength(0);
 });
 
 describe('a row that does not call out', () => {
