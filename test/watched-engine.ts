@@ -20,6 +20,10 @@ export type WatchedEngine = {
 export const recordsKey = ({ action, json }: Asked): boolean =>
   /Put|Transact/.test(action) && json.includes('"fingerprint"');
 
+/** Whether a request changes or deletes a task or an agent: it goes by the version that was read. */
+export const changesVersion = ({ action, json }: Asked): boolean =>
+  /^(Put|Update|Delete)Item|^TransactWrite/.test(action) && json.includes('#version = :version');
+
 /**
  * Opens a way to the engine that handlers can be given as theirs, clients and all: what happens on it happens to the
  * very functions that are deployed.

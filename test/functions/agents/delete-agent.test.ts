@@ -99,31 +99,11 @@ describe('a delete', () => {
   });
 });
 
-describe('If-Match on a delete', () => {
-  const sent = (tag: string) => ({ headers: { 'If-Match': tag } });
-
-  it.each(['"1"', '*', '"7", "1"'])('%s lets the delete of version 1 happen', async (tag) => {
-    await registry.put();
-    expect((await registry.delete('writer', sent(tag))).status).toBe(200);
-    expect((await registry.get('writer')).status).toBe(404);
-  });
-
-  it.each(['"2"', 'W/"1"', '1', ''])('%j refuses it with 412 precondition_failed', async (tag) => {
-    await registry.put();
-    await registry.refuses(() => registry.delete('writer', sent(tag)), 412, 'precondition_failed');
-  });
-});
-
 describe('a delete is refused', () => {
   it.each(['qa-reviewer', 'prompt-improver'])('with 403 system_agent for %s, even inactive', async (name) => {
     await registry.refuses(() => registry.delete(name), 403, 'system_agent');
     await registry.update(name, { status: 'inactive' });
     await registry.refuses(() => registry.delete(name), 403, 'system_agent');
-  });
-
-  it('with 412 for a system agent that is not as it is said to be', async () => {
-    const headers = { 'If-Match': '"7"' };
-    await registry.refuses(() => registry.delete('qa-reviewer', { headers }), 412, 'precondition_failed');
   });
 
   it('with 404 not_found for nobody, for an impossible name, and for an agent of others', async () => {

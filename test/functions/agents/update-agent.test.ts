@@ -1,8 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
-import { type Answer, newCaller } from '../../service.ts';
-import { errorOf } from '../kanban-tasks/board.ts';
-import { agentOf, atOnce, defaultModel, openRegistries, type Registry } from './registry.ts';
+import { newCaller } from '../../service.ts';
+import { agentOf, defaultModel, openRegistries, type Registry } from './registry.ts';
 
 vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });
 afterAll(() => vi.useRealTimers());
@@ -132,81 +131,6 @@ describe('a patch', () => {
     const before = await other.dump();
     await registry.update('writer', full);
     expect(await other.dump()).toEqual(before);
-  });
-});
-
-describe('If-Match on a patch', () => {
-  const sent = (tag: string) => ({ headers: { 'If-Match': tag } });
-
-  it('lets the change happen where a tag is the very ETag, or where it is *', async () => {
-    await registry.put();
-    for (const [nth, tag] of ['"1"', '*', '"7", "3"', '"4","5"', ' "5" '].entries()) {
-      const answer = await registry.update('writer', { displayName: `Name ${nth}` }, sent(tag));
-      expect([tag, answer.status, answer.headers.ETag]).toEqual([tag, 200, `"${nth + 2}"`]);
-    }
-  });
-
-  it('refuses it with 412 precondition_failed where no tag is, weak ones and what is no tag included', async () => {
-    await registry.put();
-    const tags = ['"2"', '"0"', '1', 'W/"1"', '"1', '"7", "8"', '', 'garbage'];
-    const change = { displayName: 'New' };
-    const answers = await atOnce(tags.length, (nth) => registry.update('writer', change, sent(tags[nth] ?? '')));
-    expect(answers.map(({ status }) => status)).toEqual(tags.map(() => 412));
-    expect(errorOf(answers[0] as Answer).code).toBe('precondition_failed');
-    expect((await registry.get('writer')).headers.ETag).toBe('"1"');
-  });
-
-  it('refuses with 412 what would change nothing, too', async () => {
-    await registry.put();
-    await registry.refuses(() => registry.update('writer', {}, sent('"2"')), 412, 'precondition_failed');
-  });
-
-  it('finds nobody by * with 404', async () => {
-    await registry.refuses(() => registry.update('nobody', {}, sent('*')), 404, 'not_found');
-  });
-
-  it('of one tag lets one of two changes at once happen', async () => {
-    await registry.put();
-    const answers = await atOnce(2, (nth) => registry.update('writer', { soul: `Soul ${nth}` }, sent('"1"')));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
-    const [won] = answers.filter(({ status }) => status === 200).map(agentOf);
-    const read = await registry.get('writer');
-    expect([agentOf(read), read.headers.ETag]).toEqual([won, '"2"']);
-  });
-});
-
-describe('patches at once', () => {
-  it('of different fields both survive', async () => {
-    await registry.put();
-    const patches = [{ soul: 'Kind.' }, { systemPrompt: 'Write.' }];
-    const answers = await atOnce(2, (nth) => registry.update('writer', patches[nth]));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    const read = await registry.get('writer');
-    expect(agentOf(read)).toMatchObject({ soul: 'Kind.', systemPrompt: 'Write.' });
-    expect(read.headers.ETag).toBe('"3"');
-  });
-
-  it('all survive, ten of them, and the version counts each', async () => {
-    await registry.put();
-    const patches = [
-      { displayName: 'New' },
-      { description: 'New' },
-      { category: 'qa' },
-      { model: 'new.model' },
-      { systemPrompt: 'New.' },
-      { soul: 'New.' },
-      { capabilities: ['new'] },
-      { status: 'draft' },
-      { systemPrompt: 'Newer.' },
-      { soul: 'Newer.' },
-    ];
-    const answers = await atOnce(patches.length, (nth) => registry.update('writer', patches[nth]));
-    expect(answers.map(({ status }) => status)).toEqual(patches.map(() => 200));
-    expect(new Set(answers.map(({ headers }) => headers.ETag)).size).toBe(patches.length);
-    for (const [nth, patch] of patches.entries()) expect(answers[nth]?.body.data).toMatchObject(patch);
-    const read = await registry.get('writer');
-    expect(agentOf(read)).toMatchObject(Object.assign({}, ...patches.slice(0, 4), ...patches.slice(6, 8)));
-    expect(read.headers.ETag).toBe('"11"');
   });
 });
 

@@ -134,42 +134,6 @@ describe('a patch', () => {
   });
 });
 
-describe('If-Match on a patch', () => {
-  it.each(['"1"', '*', '"7", "1"', '"1","2"', ' "1" '])('%s lets the change of version 1 happen', async (tag) => {
-    const board = await newBoard();
-    const id = await board.put();
-    const answer = await board.update(id, { title: 'New' }, { headers: { 'If-Match': tag } });
-    expect(answer.status).toBe(200);
-    expect(answer.headers.ETag).toBe('"2"');
-  });
-
-  it.each(['"2"', '"0"', '1', 'W/"1"', '"1', '"7", "8"', '', 'garbage', '"\u00ff"'])(
-    '%j refuses the change of version 1 with 412 precondition_failed',
-    async (tag) => {
-      const board = await newBoard();
-      const id = await board.put();
-      const send = () => board.update(id, { title: 'New' }, { headers: { 'If-Match': tag } });
-      await board.refuses(send, 412, 'precondition_failed');
-    },
-  );
-
-  it('refuses an equal change too, for the reader has seen another version', async () => {
-    const board = await newBoard();
-    const id = await board.put();
-    const send = () => board.update(id, {}, { headers: { 'If-Match': '"9"' } });
-    await board.refuses(send, 412, 'precondition_failed');
-  });
-
-  it('lets one of ten changes of the same version happen', async () => {
-    const board = await newBoard();
-    const id = await board.put();
-    const headers = { 'If-Match': '"1"' };
-    const titles = Array.from({ length: 10 }, (_, at) => `Title ${at}`);
-    const answers = await Promise.all(titles.map((title) => board.update(id, { title }, { headers })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(412)]);
-  });
-});
-
 describe('a patch is refused and written nowhere', () => {
   it.each([
     ['a null title', { title: null }, [{ path: 'title' }]],

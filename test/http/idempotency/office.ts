@@ -2,15 +2,15 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, vi } from 'vitest';
-import { loadHandler } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
 import { environment } from '../../../lib/contract/deployment.ts';
 import { type Scope, scopes } from '../../../lib/contract/endpoint.ts';
-import { endpoints, familyOf, fileNameOf, type Operation } from '../../../lib/contract/endpoints.ts';
+import type { Operation } from '../../../lib/contract/endpoints.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { usual } from '../../agents/learning-model.ts';
 import { openLessons } from '../../functions/agents/lessons.ts';
-import { type Answer, call } from '../../service.ts';
+import { sendTo } from '../../rows.ts';
+import type { Answer } from '../../service.ts';
 import { type WatchedEngine, watchEngine } from '../../watched-engine.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 
@@ -25,9 +25,6 @@ export const start = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** So many executions of an organization run at once. */
 const cap = 2;
-
-const path = (operation: Operation, params: Record<string, string>) =>
-  endpoints[operation].path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '');
 
 /**
  * Points the handlers of this process at a table, models and a receiver of the test file's own. A test file calls it
@@ -80,23 +77,13 @@ export async function openOffices() {
         proposals: () => asked.filter(({ step }) => step === 'proposal').length,
         tokenOf: (allowed: readonly Scope[]) => issueToken(app(), { organization, scopes: allowed }),
 
-        /** Sends to a row as its path, method and file are in the contract. */
-        send: async (
+        /** Sends to a row. */
+        send: (
           operation: Operation,
-          { params = {}, body }: Request = {},
+          request: Request = {},
           { key, token = lessons.token }: { key?: string; token?: string } = {},
-        ): Promise<Answer> => {
-          const row = endpoints[operation];
-          const handler = await loadHandler(familyOf(row), fileNameOf(operation));
-          return call(handler as Parameters<typeof call>[0], {
-            method: row.method,
-            path: path(operation, params),
-            params,
-            body,
-            token,
-            ...(key !== undefined && { headers: { 'Idempotency-Key': key } }),
-          });
-        },
+        ): Promise<Answer> =>
+          sendTo(operation, { ...request, token, ...(key !== undefined && { headers: { 'Idempotency-Key': key } }) }),
       };
     },
 

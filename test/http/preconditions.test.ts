@@ -1,0 +1,259 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { environment } from '../../lib/contract/deployment.ts';
+import { endpoints, type Operation, routes } from '../../lib/contract/endpoints.ts';
+import { type Crew, openCrews } from '../functions/agents/crew.ts';
+import { newAgent } from '../functions/agents/registry.ts';
+import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
+import { sendTo } from '../rows.ts';
+import type { Answer } from '../service.ts';
+import { changesVersion, letMeet, watchEngine } from '../watched-engine.ts';
+
+const { service, newCrew } = await openCrews();
+const engine = await watchEngine(service.endpoint);
+process.env[environment.dynamodbEndpoint] = engine.endpoint;
+afterEach(() => engine.relent());
+
+let crew: Crew;
+beforeEach(async () => {
+  crew = await newCrew(['tasks:read', 'tasks:write', 'agents:read', 'agents:write']);
+});
+
+/** The operations with a version. A row without a case below does not pass `tsc`. */
+type Versioned = {
+  [Name in Operation]: (typeof endpoints)[Name] extends { versioned: true } ? Name : never;
+}[Operation];
+
+/** The kinds of what has a version: how one is made, and what names none. */
+const kinds = {
+  task: {
+    put: async () => ({ id: await crew.board.put() }),
+    absent: { id: 'tk_01K00000000000000000000000' },
+    read: 'getTask',
+    patch: 'updateTask',
+    remove: 'deleteTask',
+    /** A patch for each field that can be changed. */
+    patches: async () => [
+      { title: 'New' },
+      { description: 'New' },
+      { status: 'qa_review' },
+      { priority: 'low' },
+      { assignedAgent: 'qa-reviewer' },
+      { projectId: 'proj_new' },
+      { dependsOn: [await crew.board.put()] },
+    ],
+  },
+  agent: {
+    put: async () => ({ name: await crew.registry.put() }),
+    absent: { name: 'nobody' },
+    read: 'getAgent',
+    patch: 'updateAgent',
+    remove: 'deleteAgent',
+    patches: async () => [
+      { displayName: 'New' },
+      { description: 'New' },
+      { category: 'qa' },
+      { model: 'new.model' },
+      { systemPrompt: 'New.' },
+      { soul: 'Newer.' },
+      { capabilities: ['new'] },
+      { status: 'draft' },
+    ],
+  },
+} as const;
+type Kind = keyof typeof kinds;
+
+/** Each operation with a version: of what, and the bodies that change it, the one and the other. */
+const cases: Record<Versioned, { kind: Kind; one?: object; other?: object }> = {
+  getTask: { kind: 'task' },
+  updateTask: { kind: 'task', one: { title: 'One' }, other: { title: 'Other', status: 'done' } },
+  deleteTask: { kind: 'task' },
+  getAgent: { kind: 'agent' },
+  updateAgent: { kind: 'agent', one: { displayName: 'One' }, other: { systemPrompt: 'Other.' } },
+  deleteAgent: { kind: 'agent' },
+  updateSoul: { kind: 'agent', one: { soul: 'One.' }, other: { soul: 'Other.' } },
+};
+const changing = (Object.keys(cases) as Versioned[]).filter((operation) => endpoints[operation].method !== 'GET');
+const patching = changing.filter((operation) => endpoints[operation].method === 'PATCH');
+const removes = (operation: Versioned) => endpoints[operation].method === 'DELETE';
+
+type Params = Record<string, string>;
+const send = (operation: Versioned, params: Params, body?: object, ifMatch?: string) =>
+  sendTo(operation, {
+    params,
+    body,
+    token: crew.token,
+    ...(ifMatch !== undefined && { headers: { 'If-Match': ifMatch } }),
+  });
+const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
+const read = (kind: Kind, params: Params) => send(kinds[kind].read, params);
+const refused = [412, 'precondition_failed'];
+
+it('every versioned row of the contract has its case here', () => {
+  const rows = routes.filter(([, { versioned }]) => versioned).map(([operation]) => operation);
+  expect(Object.keys(cases)).toEqual(rows);
+});
+
+describe.each(patching)('the ETag of %s', (operation) => {
+  const { kind, one, other } = cases[operation];
+
+  it('is the one that a read has then, another with each change, and the same where nothing changes', async () => {
+    const params = await kinds[kind].put();
+    const tags = [(await read(kind, params)).headers.ETag];
+    for (const body of [one, other]) {
+      const changed = await send(operation, params, body);
+      expect(changed.headers.ETag).toMatch(/^"\d+"$/);
+      for (const same of [await send(operation, params, body), await read(kind, params)])
+        expect(same.headers.ETag).toBe(changed.headers.ETag);
+      tags.push(changed.headers.ETag);
+    }
+    expect(new Set(tags).size).toBe(3);
+  });
+});
+
+describe.each(changing)('If-Match of %s', (operation) => {
+  const { kind, one } = cases[operation];
+
+  it.each(['"2"', '*', ' "2" ', '"7", "2"', '"2","7"'])('%s lets it change version 2', async (tag) => {
+    const params = await kinds[kind].put();
+    await send(kinds[kind].patch, params, cases[kinds[kind].patch].other);
+    const answer = await send(operation, params, one, tag);
+    expect(answer.status).toBe(200);
+    if (!removes(operation)) expect(answer.headers.ETag).toBe('"3"');
+    expect((await read(kind, params)).status).toBe(removes(operation) ? 404 : 200);
+  });
+
+  it('refuses with 412 whatever is not that very tag, and changes nothing', async () => {
+    const params = await kinds[kind].put();
+    await send(kinds[kind].patch, params, cases[kinds[kind].patch].other);
+    const before = await crew.dump();
+    const tags = ['"1"', '"3"', 'W/"2"', '2', '"2', "'2'", '"02"', '""', '', ' ', ',', '"7", "8"', 'garbage'];
+    for (const tag of [...tags, 'W/"7", W/"2"', '"\u00ff"', '"2" "2"'])
+      expect([tag, ...codeOf(await send(operation, params, one, tag))]).toEqual([tag, ...refused]);
+    // What would change nothing is refused as well, for the reader has seen another version.
+    const same = cases[kinds[kind].patch].other;
+    if (operation === kinds[kind].patch) expect(codeOf(await send(operation, params, same, '"1"'))).toEqual(refused);
+    expect(await crew.dump()).toEqual(before);
+  });
+
+  it('is answered 404 where there is nothing, whatever it says', async () => {
+    for (const tag of ['*', '"1"', 'garbage'])
+      expect(codeOf(await send(operation, kinds[kind].absent, one, tag))).toEqual([404, 'not_found']);
+  });
+
+  it('of two with one version, at the very same moment, lets one through', async () => {
+    const params = await kinds[kind].put();
+    letMeet(engine, 2, changesVersion);
+    const bodies = [one, cases[operation].other];
+    const answers = await Promise.all(bodies.map((body) => send(operation, params, body, '"1"')));
+    const [won, lost] = answers.toSorted((a, b) => a.status - b.status) as [Answer, Answer];
+    expect(won.status).toBe(200);
+    expect(codeOf(lost)).toEqual(removes(operation) ? [404, 'not_found'] : refused);
+    if (removes(operation)) return;
+    const now = await read(kind, params);
+    expect(now.headers.ETag).toBe('"2"');
+    expect(dataOf(now)).toMatchObject(bodies[answers.indexOf(won)] ?? {});
+    expect(dataOf(now)).not.toMatchObject(bodies[answers.indexOf(lost)] ?? {});
+  });
+
+  const others = changing.filter((other) => cases[other].kind === kind);
+  it.each(others)('does not let it through where %s comes between its look and its write', async (other) => {
+    const params = await kinds[kind].put();
+    let between: Answer | undefined;
+    let left: unknown;
+    engine.before = async (asked) => {
+      if (!changesVersion(asked)) return;
+      engine.relent();
+      between = await send(other, params, cases[other].other, '"1"');
+      left = await crew.dump();
+    };
+    const late = await send(operation, params, one, '"1"');
+    expect(between?.status).toBe(200);
+    expect(codeOf(late)).toEqual(removes(other) ? [404, 'not_found'] : refused);
+    expect(await crew.dump()).toEqual(left);
+  });
+});
+
+describe.each(['task', 'agent'] as const)('without If-Match, changes of a %s', (kind) => {
+  const { put, patches, patch } = kinds[kind];
+
+  it('of every field, each decided without knowing of the others, all survive', async () => {
+    const [params, all] = [await put(), await patches()];
+    letMeet(engine, all.length, changesVersion);
+    const answers = await Promise.all(all.map((body) => send(patch, params, body)));
+    expect(answers.map(({ status }) => status)).toEqual(all.map(() => 200));
+    expect(new Set(answers.map(({ headers }) => headers.ETag)).size).toBe(all.length);
+    const now = await read(kind, params);
+    expect(now.headers.ETag).toBe(`"${all.length + 1}"`);
+    const { dependsOn, ...fields } = Object.assign({}, ...all);
+    expect(dataOf(now)).toMatchObject({
+      ...fields,
+      ...(dependsOn && { dependsOn: dependsOn.map((id: string) => ({ id })) }),
+    });
+  });
+
+  it('and one with it: those without it survive, and the one is refused that did not see them', async () => {
+    const [params, [first, second, third]] = [await put(), await patches()];
+    letMeet(engine, 3, changesVersion);
+    const answers = await Promise.all([
+      send(patch, params, first),
+      send(patch, params, second),
+      send(patch, params, third, '"1"'),
+    ]);
+    const statuses = answers.map(({ status }) => status);
+    expect([
+      [200, 200, 200],
+      [200, 200, 412],
+    ]).toContainEqual(statuses);
+    expect(dataOf(await read(kind, params))).toMatchObject({ ...first, ...second, ...(statuses[2] === 200 && third) });
+  });
+});
+
+it('changes of a soul and of all else at once survive, each by its own row', async () => {
+  const params = await kinds.agent.put();
+  letMeet(engine, 2, changesVersion);
+  const answers = await Promise.all([
+    send('updateSoul', params, { soul: 'Kind.' }),
+    send('updateAgent', params, { systemPrompt: 'Write.', displayName: 'New' }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(dataOf(await read('agent', params))).toMatchObject({
+    soul: 'Kind.',
+    systemPrompt: 'Write.',
+    displayName: 'New',
+  });
+});
+
+describe('If-Match is looked at', () => {
+  const stale = '"7"';
+
+  it('after what is wrong with the request itself', async () => {
+    const task = await kinds.task.put();
+    expect(codeOf(await send('updateTask', task, { status: 'x' }, stale))).toEqual([400, 'validation_failed']);
+    expect(codeOf(await send('updateSoul', { name: 'NOBODY' }, {}, stale))).toEqual([404, 'not_found']);
+  });
+
+  it.each([
+    ['an agent that there is not (422)', 'updateTask', () => ({ assignedAgent: 'nobody' })],
+    ['a task that there is not (422)', 'updateTask', () => ({ dependsOn: [kinds.task.absent.id] })],
+    ['a ring of dependencies (409)', 'updateTask', (id: string) => ({ dependsOn: [id] })],
+    ['others that wait for it (409)', 'deleteTask', () => undefined],
+  ] as const)('before %s', async (_, operation, bodyOf) => {
+    const params = await kinds.task.put();
+    const dependent = await crew.board.put({ dependsOn: [params.id] });
+    await crew.refuses(() => send(operation, params, bodyOf(dependent), stale), 412, 'precondition_failed');
+    expect([409, 422]).toContain((await send(operation, params, bodyOf(dependent), '"1"')).status);
+  });
+
+  it('before a system agent is kept (403)', async () => {
+    const params = { name: 'qa-reviewer' };
+    await crew.refuses(() => send('deleteAgent', params, undefined, stale), 412, 'precondition_failed');
+    await crew.refuses(() => send('deleteAgent', params, undefined, '*'), 403, 'system_agent');
+  });
+
+  it('not at all by a read, and by what has no version', async () => {
+    const task = await kinds.task.put();
+    expect((await send('getTask', task, undefined, stale)).status).toBe(200);
+    const headers = { 'If-Match': stale };
+    expect((await sendTo('createAgent', { body: newAgent, token: crew.token, headers })).status).toBe(201);
+  });
+});
