@@ -8,12 +8,13 @@ export function etagOf(version: number): string {
 
 /**
  * The check that an `If-Match` header asks for (RFC 9110, 13.1.1): one of its tags must be the version's, compared
- * strongly; `*` takes any version of what exists; without the header anything goes.
+ * strongly; `*`, alone, takes any version of what exists; without the header anything goes. What is neither is no
+ * version's tag.
  */
 export function preconditionOf(ifMatch: string | undefined): Precondition {
   const tags = ifMatch?.split(',').map((tag) => tag.trim());
   return (version) => {
-    if (!tags || tags.includes('*') || tags.includes(etagOf(version))) return;
+    if (!tags || ifMatch?.trim() === '*' || tags.includes(etagOf(version))) return;
     throw new Refusal(
       'precondition_failed',
       `The resource has changed: its ETag is now ${etagOf(version)}. Read it again.`,
