@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import { Logger } from '@aws-lambda-powertools/logger';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { ulid as ulidAt } from 'ulid';
 import { openAgents } from './agents/agents.ts';
@@ -11,6 +10,7 @@ import { openPurges } from './agents/purges.ts';
 import { openRuns } from './agents/runs.ts';
 import { clientConfig, environment, type QueueName, queues, standardModel } from './contract/deployment.ts';
 import type { DeliveryMessage } from './contract/messages.ts';
+import { log } from './log.ts';
 import { openQueue } from './sqs/queue.ts';
 import { openAgentStore } from './table/agents.ts';
 import { openTable } from './table/client.ts';
@@ -65,7 +65,7 @@ export function openApp({
     ulid,
     /** Which receivers the operator has opened. */
     allowed,
-    log: new Logger({ serviceName: 'crewboard' }),
+    log: log(),
     agents: openAgents({ store: agents, purges, defaultModel, ulid, clock }),
     executions: openExecutions({ store: executions, agents, tasks, ulid, clock }),
     delegations: openDelegations({ store: executions, agents, tasks, ulid, clock }),

@@ -1,13 +1,13 @@
 import type { Request } from '@middy/core';
-import type { App } from '../app.ts';
 import { Refusal } from '../contract/refusals.ts';
+import { log } from '../log.ts';
 import type { ApiEvent, ApiResult } from './exchange.ts';
 
 /**
  * The hooks that write one structured line a request, whatever it comes to: which route, how it ended, how long it
  * took, whose token it was. What was sent is not in it, for texts, secrets and tokens are nobody else's.
  */
-export function logged(route: string, open: () => App) {
+export function logged(route: string) {
   const startedAt = new WeakMap<Request, number>();
   return {
     requestStart: (request: Request) => {
@@ -15,7 +15,6 @@ export function logged(route: string, open: () => App) {
     },
     requestEnd: (request: Request) => {
       const { event, response, error } = request as Request<ApiEvent, ApiResult>;
-      const { log } = open();
       const status = response?.statusCode ?? 500;
       const line = {
         requestId: event.requestContext.requestId,
@@ -28,8 +27,8 @@ export function logged(route: string, open: () => App) {
         tokenId: event.served?.caller?.tokenId,
         ...(error instanceof Refusal && { code: error.code }),
       };
-      if (error && status >= 500) log.error('request', { ...line, error: error as Error });
-      else log.info('request', line);
+      if (error && status >= 500) log().error('request', { ...line, error: error as Error });
+      else log().info('request', line);
     },
   };
 }

@@ -1,5 +1,4 @@
 import middy from '@middy/core';
-import { type App, app } from '../app.ts';
 import { matchPath } from '../contract/endpoints.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { refuse } from './envelope.ts';
@@ -10,8 +9,8 @@ import { logged } from './logged.ts';
  * The handler of the `$default` route, for what no row serves: 405 with `Allow` where the path has other methods
  * (204 to OPTIONS), else 404, in the envelope and without asking for a token.
  */
-export function unmatched(open: () => App = app) {
-  return middy<ApiEvent, ApiResult>(logged('$default', open)).handler(async (event: ApiEvent) => {
+export function unmatched() {
+  return middy<ApiEvent, ApiResult>(logged('$default')).handler(async (event: ApiEvent) => {
     const { method } = event.requestContext.http;
     const allow = matchPath(event.rawPath)
       .map(({ row }) => row.method)

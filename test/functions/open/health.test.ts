@@ -1,9 +1,18 @@
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/open/health.ts';
+import { handler as unmatched } from '../../../functions/open/unmatched.ts';
+import { environment } from '../../../lib/contract/deployment.ts';
 import { call, eventOf } from '../../service.ts';
-import { errorOf, openBoards } from '../kanban-tasks/board.ts';
+import { closedPort, openedSockets } from '../../webhooks/receiver.ts';
+import { errorOf } from '../kanban-tasks/board.ts';
 
-await openBoards();
+/** What tells a function of this service where anything else is. */
+const variables = Object.values(environment);
+
+beforeEach(() => {
+  for (const name of variables) vi.stubEnv(name, undefined);
+});
+afterEach(() => vi.unstubAllEnvs());
 
 it('answers ok to anyone, without a token', async () => {
   const answer = await call(handler, { path: '/health' });
@@ -11,6 +20,19 @@ it('answers ok to anyone, without a token', async () => {
   expect(answer.body).toEqual({ success: true, data: { status: 'ok' } });
   expect(answer.headers['Content-Type']).toBe('application/json');
   expect(answer.headers).not.toHaveProperty('ETag');
+});
+
+it('asks nobody: neither where nothing says what there is, nor where that cannot be reached', async () => {
+  const sockets = openedSockets();
+  expect((await call(handler, { path: '/health' })).status).toBe(200);
+  const nowhere = `http://127.0.0.1:${await closedPort()}`;
+  for (const name of variables) vi.stubEnv(name, nowhere);
+  expect((await call(handler, { path: '/health' })).status).toBe(200);
+  expect(sockets).toEqual([]);
+});
+
+it('is not alone in that: what no row serves is refused by nobody else either', async () => {
+  expect((await call(unmatched, { path: '/nothing' })).status).toBe(404);
 });
 
 it('pays no heed to a token, however broken', async () => {
