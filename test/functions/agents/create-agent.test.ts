@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { errorOf } from '../kanban-tasks/board.ts';
-import { agentOf, atOnce, defaultModel, itemsOf, newAgent, openRegistries, type Registry } from './registry.ts';
+import { agentOf, atOnce, defaultModel, newAgent, openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry } = await openRegistries();
 let registry: Registry;
@@ -150,37 +150,6 @@ describe('a name', () => {
     const texts = Object.values(await registry.dump()).filter((item) => 'text' in (item as object));
     const systemTexts = 2;
     expect(texts).toHaveLength(systemTexts + 1);
-  });
-});
-
-describe('a create under an Idempotency-Key', () => {
-  const headers = { 'Idempotency-Key': 'key' };
-
-  it('sent by ten at once makes one agent and gets ten equal answers', async () => {
-    const answers = await atOnce(10, () => registry.create(newAgent, { headers }));
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
-    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-    expect(answers.filter((answer) => answer.headers['Idempotency-Replayed'] === 'true')).toHaveLength(9);
-    expect(itemsOf(await registry.list()).filter(({ name }) => name === 'writer')).toHaveLength(1);
-  });
-
-  it('is answered again though the agent is gone, and makes none', async () => {
-    const first = await registry.create(newAgent, { headers });
-    await registry.delete('writer');
-    const again = await registry.create(newAgent, { headers });
-    expect([again.status, again.body]).toEqual([201, first.body]);
-    expect((await registry.get('writer')).status).toBe(404);
-  });
-
-  it('is refused with 422 idempotency_key_reused for another agent', async () => {
-    await registry.create(newAgent, { headers });
-    const send = () => registry.create({ ...newAgent, name: 'other' }, { headers });
-    await registry.refuses(send, 422, 'idempotency_key_reused');
-  });
-
-  it('that was refused leaves the key free', async () => {
-    await registry.refuses(() => registry.create({ ...newAgent, name: 'qa-reviewer' }, { headers }), 409, 'name_taken');
-    expect((await registry.create(newAgent, { headers })).status).toBe(201);
   });
 });
 

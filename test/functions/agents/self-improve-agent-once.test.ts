@@ -43,24 +43,6 @@ describe('a pass under an Idempotency-Key', () => {
     expect([await lessons.dump(), bedrock.received.length]).toEqual([before, calls]);
   });
 
-  it('is refused with 409 request_in_progress while it is under way, and then replayed', async () => {
-    const { asked, reached, goOn } = held();
-    const first = improve();
-    await reached;
-    for (let twin = 0; twin < 3; twin++) await lessons.refuses(improve, 409, 'request_in_progress');
-    goOn();
-    const answered = await first;
-    const again = await improve();
-    expect([answered.status, replayed(again), again.body]).toEqual([200, true, answered.body]);
-    expect(asked.filter(({ step }) => step === 'proposal')).toHaveLength(1);
-  });
-
-  it('is refused with 422 idempotency_key_reused for another body', async () => {
-    teach();
-    await improve();
-    await lessons.refuses(() => improve({ focusArea: 'Sources' }), 422, 'idempotency_key_reused');
-  });
-
   it('that was refused leaves the key free: nothing was carried out', async () => {
     const { reached, goOn } = held();
     const other = lessons.improve();
@@ -70,14 +52,6 @@ describe('a pass under an Idempotency-Key', () => {
     expect((await other).status).toBe(200);
     const answer = await improve();
     expect([answer.status, replayed(answer)]).toEqual([200, false]);
-  });
-
-  it('is answered again though the agent is gone', async () => {
-    teach();
-    const first = await improve();
-    await lessons.registry.delete('writer');
-    const again = await improve();
-    expect([again.status, again.body]).toEqual([200, first.body]);
   });
 });
 

@@ -54,28 +54,6 @@ describe('the 101st webhook', () => {
 describe('a registration under an Idempotency-Key', () => {
   const headers = { 'Idempotency-Key': 'key' };
 
-  it('is one webhook, however often it is sent', async () => {
-    const first = await registry.register({ ...newWebhook, secret: 'a secret' }, { headers });
-    const second = await registry.register({ ...newWebhook, secret: 'a secret' }, { headers });
-    expect([first.status, second.status]).toEqual([201, 201]);
-    expect(second.body).toEqual(first.body);
-    expect(second.headers['Idempotency-Replayed']).toBe('true');
-    expect(await idsOf()).toEqual([dataOf(first).id]);
-  });
-
-  it('is one webhook, of as many twins as come at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, () => registry.register(newWebhook, { headers })));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
-    expect(new Set(answers.map((answer) => dataOf(answer).id)).size).toBe(1);
-    expect(await idsOf()).toHaveLength(1);
-  });
-
-  it('is refused under the same key with another secret', async () => {
-    await registry.register({ ...newWebhook, secret: 'a secret' }, { headers });
-    const send = () => registry.register({ ...newWebhook, secret: 'another' }, { headers });
-    await registry.refuses(send, 422, 'idempotency_key_reused');
-  });
-
   it('is answered as before by the hundredth webhook, though there is no room any more', async () => {
     await fill(99);
     const first = await registry.register(newWebhook, { headers });
