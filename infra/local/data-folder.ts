@@ -26,9 +26,12 @@ export function openDataFolder(folder: string) {
     path,
     /** The text of a file, or `undefined` where there is none. */
     read: (name: string) => readText(path(name)),
-    /** Replaces a file whole, so that a process killed meanwhile leaves the old text or the new. */
-    write: (name: string, text: string) => {
-      writeFileSync(path(`${name}.new`), text, { mode: 0o600, flush: true });
+    /**
+     * Replaces a file whole, so that a process killed meanwhile leaves the old text or the new. Where `flush` is false
+     * a machine that loses its power may leave neither.
+     */
+    write: (name: string, text: string, { flush = true } = {}) => {
+      writeFileSync(path(`${name}.new`), text, { mode: 0o600, flush });
       renameSync(path(`${name}.new`), path(name));
     },
     close: unlock,

@@ -4,7 +4,7 @@ import type { DataFolder } from './data-folder.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { pollQueue, type Stop } from './queue-poller.ts';
 import type { Queues } from './queues.ts';
-import { type Positions, pollStream } from './stream-poller.ts';
+import { type Positions, pollStream, positionsIn } from './stream-poller.ts';
 
 /** What the consumers are fed from. */
 export type Sources = { endpoint: string; tableName: string; queues: Queues; data: DataFolder };
@@ -48,8 +48,9 @@ async function startPoller(
 ): Promise<Stop> {
   if ('stream' in source) {
     const positions = {
-      read: () => JSON.parse(data.read(positionsFile) ?? '{}') as Positions,
-      write: (positions: Positions) => data.write(positionsFile, JSON.stringify(positions)),
+      read: () => positionsIn(data.read(positionsFile)),
+      // After every batch, so not flushed: from an older position on changes are handled again, which changes nothing.
+      write: (positions: Positions) => data.write(positionsFile, JSON.stringify(positions), { flush: false }),
     };
     const { kinds, batchSize } = source;
     return pollStream({ ...called, endpoint, tableName, kinds, batchSize, positions });

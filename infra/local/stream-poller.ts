@@ -16,6 +16,15 @@ import type { Stop } from './queue-poller.ts';
 /** How far each shard has been handled: the last sequence number, by shard id. */
 export type Positions = Record<string, string>;
 
+/** The positions in a file; none where there is no file, or the machine lost its power while it was written. */
+export function positionsIn(text: string | undefined): Positions {
+  try {
+    return JSON.parse(text ?? '{}') as Positions;
+  } catch {
+    return {};
+  }
+}
+
 /** What is polled for whom: a consumer's row, the table's stream, the handler, and where the position is kept. */
 export type StreamMapping = {
   name: string;

@@ -5,7 +5,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { afterAll, expect, inject, it } from 'vitest';
 import type { Stop } from '../../../infra/local/queue-poller.ts';
-import { type Positions, pollStream } from '../../../infra/local/stream-poller.ts';
+import { type Positions, pollStream, positionsIn } from '../../../infra/local/stream-poller.ts';
 import { createTable } from '../../../infra/local/table.ts';
 import { openTable } from '../../../lib/table/client.ts';
 import { until } from '../../journeys/deployment.ts';
@@ -244,4 +244,13 @@ it.each([
   const second = stream.poll(undefined, 100, await faultyEngine(error));
   await second.heard('new');
   expect(second.batches.flat()).toEqual(expected);
+});
+
+it.each([
+  ['no file', undefined, {}],
+  ['an empty file, as a loss of power can leave it', '', {}],
+  ['half a file', '{"shard-1":"12', {}],
+  ['a whole file', '{"shard-1":"123"}', { 'shard-1': '123' }],
+])('has the positions of %s', (_, text, positions) => {
+  expect(positionsIn(text)).toEqual(positions);
 });
