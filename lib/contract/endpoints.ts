@@ -75,6 +75,9 @@ export function fileNameOf(name: string): string {
 /** A row that a path is, and the path's parameters. */
 export type Match = { operation: Operation; row: Endpoint; params: Record<string, string> };
 
+/** The rows with the segments of their paths: this is asked for each request. */
+const templates = routes.map(([operation, row]) => ({ operation, row, template: row.path.split('/') }));
+
 /**
  * The rows whose path a decoded path is, one a method; empty for an unknown path. For each method a static segment
  * wins over a parameter, as in API Gateway: `POST /api/webhooks/register` is the registration, while
@@ -82,8 +85,7 @@ export type Match = { operation: Operation; row: Endpoint; params: Record<string
  */
 export function matchPath(path: string): Match[] {
   const segments = path.split('/');
-  const matches = routes.flatMap(([operation, row]) => {
-    const template = row.path.split('/');
+  const matches = templates.flatMap(({ operation, row, template }) => {
     if (template.length !== segments.length) return [];
     const fits = template.every((part, at) => (part.startsWith(':') ? segments[at] !== '' : part === segments[at]));
     if (!fits) return [];
