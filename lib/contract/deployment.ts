@@ -87,10 +87,18 @@ export const maxReceiveCount = 5;
 export type QueueName = keyof typeof queues;
 
 /**
+ * The log of an AWS client. The SDK prepares a whole copy of each request and answer, without what is sensitive, for
+ * a log that drops it, unless the log has no `info` at all.
+ */
+const quiet = { debug: () => {}, warn: () => {}, error: () => {} } as unknown as Logger;
+type Logger = Record<'debug' | 'info' | 'warn' | 'error', () => void>;
+
+/**
  * What an AWS client is opened with: the endpoint of a local engine, which looks at neither region nor credentials;
- * without one nothing, and the SDK asks its environment, as in Lambda.
+ * without one the SDK asks its environment, as in Lambda.
  */
 export function clientConfig(endpoint: string | undefined) {
-  if (!endpoint) return {};
-  return { endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+  if (!endpoint) return { logger: quiet };
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  return { endpoint, region: 'local', credentials, logger: quiet };
 }
