@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { ulid as ulidAt } from 'ulid';
 import { openAgents } from './agents/agents.ts';
 import { openDelegations } from './agents/delegations.ts';
 import { openExecutions, readRunningCap } from './agents/executions.ts';
@@ -9,6 +9,7 @@ import { openMetrics } from './agents/metrics.ts';
 import { openPurges } from './agents/purges.ts';
 import { openRuns } from './agents/runs.ts';
 import { clientConfig, environment, type QueueName, queues, standardModel } from './contract/deployment.ts';
+import { ulidFrom } from './contract/ids.ts';
 import type { DeliveryMessage } from './contract/messages.ts';
 import { log } from './log.ts';
 import { openQueue } from './sqs/queue.ts';
@@ -48,7 +49,7 @@ export function openApp({
 }: Collaborators) {
   const table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]);
   const sqs = new SQSClient(clientConfig(variables[environment.sqsEndpoint]));
-  const ulid = () => ulidAt(clock());
+  const ulid = () => ulidFrom(clock(), randomBytes(10));
   const allowed = allowedReceivers(variables[environment.allowedReceivers] ?? '');
   const defaultModel = variables[environment.defaultModel] || standardModel;
   const webhooks = openWebhookStore(table);
