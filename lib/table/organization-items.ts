@@ -30,10 +30,13 @@ export function itemName({ pk, sk }: Item): string {
  * Reads all that an organization has, strongly consistent, but in several requests: what is written meanwhile may be
  * there in part. By a scan of the table, for an operator's tool alone: heads of executions have a partition each, which
  * only their rows name, and rows are what is in doubt; so is the list that something stands in and should not.
+ *
+ * @param tell how many items of the table were read so far, those of other organizations included
  */
 export async function readOrganization(
   { client, name }: Table,
   organization: Organization,
+  tell: (scanned: number) => void,
 ): Promise<OrganizationItems> {
   const found: OrganizationItems = {
     tasks: [],
@@ -53,7 +56,12 @@ export async function readOrganization(
       ExpressionAttributeValues: { ':organization': keys.organization(organization) },
     },
   );
-  for await (const { Items = [] } of pages) for (const item of Items) take(item);
+  let scanned = 0;
+  for await (const { Items = [], ScannedCount = 0 } of pages) {
+    for (const item of Items) take(item);
+    scanned += ScannedCount;
+    tell(scanned);
+  }
   return found;
 }
 

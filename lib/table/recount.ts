@@ -23,9 +23,15 @@ export type Difference =
  * and tells what differs from what stands. What is written meanwhile may be told as a difference.
  *
  * @param now when a purge that is missing becomes due; ISO 8601
+ * @param tell how many items of the table were read so far
  */
-export async function recount(table: Table, organization: Organization, now: string): Promise<Difference[]> {
-  const found = await readOrganization(table, organization);
+export async function recount(
+  table: Table,
+  organization: Organization,
+  now: string,
+  tell: (items: number) => void = () => {},
+): Promise<Difference[]> {
+  const found = await readOrganization(table, organization, tell);
   leaveToPurges(organization, found);
   const implied = impliedBy(organization, found);
   const names = new Set([...implied.keys(), ...found.derived.keys()]);
@@ -118,17 +124,30 @@ const tries = 8;
 /**
  * Writes what the items imply. It may be done again, and goes on after it was stopped; but what is written to the same
  * lists at the same moment is lost, for a number is set, not added to.
+ *
+ * @param tell how many differences were put right so far
  */
-export async function putRight(table: Table, differences: readonly Difference[]): Promise<void> {
+export async function putRight(
+  table: Table,
+  differences: readonly Difference[],
+  tell: (done: number) => void = () => {},
+): Promise<void> {
   const items = differences.filter((one) => one.of === 'item');
-  for (let at = 0; at < items.length; at += batchLimit)
+  for (let at = 0; at < items.length; at += batchLimit) {
     await writeBatch(
       table,
       items
         .slice(at, at + batchLimit)
         .map(({ key: Key, implied }) => (implied ? { PutRequest: { Item: implied } } : { DeleteRequest: { Key } })),
     );
-  for (const one of differences) if (one.of === 'dependents') await transact(table, [dependentsWrite(one)]);
+    tell(Math.min(at + batchLimit, items.length));
+  }
+  let done = items.length;
+  for (const one of differences) {
+    if (one.of !== 'dependents') continue;
+    await transact(table, [dependentsWrite(one)]);
+    tell(++done);
+  }
 }
 
 async function writeBatch(table: Table, requests: object[]): Promise<void> {

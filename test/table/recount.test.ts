@@ -204,6 +204,17 @@ describe('a recount', () => {
     await putRight(board.table, differences);
     expect(withoutNoughts(await dump())).toEqual(withoutNoughts(lived));
   });
+
+  it('tells how much of the table it has read, and how many differences it has put right', async () => {
+    for (const item of derived().items) await drop(item);
+    const read: number[] = [];
+    const differences = await recount(board.table, organization, now(), (items) => read.push(items));
+    expect(read.at(-1)).toBeGreaterThanOrEqual(Object.keys(await dump()).length);
+    const done: number[] = [];
+    await putRight(board.table, differences, (count) => done.push(count));
+    expect(done.length).toBeGreaterThan(1);
+    expect([done[0], done.at(-1)]).toEqual([25, differences.length]);
+  });
 });
 
 describe('a recount of what a deleted agent has left', () => {
