@@ -11,7 +11,10 @@ import { clientConfig } from '../lib/contract/deployment.ts';
 import type { Service } from './service.ts';
 
 /** The records of a kind that the table's stream has. */
-export async function streamed(service: Service, kind: string): Promise<DynamoDBRecord[]> {
+export async function streamed(
+  service: Pick<Service, 'endpoint' | 'tableName'>,
+  kind: string,
+): Promise<DynamoDBRecord[]> {
   const client = new DynamoDBStreamsClient(clientConfig(service.endpoint));
   const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: service.tableName }));
   const StreamArn = Streams[0]?.StreamArn as string;

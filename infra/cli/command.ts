@@ -1,47 +1,63 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import * as v from 'valibot';
 import { Organization } from '../../lib/contract/organization.ts';
 import { Refusal } from '../../lib/contract/refusals.ts';
 import { Problem } from '../local/problem.ts';
 import { isOfAws, wordsFor } from './aws-faults.ts';
 
-/** Runs a command: what it answers goes to standard output, what is wrong to standard error, without a stack trace. */
-export function runCommand(main: (args: string[]) => Promise<string>): void {
-  main(process.argv.slice(2)).then(
-    (text) => console.log(text),
-    (error: unknown) => {
-      const expected = error instanceof Problem || error instanceof Refusal;
-      console.error(expected ? error.message : isOfAws(error) ? `AWS: ${wordsFor(error)}` : error);
-      process.exitCode = 1;
-    },
-  );
+/**
+ * A command of the program, with what all of them have.
+ *
+ * @param summary what it does, as the list of commands says it; its own help does too, unless it is given a description
+ * @param examples as they are typed, each with all that it needs
+ */
+export function command(name: string, summary: string, ...examples: string[]): Command {
+  return new Command(name)
+    .summary(summary)
+    .description(`${summary}.`)
+    .helpOption('-h, --help', 'show this')
+    .helpCommand(false)
+    .showHelpAfterError('Add --help to see what there is.')
+    .addHelpText('after', ['\nExamples:', ...examples.map((example) => `  ${example}`)].join('\n'));
 }
 
-/**
- * Reads the arguments of a command.
- *
- * @throws `Problem` with the usage for an option that there is not
- */
-export function readArguments<const Options extends NonNullable<ParseArgsConfig['options']>>(
-  args: string[],
-  options: Options,
-  usage: string,
-) {
+/** Runs the program: what it answers goes to standard output, what is wrong to standard error, without a stack trace. */
+export async function runProgram(program: Pick<Command, 'parseAsync'>): Promise<void> {
   try {
-    return parseArgs({ args, options, allowPositionals: true });
+    await program.parseAsync();
   } catch (error) {
-    throw new Problem(`${(error as Error).message}\n${usage}`);
+    const expected = error instanceof Problem || error instanceof Refusal;
+    console.error(expected ? error.message : isOfAws(error) ? `AWS: ${wordsFor(error)}` : error);
+    process.exitCode = 1;
   }
 }
 
-/**
- * The organization that `--org` names.
- *
- * @throws `Problem` where it is missing, or cannot be one
- */
-export function organizationOf(given: string | undefined, usage: string): Organization {
-  if (given === undefined) throw new Problem(`--org is missing.\n${usage}`);
-  const { success, output, issues } = v.safeParse(Organization, given);
-  if (!success) throw new Problem(`--org ${issues[0].message}.`);
-  return output;
+/** `--org`, which must be given. */
+export function organizationOption() {
+  return new Option('--org <name>', 'the organization').argParser(readOrganization).makeOptionMandatory();
 }
+
+/** `--stack`, of commands that work on this machine as well. */
+export function stackOption() {
+  return new Option('--stack <name>', 'the stack in AWS (default: the service that runs on this machine)');
+}
+
+/** Reads a whole number from 1 on, written plainly. */
+export function wholeNumber(most: number): (given: string) => number {
+  return (given) => {
+    if (!/^[1-9]\d*$/.test(given) || Number(given) > most)
+      throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`);
+    return Number(given);
+  };
+}
+
+/** Reads what a schema of the contract takes. */
+function readBy<const Schema extends v.GenericSchema<string, string>>(schema: Schema) {
+  return (given: string): v.InferOutput<Schema> => {
+    const { success, output, issues } = v.safeParse(schema, given);
+    if (!success) throw new InvalidArgumentError(`It ${issues[0].message}.`);
+    return output;
+  };
+}
+
+const readOrganization = readBy(Organization);

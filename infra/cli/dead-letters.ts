@@ -1,84 +1,116 @@
-import { LambdaClient } from '@aws-sdk/client-lambda';
-import { GetQueueAttributesCommand, SQSClient, StartMessageMoveTaskCommand } from '@aws-sdk/client-sqs';
-import { queues } from '../../lib/contract/deployment.ts';
+import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { Argument } from '@commander-js/extra-typings';
+import { type QueueName, queues } from '../../lib/contract/deployment.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
-import { Problem } from '../local/problem.ts';
-import { readArguments, runCommand } from './command.ts';
+import { columns } from './columns.ts';
+import { command, stackOption, wholeNumber } from './command.ts';
+import { type DeadLetters, openDeadLetters } from './dead-letter-queues.ts';
 import { hold, release } from './held-messages.ts';
+import { withProgress } from './progress.ts';
 import { redriveChanges } from './redrive-changes.ts';
-import { partOf, queuesOf, type Resource, resourcesOf, type StackQueue, standardStack } from './stack.ts';
-
-const usage = `Usage, for the stack ${standardStack} or the one that --stack NAME names:
-  npm run --silent dead-letters -- list
-  npm run --silent dead-letters -- show QUEUE [--limit N]
-  npm run --silent dead-letters -- redrive QUEUE
-Queues: ${Object.keys(queues).join(', ')}.`;
-
-const options = {
-  stack: { type: 'string', default: standardStack },
-  limit: { type: 'string', default: '10' },
-} as const;
+import type { QueueUrls } from './stack.ts';
 
 /** While they are shown, seconds: nobody else handles dead letters but another operator. */
 const shownSeconds = 30;
 
-// Where AWS answers is for this shell to say, as for every other client, not for the URL of a queue.
-const sqs = new SQSClient({ useQueueUrlAsEndpoint: false });
+const list = command(
+  'list',
+  'Show how many dead letters each queue has',
+  'npm run --silent dead-letters -- list',
+  'npm run --silent dead-letters -- list --stack Crewboard',
+)
+  .addOption(stackOption())
+  .action(async ({ stack }) => {
+    const { sqs, queues: all } = await openDeadLetters(stack);
+    const rows = await Promise.all(
+      all.map(async ({ queue, deadUrl }) => [queue, String((await attributesOf(sqs, deadUrl)).number)]),
+    );
+    console.log(columns([['queue', 'dead letters'], ...rows]));
+  });
+
+const show = command(
+  'show',
+  'Show the dead letters of a queue, oldest first, and leave them where they are',
+  'npm run --silent dead-letters -- show deliveries --limit 3',
+)
+  .addArgument(queueArgument())
+  .option('--limit <number>', 'how many at most, 1 to 9999', wholeNumber(9999), 10)
+  .addOption(stackOption())
+  .action(async (name, { stack, limit }) => {
+    const { sqs, deadUrl } = await openQueue(stack, name);
+    const held = await withProgress(`Reading ${name}`, (tell) =>
+      hold(sqs, deadUrl, { heldSeconds: shownSeconds, atMost: limit, tell }),
+    );
+    await release(sqs, deadUrl, held);
+    const lines = held
+      .sort((a, b) => a.sentAt - b.sentAt)
+      .map(({ id, sentAt, receives, body }) => `${timestamp(sentAt)}  ${id}  received ${receives} times\n  ${body}`);
+    console.log(lines.length > 0 ? lines.join('\n') : `${name} has no dead letters.`);
+  });
+
+const redrive = command(
+  'redrive',
+  'Have the dead letters of a queue handled once more',
+  'npm run --silent dead-letters -- redrive deliveries',
+  'npm run --silent dead-letters -- redrive deadChanges --stack Crewboard',
+)
+  .description(
+    [
+      'Have the dead letters of a queue handled once more; first find why they are there, and mend it.',
+      'They are moved back to their queue. Changes in deadChanges, which come from none, are handed to the publisher,',
+      'each deleted once that has taken it. What fails again is among the dead letters again.',
+    ].join(' '),
+  )
+  .addArgument(queueArgument())
+  .addOption(stackOption())
+  .action(async (name, { stack }) => {
+    const { url, deadUrl, ...deadLetters } = await openQueue(stack, name);
+    const { sqs, move } = deadLetters;
+    if (url === deadUrl) return redriveAll(name, url, deadLetters);
+    const { number, arn } = await attributesOf(sqs, deadUrl);
+    if (number === 0) return console.log(`${name} has no dead letters.`);
+    const moved = await withProgress(`Moving what ${name} has`, (tell) =>
+      move({ queue: name, url, deadUrl, number, arn }, tell),
+    );
+    console.log(`${moved} What fails again comes back here; list tells.`);
+  });
 
 /** `npm run dead-letters`: what our own faults have left undone, and another try for it once they are mended. */
-async function main(args: string[]): Promise<string> {
-  const { positionals, values } = readArguments(args, options, usage);
-  const [command, name, ...rest] = positionals;
-  if (rest.length > 0 || !['list', 'show', 'redrive'].includes(command ?? '')) throw new Problem(usage);
-  if ((command === 'list') !== (name === undefined)) throw new Problem(usage);
-  if (!/^[1-9]\d{0,3}$/.test(values.limit)) throw new Problem('--limit must be a whole number from 1 to 9999.');
-  if (name && !Object.hasOwn(queues, name)) throw new Problem(`There is no queue ${name}.\n${usage}`);
-  const resources = await resourcesOf(values.stack);
-  const all = queuesOf(resources);
-  const named = all.find(({ queue }) => queue === name);
-  if (!named) return list(all);
-  return command === 'show' ? show(named, Number(values.limit)) : redrive(named, resources);
+export const deadLetters = command(
+  'dead-letters',
+  'List, show and redrive what our own faults have left undone',
+  'npm run --silent dead-letters -- list',
+  'npm run --silent dead-letters -- redrive deliveries --stack Crewboard',
+)
+  .addCommand(list)
+  .addCommand(show)
+  .addCommand(redrive);
+
+function queueArgument() {
+  return new Argument('<queue>', 'the queue that they come from').choices(Object.keys(queues) as QueueName[]);
 }
 
-async function list(all: readonly StackQueue[]): Promise<string> {
-  const lines = await Promise.all(
-    all.map(async ({ queue, deadUrl }) => `${queue.padEnd(16)}${(await attributesOf(deadUrl)).number}`),
+async function openQueue(stack: string | undefined, name: QueueName): Promise<DeadLetters & QueueUrls> {
+  const opened = await openDeadLetters(stack);
+  return { ...opened, ...(opened.queues.find(({ queue }) => queue === name) as QueueUrls) };
+}
+
+async function redriveAll(name: QueueName, url: string, { sqs, publish }: Pick<DeadLetters, 'sqs' | 'publish'>) {
+  const { done, setAside, failed } = await withProgress(`Reading ${name}`, (tell) =>
+    redriveChanges(sqs, url, publish, tell),
   );
-  return [`${'queue'.padEnd(16)}dead letters`, ...lines].join('\n');
-}
-
-async function show({ queue, deadUrl }: StackQueue, atMost: number): Promise<string> {
-  const held = await hold(sqs, deadUrl, { heldSeconds: shownSeconds, atMost });
-  await release(sqs, deadUrl, held);
-  if (held.length === 0) return `${queue} has no dead letters.`;
-  return held
-    .sort((a, b) => a.sentAt - b.sentAt)
-    .map(({ id, sentAt, receives, body }) => `${timestamp(sentAt)}  ${id}  received ${receives} times\n  ${body}`)
-    .join('\n');
-}
-
-async function redrive({ queue, url, deadUrl }: StackQueue, resources: readonly Resource[]): Promise<string> {
-  if (url === deadUrl) {
-    const lambda = new LambdaClient({});
-    const publisher = partOf(resources, 'AWS::Lambda::Function', 'publishEvents');
-    const { done, setAside, failed } = await redriveChanges({ sqs, lambda }, url, publisher);
-    if (failed.length + setAside > 0) process.exitCode = 1;
-    return [
-      `${done} handled, ${setAside} set aside again, ${failed.length} failed. Only what was handled has left ${queue}.`,
+  if (failed.length + setAside > 0) process.exitCode = 1;
+  console.log(
+    [
+      `${done} handled, ${setAside} set aside again, ${failed.length} failed. Only what was handled has left ${name}.`,
       ...failed.map((fault) => `  ${fault}`),
-    ].join('\n');
-  }
-  const { number, arn } = await attributesOf(deadUrl);
-  if (number === '0') return `${queue} has no dead letters.`;
-  await sqs.send(new StartMessageMoveTaskCommand({ SourceArn: arn }));
-  return `SQS is moving about ${number} back to ${queue}. What fails again comes back here; list tells.`;
+    ].join('\n'),
+  );
 }
 
-async function attributesOf(QueueUrl: string): Promise<{ number: string; arn: string }> {
+async function attributesOf(sqs: SQSClient, QueueUrl: string): Promise<{ number: number; arn: string }> {
   const AttributeNames = ['ApproximateNumberOfMessages', 'QueueArn'] as const;
-  const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...AttributeNames] });
-  const { Attributes = {} } = await sqs.send(command);
-  return { number: Attributes.ApproximateNumberOfMessages ?? '0', arn: Attributes.QueueArn ?? '' };
+  const request = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...AttributeNames] });
+  const { Attributes = {} } = await sqs.send(request);
+  return { number: Number(Attributes.ApproximateNumberOfMessages ?? 0), arn: Attributes.QueueArn ?? '' };
 }
-
-runCommand(main);

@@ -5,6 +5,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import type { Tell } from './progress.ts';
 
 /** SQS hands out no more messages at once. */
 const batchLimit = 10;
@@ -16,11 +17,16 @@ export type Held = { id: string; handle: string; body: string; sentAt: number; r
  * Takes messages of a queue in hand, each once: all that there are, or the first so many.
  *
  * @param heldSeconds after which they come back by themselves, should this process end
+ * @param tell how many it has in hand, whenever there are more
  */
 export async function hold(
   client: SQSClient,
   url: string,
-  { heldSeconds, atMost = Number.POSITIVE_INFINITY }: { heldSeconds: number; atMost?: number },
+  {
+    heldSeconds,
+    atMost = Number.POSITIVE_INFINITY,
+    tell = () => {},
+  }: { heldSeconds: number; atMost?: number; tell?: Tell },
 ): Promise<Held[]> {
   const held = new Map<string, Held>();
   while (held.size < atMost) {
@@ -36,6 +42,7 @@ export async function hold(
     );
     if (Messages.length === 0) break;
     for (const message of Messages) held.set(message.MessageId ?? '', heldFrom(message));
+    tell(`${held.size} messages in hand`);
   }
   return [...held.values()];
 }

@@ -11,7 +11,7 @@ const groupsLimit = 50;
 const pauseMs = 500;
 
 /** The query of CloudWatch Logs Insights for every line that names an id, as it can be pasted into the console. */
-export function queryFor(id: string): string {
+function queryFor(id: string): string {
   return `fields @timestamp, @log, @message | filter @message like "${id}" | sort @timestamp asc | limit ${linesLimit}`;
 }
 

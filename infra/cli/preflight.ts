@@ -1,36 +1,38 @@
 import { readFileSync } from 'node:fs';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
 import { stackNameOf } from '../aws/settings.ts';
-import { Problem } from '../local/problem.ts';
-import { readArguments, runCommand } from './command.ts';
+import { command } from './command.ts';
 import { type Finding, shownFindings } from './finding.ts';
 import { findAccount, findBootstrap, findConcurrency, findStack } from './preflight-account.ts';
 import { askModel, findModel } from './preflight-model.ts';
 import { findInSettings } from './preflight-settings.ts';
 
-const usage = `Usage, with the credentials and the region that will deploy:
-  npm run --silent preflight -- [-c name=value …] [--ask]
--c sets what cdk deploy -c sets. --ask asks the default model for one token, which costs a fraction of a cent.`;
-
-const options = {
-  context: { type: 'string', short: 'c', multiple: true },
-  ask: { type: 'boolean', default: false },
-} as const;
-
 /** `npm run preflight`: what would make a deploy fail, or the service not work, and what to do about each. */
-async function main(args: string[]): Promise<string> {
-  const { positionals, values } = readArguments(args, options, usage);
-  if (positionals.length > 0) throw new Problem(usage);
-  const given = Object.fromEntries((values.context ?? []).map(pair));
-  const findings = await find(given, values.ask);
-  if (findings.some(({ state }) => state === 'problem')) process.exitCode = 1;
-  return shownFindings(findings);
-}
+export const preflight = command(
+  'preflight',
+  'Tell what would make a deploy fail, and what to do about it; in AWS only',
+  'npm run --silent preflight -- -c alarmEmail=you@example.com --ask',
+)
+  .description(
+    'Tell what would make a deploy fail, or the service not work, and what to do about each. In AWS only, with the credentials and the region of this shell.',
+  )
+  .addOption(
+    new Option('-c, --context <name=value>', 'a setting, as cdk deploy is given it; repeat it for more')
+      .argParser(readSetting)
+      .default({}, 'what cdk.json says'),
+  )
+  .option('--ask', 'ask the default model for one token, which costs a fraction of a cent')
+  .action(async ({ context, ask }) => {
+    const findings = await find(context, ask ?? false);
+    if (findings.some(({ state }) => state === 'problem')) process.exitCode = 1;
+    console.log(shownFindings(findings));
+  });
 
-function pair(text: string): [string, string] {
+function readSetting(text: string, before: Record<string, string>): Record<string, string> {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new Problem(`-c takes name=value, not ${text}.\n${usage}`);
-  return [name, value];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('It must be as name=value.');
+  return { ...before, [name]: value };
 }
 
 async function find(given: Record<string, string>, ask: boolean): Promise<Finding[]> {
@@ -58,5 +60,3 @@ async function find(given: Record<string, string>, ask: boolean): Promise<Findin
 function paceOf({ sources }: Consumer): number {
   return sources.reduce((sum, source) => sum + ('concurrency' in source ? source.concurrency : 1), 0);
 }
-
-runCommand(main);

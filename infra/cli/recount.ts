@@ -1,67 +1,82 @@
 import { isDeepStrictEqual } from 'node:util';
+import { environment } from '../../lib/contract/deployment.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { Refusal } from '../../lib/contract/refusals.ts';
 import { openTable, type Table } from '../../lib/table/client.ts';
 import { type Difference, putRight, recount } from '../../lib/table/recount.ts';
 import { Problem } from '../local/problem.ts';
-import { findRunning, tableName } from '../local/running.ts';
-import { readSettings } from '../local/settings.ts';
 import { wordsFor } from './aws-faults.ts';
-import { organizationOf, readArguments, runCommand } from './command.ts';
+import { command, organizationOption, stackOption } from './command.ts';
+import { findLocal } from './deployments.ts';
+import { withProgress } from './progress.ts';
 import { tableOf } from './stack.ts';
 
-const usage = `Usage, while the service runs on this machine, or with --stack NAME or --table NAME for a table in AWS:
-  npm run --silent recount -- --org NAME [--fix]
-Tells which rows, counters, dependents and numbers of an organization are not as its items imply; --fix puts them right.
-It reads the whole table. Stop what writes to it before --fix: a change between its reading and its writing is lost
-from lists and counters (never from the items), and the next recount finds it.`;
-
-const options = {
-  org: { type: 'string' },
-  stack: { type: 'string' },
-  table: { type: 'string' },
-  fix: { type: 'boolean', default: false },
-} as const;
-
 /** `npm run recount`: compares what is derived in the table with what its items imply, and puts it right if asked. */
-async function main(args: string[]): Promise<string> {
-  const { positionals, values } = readArguments(args, options, usage);
-  if (positionals.length > 0 || (values.stack && values.table)) throw new Problem(usage);
-  const organization = organizationOf(values.org, usage);
-  const table = await open(values);
-  const now = timestamp(Date.now());
-  const differences = await counted(table, organization, now);
-  if (differences.length === 0) return `${organization} is as its items imply.`;
-  const told = `${differences.map(lineOf).join('\n')}\n${organization} has ${numbered(differences.length)}.`;
-  if (!values.fix) {
-    process.exitCode = 1;
-    return `${told} Nothing was written; --fix puts them right, once nothing else writes to the table.`;
-  }
+export const recountCommand = command(
+  'recount',
+  'Tell which lists and numbers of an organization are wrong, and put them right',
+  'npm run --silent recount -- --org acme',
+  'npm run --silent recount -- --org acme --table crewboard-restored --fix',
+)
+  .description(
+    [
+      'Tell which lists, numbers and dependents of an organization are not as its items imply, as after a restore, and put',
+      'them right. It reads the whole table. It ends with code 1 where something differs and was not put right.',
+      'What others write to the table while --fix does is lost from lists and numbers, never from the items; the next',
+      'recount finds it.',
+    ].join(' '),
+  )
+  .addOption(organizationOption())
+  .option('--fix', 'put them right; stop what writes to the table first')
+  .addOption(stackOption().conflicts('table'))
+  .option('--table <name>', 'a table in AWS instead, such as a restored one')
+  .action(async ({ org: organization, fix, stack, table: named }) => {
+    const table = named === undefined ? await openTableOf(stack) : openTable(named);
+    const now = timestamp(Date.now());
+    const differences = await counted(table, organization, now);
+    if (differences.length === 0) return console.log(`${organization} is as its items imply.`);
+    const told = `${differences.map(lineOf).join('\n')}\n${organization} has ${numbered(differences.length)}.`;
+    if (!fix) {
+      process.exitCode = 1;
+      return console.log(`${told} Nothing was written; --fix puts them right, once nothing else writes to the table.`);
+    }
+    await repair(table, differences, { organization, now, told });
+    console.log(`${told} All were put right.`);
+  });
+
+/** Puts differences right, where they are still the same. */
+async function repair(
+  table: Table,
+  differences: readonly Difference[],
+  { organization, now, told }: { organization: Organization; now: string; told: string },
+): Promise<void> {
   // What writers do between two requests looks like a fault; counted again it looks like another.
   if (!isDeepStrictEqual(await counted(table, organization, now), differences))
     throw new Problem(
       `${told}\nNothing was written: counted again they were others, so something writes to the table. Stop it first.`,
     );
-  await putRight(table, differences);
+  await withProgress('Putting right', (tell) =>
+    putRight(table, differences, (count) => tell(`${count} of ${differences.length} put right`)),
+  );
   const left = await counted(table, organization, now);
   if (left.length > 0)
     throw new Problem(
       `${told}\nThey were put right, but ${numbered(left.length)} came up meanwhile: something writes to the table. Stop it, and run this again.`,
     );
-  return `${told} All were put right.`;
 }
 
-async function open({ stack, table }: { stack?: string | undefined; table?: string | undefined }): Promise<Table> {
-  if (table) return openTable(table);
-  if (stack) return openTable(await tableOf(stack));
-  const { dynamodbEndpoint } = await findRunning(readSettings(process.env).dataFolder);
-  return openTable(tableName, dynamodbEndpoint);
+async function openTableOf(stack: string | undefined): Promise<Table> {
+  if (stack !== undefined) return openTable(await tableOf(stack));
+  const { environment: variables } = await findLocal();
+  return openTable(variables[environment.tableName] ?? '', variables[environment.dynamodbEndpoint]);
 }
 
 async function counted(table: Table, organization: Organization, now: string): Promise<Difference[]> {
   try {
-    return await recount(table, organization, now);
+    return await withProgress('Reading the table', (tell) =>
+      recount(table, organization, now, (count) => tell(`${count.toLocaleString('en')} items of the table read`)),
+    );
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Problem(`The table ${table.name} cannot be read: ${wordsFor(error)}`);
@@ -83,5 +98,3 @@ function lineOf(difference: Difference): string {
 function shown(value: unknown): string {
   return JSON.stringify(value, (name, inner) => (name === 'pk' || name === 'sk' ? undefined : inner));
 }
-
-runCommand(main);

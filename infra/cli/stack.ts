@@ -74,14 +74,14 @@ function tableIn(stack: string, { TableName }: Outputs): string {
 }
 
 /** Where a queue is, and where its dead letters are: in itself, for a queue of nothing else. */
-export type StackQueue = { queue: QueueName; url: string; deadUrl: string };
+export type QueueUrls = { queue: QueueName; url: string; deadUrl: string };
 
 /**
  * The queues of a stack, by their names in the contract.
  *
  * @throws `Problem` for a stack that lacks one
  */
-export function queuesOf(resources: readonly Resource[]): StackQueue[] {
+export function queuesOf(resources: readonly Resource[]): QueueUrls[] {
   return (Object.keys(queues) as QueueName[]).map((queue) => {
     const url = partOf(resources, 'AWS::SQS::Queue', queue);
     return {

@@ -1,18 +1,8 @@
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
-import { Problem } from '../local/problem.ts';
-import { readArguments, runCommand } from './command.ts';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { command } from './command.ts';
 import { findLines, type LogLine } from './log-query.ts';
 import { type Resource, resourcesOf, standardStack } from './stack.ts';
-
-const usage = `Usage, for the stack ${standardStack} or the one that --stack NAME names:
-  npm run --silent trace -- ID [--since 3h]
-ID: of a request (X-Request-Id), a task, an execution, a webhook, a delivery, or anything else that logs name.
---since goes back minutes, hours or days: 30m, 3h, 7d.`;
-
-const options = {
-  stack: { type: 'string', default: standardStack },
-  since: { type: 'string', default: '3h' },
-} as const;
 
 const unitMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -20,21 +10,51 @@ const unitMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 
 const noise = ['timestamp', 'time', 'level', 'message', 'service', 'sampling_rate', 'cold_start', 'xray_trace_id'];
 
 /** `npm run trace`: the story of an id, from all logs of a stack, in order. */
-async function main(args: string[]): Promise<string> {
-  const { positionals, values } = readArguments(args, options, usage);
-  const [id, ...rest] = positionals;
-  if (!id || rest.length > 0) throw new Problem(usage);
+export const trace = command(
+  'trace',
+  'Tell what all logs of a stack say of an id, in order; in AWS only',
+  'npm run --silent trace -- tk_01K00000000000000000000000',
+  'npm run --silent trace -- wh_01K00000000000000000000000 --since 7d --stack Crewboard-test',
+)
+  .description(
+    'Tell what all logs of a stack say of an id, in order. In AWS only: the service on this machine prints its own log.',
+  )
+  .argument(
+    '<id>',
+    'of a request (X-Request-Id), a task, an execution, a webhook, a delivery, or whatever logs name',
+    readId,
+  )
+  .addOption(
+    new Option('--since <time>', 'how far back, in minutes, hours or days: 30m, 3h, 7d')
+      .argParser(readTime)
+      .default(readTime('3h'), '3h'),
+  )
+  .option('--stack <name>', 'the stack in AWS', standardStack)
+  .action(async (id, { since, stack }) => {
+    const to = Date.now();
+    const groups = logGroupsOf(await resourcesOf(stack));
+    const from = to - since.ms;
+    const lines = await findLines(new CloudWatchLogsClient({}), [...groups.keys()], id, { from, to });
+    console.log(
+      lines.length > 0
+        ? lines.map((line) => shown(line, groups)).join('\n')
+        : `No line of the last ${since} names ${id}. CloudWatch may show a line a minute late; --since goes further back.`,
+    );
+  });
+
+function readId(given: string): string {
   // It goes into a query between quotation marks; ids of API Gateway end with an equals sign.
-  if (!/^[\w.:=-]{6,200}$/.test(id)) throw new Problem(`${id} cannot be an id.\n${usage}`);
-  const [, number, unit = ''] = /^([1-9]\d{0,3})([mhd])$/.exec(values.since) ?? [];
-  if (!number) throw new Problem(`--since must be as 30m, 3h or 7d.`);
-  const to = Date.now();
-  const from = to - Number(number) * (unitMs[unit] as number);
-  const groups = logGroupsOf(await resourcesOf(values.stack));
-  const lines = await findLines(new CloudWatchLogsClient({}), [...groups.keys()], id, { from, to });
-  if (lines.length === 0)
-    return `No line of the last ${values.since} names ${id}. CloudWatch may show a line a minute late; --since goes further back.`;
-  return lines.map((line) => shown(line, groups)).join('\n');
+  if (!/^[\w.:=-]{6,200}$/.test(given)) throw new InvalidArgumentError('It cannot be an id.');
+  return given;
+}
+
+/** A time as it is typed, and in milliseconds. */
+type Time = { ms: number; toString: () => string };
+
+function readTime(given: string): Time {
+  const [, number, unit = ''] = /^([1-9]\d{0,3})([mhd])$/.exec(given) ?? [];
+  if (!number) throw new InvalidArgumentError('It must be as 30m, 3h or 7d.');
+  return { ms: Number(number) * (unitMs[unit] as number), toString: () => given };
 }
 
 /** The log groups of a stack, each with a name for people: that of its function, or `AccessLog`. */
@@ -68,5 +88,3 @@ function fieldsOf(text: string): Record<string, unknown> | undefined {
     return undefined;
   }
 }
-
-runCommand(main);

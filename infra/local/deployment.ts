@@ -10,7 +10,7 @@ import { startGateway } from './gateway.ts';
 import { startModel } from './model.ts';
 import { startPollers } from './pollers.ts';
 import { startQueues } from './queues.ts';
-import { addressFile, tableName } from './running.ts';
+import { addressFile, type Running, tableName } from './running.ts';
 import type { Settings } from './settings.ts';
 import { createTable } from './table.ts';
 
@@ -65,7 +65,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
     const gateway = await startGateway(settings.port);
     stops.push(gateway.stop);
     const token = await firstToken(data);
-    data.write(addressFile, JSON.stringify({ url: gateway.url, dynamodbEndpoint: endpoint }));
+    data.write(addressFile, JSON.stringify({ url: gateway.url, environment: given() } satisfies Running));
     return {
       url: gateway.url,
       token,
@@ -78,6 +78,12 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
     await stop();
     throw error;
   }
+}
+
+/** The environment variables that functions are given: no secret is among them. */
+function given(): Record<string, string> {
+  const entries = Object.values(environment).map((name) => [name, process.env[name]]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
 /** The engine that the settings name, or the bundled one on the data folder. */

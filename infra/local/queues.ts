@@ -1,6 +1,7 @@
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
 import { clientConfig, maxReceiveCount, type QueueName, queues } from '../../lib/contract/deployment.ts';
+import { deadLettersOf } from './running.ts';
 
 /** The running queues: where SQS answers, and each queue's URL, also by the variable that functions read it from. */
 export type Queues = {
@@ -34,7 +35,7 @@ async function createQueue(client: SQSClient, name: QueueName): Promise<string> 
   const { visibilitySeconds, ...rest } = queues[name];
   const Attributes: Record<string, string> = { VisibilityTimeout: String(visibilitySeconds) };
   if (!('deadLetters' in rest)) {
-    const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: `${name}Dead` }));
+    const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: deadLettersOf(name) }));
     const request = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] });
     const deadLetterTargetArn = (await client.send(request)).Attributes?.QueueArn;
     Attributes.RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount });

@@ -5,27 +5,30 @@ import { Problem } from './problem.ts';
 /** The table's name in a local deployment. */
 export const tableName = 'crewboard';
 
-/** The file in the data folder that says where the parts of a running deployment answer. */
+/** The file in the data folder that tells of the deployment that runs on it: a `Running`. */
 export const addressFile = 'addresses.json';
 
-/** Where the parts of a running deployment answer. */
-export type Addresses = { url: string; dynamodbEndpoint: string };
+/** The queue of the dead letters of another one, by their names in a local deployment. */
+export const deadLettersOf = (queue: string): string => `${queue}Dead`;
+
+/** A running deployment: where its API answers, and the environment variables that its functions read. */
+export type Running = { url: string; environment: Record<string, string> };
 
 /**
  * Finds the deployment that is running on a data folder.
  *
  * @throws `Problem` when there is none
  */
-export async function findRunning(dataFolder: string): Promise<Addresses> {
+export async function findRunning(dataFolder: string): Promise<Running> {
   const text = isOpen(dataFolder) ? readText(join(dataFolder, addressFile)) : undefined;
-  const addresses = text ? (JSON.parse(text) as Addresses) : undefined;
+  const running = text ? (JSON.parse(text) as Running) : undefined;
   const answers =
-    addresses &&
-    (await fetch(`${addresses.url}/health`).then(
+    running &&
+    (await fetch(`${running.url}/health`).then(
       (answer) => answer.ok,
       () => false,
     ));
   if (!answers)
     throw new Problem(`No Crewboard is running on the data folder ${dataFolder}; start one with npm start.`);
-  return addresses;
+  return running;
 }

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { findRunning, tableName } from '../../infra/local/running.ts';
+import { findRunning } from '../../infra/local/running.ts';
 import { openApp } from '../../lib/app.ts';
-import { environment } from '../../lib/contract/deployment.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
@@ -41,11 +40,8 @@ export async function startService(bench: Bench): Promise<Service> {
   });
   // What else it prints is its log.
   child.stdout.removeAllListeners('data').resume();
-  const { url, dynamodbEndpoint } = await findRunning(dataFolder);
-  const app = openApp({
-    environment: { [environment.tableName]: tableName, [environment.dynamodbEndpoint]: dynamodbEndpoint },
-    clock: Date.now,
-  });
+  const { url, environment } = await findRunning(dataFolder);
+  const app = openApp({ environment, clock: Date.now });
   return {
     pid: child.pid as number,
     async newOrganization() {

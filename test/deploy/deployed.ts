@@ -37,7 +37,7 @@ export async function openDeployed(organization: string): Promise<Deployed> {
 /** Runs the token command of an operator, and answers what it printed. */
 export async function tokenCommand(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await run(
-    ['infra/cli/token.ts', ...args, '--stack', stack],
+    ['infra/cli/main.ts', 'token', ...args, '--stack', stack],
     process.env as Record<string, string>,
   );
   expect([code, stderr]).toEqual([0, '']);

@@ -18,7 +18,7 @@ type ToToken = Pick<Deployment, 'dataFolder'>;
 
 /** Runs the token command against the service on a data folder. */
 export function tokenCommand({ dataFolder }: ToToken, ...args: string[]) {
-  return run(['infra/cli/token.ts', ...args], { CREWBOARD_DATA: dataFolder });
+  return run(['infra/cli/main.ts', 'token', ...args], { CREWBOARD_DATA: dataFolder });
 }
 
 /** A token of an organization, as an operator makes it. */

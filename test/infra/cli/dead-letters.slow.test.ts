@@ -46,7 +46,10 @@ const aws = await startAws({
 // The queues' engine has its queues in the region of the client that made them.
 const AWS_REGION = (await sqs.config.region()) as string;
 const shell = { ...aws.shell, AWS_REGION, AWS_ENDPOINT_URL_SQS: process.env[environment.sqsEndpoint] ?? '' };
-const deadLetters = (...args: string[]) => run(['infra/cli/dead-letters.ts', ...args], shell);
+/** Runs the command as an operator of the stack does. */
+const runAs = (environment: Record<string, string>, ...args: string[]) =>
+  run(['infra/cli/main.ts', 'dead-letters', ...args, '--stack', 'Crewboard'], environment);
+const deadLetters = (...args: string[]) => runAs(shell, ...args);
 const send = (name: QueueName, MessageBody: string) =>
   sqs.send(new SendMessageCommand({ QueueUrl: deadUrls[name], MessageBody }));
 
@@ -66,7 +69,7 @@ it('lists how many dead letters each queue of the contract has', async () => {
     .trimEnd()
     .split('\n')
     .slice(1)
-    .map((line) => line.split(/ +/));
+    .map((line) => line.split(/ {2,}/));
   expect(lines).toEqual(Object.keys(queues).map((name) => [name, name === 'purges' ? '1' : '0']));
 });
 
@@ -127,7 +130,7 @@ it('has SQS move the dead letters of a queue back to where they came from', asyn
     }),
     'sqs:StartMessageMoveTask': () => ({ body: { TaskHandle: 'a handle' } }),
   });
-  const { code, stdout } = await run(['infra/cli/dead-letters.ts', 'redrive', 'firstRetry'], moving.shell);
+  const { code, stdout } = await runAs(moving.shell, 'redrive', 'firstRetry');
   expect(code).toBe(0);
   expect(stdout).toMatch(/^SQS is moving about 3 back to firstRetry\./);
   const [move] = moving.asked.filter(({ action }) => action === 'sqs:StartMessageMoveTask');
@@ -140,11 +143,18 @@ it('moves nothing where there is nothing', async () => {
 });
 
 it.each([
-  ['no command', [], /^Usage/],
-  ['a list of one queue', ['list', 'deliveries'], /^Usage/],
-  ['no queue to show', ['show'], /^Usage/],
-  ['a queue that there is not', ['show', 'letters'], /^There is no queue letters/],
-  ['a limit of nought', ['show', 'purges', '--limit', '0'], /^--limit must be a whole number/],
+  ['a list of one queue', ['list', 'deliveries'], /too many arguments/],
+  ['no queue to show', ['show'], /missing required argument 'queue'/],
+  [
+    'a queue that there is not',
+    ['show', 'letters'],
+    /'letters' is invalid for argument 'queue'\. Allowed choices are deliveries, /,
+  ],
+  [
+    'a limit of nought',
+    ['show', 'purges', '--limit', '0'],
+    /'0' is invalid\. It must be a whole number from 1 to 9999\./,
+  ],
 ])('refuses %s in a sentence', async (_, args, said) => {
   const { code, stdout, stderr } = await deadLetters(...args);
   expect([code, stdout]).toEqual([1, '']);
@@ -154,11 +164,16 @@ it.each([
 
 it('says what AWS refuses, and what this shell lacks', async () => {
   const { AWS_REGION: _, ...nowhere } = shell;
-  const lost = await run(['infra/cli/dead-letters.ts', 'list'], nowhere);
+  const lost = await runAs(nowhere, 'list');
   expect(lost.stderr).toBe('The stack Crewboard cannot be read: this shell names no region; set AWS_REGION.\n');
   const refusing = await startAws({
     'cloudformation:ListStackResources': stackResources(resources),
     'sqs:GetQueueAttributes': () => ({ status: 403, body: { __type: 'AccessDenied', message: 'You may not.' } }),
   });
-  expect((await run(['infra/cli/dead-letters.ts', 'list'], refusing.shell)).stderr).toBe('AWS: You may not.\n');
+  expect((await runAs(refusing.shell, 'list')).stderr).toBe('AWS: You may not.\n');
+  // Nobody listens on the first port.
+  const cut = await runAs({ ...shell, AWS_ENDPOINT_URL: 'http://127.0.0.1:1' }, 'list');
+  expect(cut.stderr).toMatch(
+    /^The stack Crewboard cannot be read: AWS cannot be reached from here \(.*ECONNREFUSED.*\); look at the network, the region and AWS_ENDPOINT_URL\.\n$/,
+  );
 });

@@ -8,7 +8,7 @@ const { shell, asked } = await startAws({
   }),
   'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'Stack with id x does not exist'),
 });
-const preflight = (...args: string[]) => run(['infra/cli/preflight.ts', ...args], shell);
+const preflight = (...args: string[]) => run(['infra/cli/main.ts', 'preflight', ...args], shell);
 
 it('prints each finding with what to do, and ends as a deploy would', async () => {
   const { code, stdout, stderr } = await preflight('-c', 'stage=test', '-c', 'defaultModel=maker.model');
@@ -28,8 +28,8 @@ it('asks the model only when it is told to', async () => {
 });
 
 it.each([
-  [['now'], /^Usage/],
-  [['-c', 'stage'], /^-c takes name=value, not stage/],
+  [['now'], /too many arguments/],
+  [['-c', 'stage'], /'stage' is invalid\. It must be as name=value\./],
 ])('refuses %j in a sentence', async (args, said) => {
   const { code, stdout, stderr } = await preflight(...args);
   expect([code, stdout]).toEqual([1, '']);

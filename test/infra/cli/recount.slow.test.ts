@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { findRunning, tableName } from '../../../infra/local/running.ts';
+import { environment as variables } from '../../../lib/contract/deployment.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { openTable } from '../../../lib/table/client.ts';
 import { type Key, keys } from '../../../lib/table/keys.ts';
@@ -9,11 +10,12 @@ import { createTask, newToken } from '../../journeys/stories.ts';
 import { startAws, xmlError } from './aws.ts';
 
 const service = await startDeployment();
-const { dynamodbEndpoint } = await findRunning(service.dataFolder);
+const { environment } = await findRunning(service.dataFolder);
+const dynamodbEndpoint = environment[variables.dynamodbEndpoint] as string;
 const table = openTable(tableName, dynamodbEndpoint);
 const local = { CREWBOARD_DATA: service.dataFolder };
 const recount = (environment: Record<string, string>, ...args: string[]) =>
-  run(['infra/cli/recount.ts', ...args], environment);
+  run(['infra/cli/main.ts', 'recount', ...args], environment);
 
 /** An organization with two tasks, of which its list has lost one. */
 async function torn(name: string): Promise<{ name: string; total: () => Promise<number>; row: string }> {
@@ -64,9 +66,13 @@ it.concurrent('works on the table of a stack, and on one that is named', async (
 });
 
 it.concurrent.each([
-  ['no organization', [], /^--org is missing/],
-  ['a word too many', ['fix', '--org', 'x'], /^Usage/],
-  ['a table and a stack', ['--org', 'x', '--table', 'a', '--stack', 'b'], /^Usage/],
+  ['no organization', [], /required option '--org <name>' not specified/],
+  ['a word too many', ['fix', '--org', 'x'], /too many arguments/],
+  [
+    'a table and a stack',
+    ['--org', 'x', '--table', 'a', '--stack', 'b'],
+    /'--stack <name>' cannot be used with option '--table <name>'/,
+  ],
   ['a table that there is not', ['--org', 'x', '--table', 'none'], /^The table none cannot be read/],
   ['a stack that there is not', ['--org', 'x', '--stack', 'none'], /^The stack none cannot be read: No such stack/],
 ])('refuses %s in a sentence', async (_, args, said) => {

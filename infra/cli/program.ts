@@ -1,0 +1,20 @@
+import { command } from './command.ts';
+import { deadLetters } from './dead-letters.ts';
+import { preflight } from './preflight.ts';
+import { recountCommand } from './recount.ts';
+import { token } from './token.ts';
+import { trace } from './trace.ts';
+
+/** What operators run. Each command has a script of its own name as well. */
+export const program = command(
+  'crewboard',
+  'What operators of Crewboard run: on the service that runs on this machine, or on a stack in AWS by --stack',
+  'npm run --silent token -- create --org acme',
+  'npm run --silent crewboard -- token create --org acme',
+  'npm run --silent dead-letters -- list --stack Crewboard',
+)
+  .addCommand(token)
+  .addCommand(deadLetters)
+  .addCommand(recountCommand)
+  .addCommand(trace)
+  .addCommand(preflight);

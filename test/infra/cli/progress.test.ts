@@ -1,0 +1,65 @@
+import { PassThrough } from 'node:stream';
+import { afterEach, expect, it, vi } from 'vitest';
+import { withProgress } from '../../../infra/cli/progress.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+/** A stream that is a terminal, or is none, and what was written to it. */
+function screen(isTTY: boolean) {
+  const controls = { clearLine: vi.fn(), cursorTo: vi.fn(), moveCursor: vi.fn() };
+  const stream = Object.assign(new PassThrough(), { isTTY, columns: 80, ...controls });
+  let text = '';
+  stream.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+  });
+  const clock = Object.assign(() => clock.now, { now: 0 });
+  return { stream: stream as unknown as NodeJS.WriteStream, clock, controls, written: () => text };
+}
+
+it('writes a line every ten seconds where there is no terminal, and nothing before', async () => {
+  const { stream, clock, written } = screen(false);
+  const done = await withProgress(
+    'Begun',
+    async (tell) => {
+      for (let count = 1; count <= 25; count++) {
+        clock.now += 1000;
+        tell(`${count} done`);
+      }
+      return 'all';
+    },
+    { stream, clock },
+  );
+  expect([done, written()]).toEqual(['all', '10 done\n20 done\n']);
+});
+
+it('rewrites one line of a terminal, and takes it away at the end', async () => {
+  // Whoever runs the tests may do so where no line is ever rewritten.
+  vi.stubEnv('CI', undefined);
+  vi.stubEnv('TERM', 'xterm');
+  const { stream, clock, controls, written } = screen(true);
+  let seen = '';
+  await withProgress(
+    'Begun',
+    async (tell) => {
+      tell('1 done');
+      await vi.waitFor(() => expect(written()).toContain('1 done'));
+      seen = written();
+      controls.clearLine.mockClear();
+    },
+    { stream, clock },
+  );
+  expect(seen).toContain('Begun');
+  expect(seen).not.toContain('\n1 done');
+  expect(controls.clearLine).toHaveBeenCalled();
+});
+
+it('takes the line away where the work fails, and hands its error on', async () => {
+  vi.stubEnv('CI', undefined);
+  vi.stubEnv('TERM', 'xterm');
+  const { stream, clock, controls, written } = screen(true);
+  const failing = withProgress('Begun', () => Promise.reject(new Error('No.')), { stream, clock });
+  await expect(failing).rejects.toThrow('No.');
+  expect(controls.clearLine).toHaveBeenCalled();
+  // The cursor, which it hides, is there again.
+  expect(written().endsWith('\u001B[?25h')).toBe(true);
+});
