@@ -21,6 +21,7 @@ import { openIdempotency } from './table/idempotency.ts';
 import { openImprovementStore } from './table/improvements.ts';
 import { openMetricsStore } from './table/metrics.ts';
 import { openPurgeStore } from './table/purges.ts';
+import { openSettings } from './table/settings.ts';
 import { openTaskStore } from './table/tasks.ts';
 import { openTokens } from './table/tokens.ts';
 import { openWebhookStore } from './table/webhooks.ts';
@@ -57,6 +58,7 @@ export function openApp({
   const agents = openAgentStore(table, defaultModel);
   const tasks = openTaskStore(table);
   const purges = openPurgeStore(table);
+  const settings = openSettings(table);
   const executions = openExecutionStore(table, readRunningCap(variables[environment.runningCap] || undefined));
   // Only the pipeline's functions are given queues, each those that it sends to; the others never send.
   const queue = <Message = DeliveryMessage>(name: QueueName) =>
@@ -67,7 +69,7 @@ export function openApp({
     /** Which receivers the operator has opened. */
     allowed,
     log: log(),
-    agents: openAgents({ store: agents, purges, defaultModel, ulid, clock }),
+    agents: openAgents({ store: agents, purges, settings, defaultModel, ulid, clock }),
     executions: openExecutions({ store: executions, agents, tasks, ulid, clock }),
     delegations: openDelegations({ store: executions, agents, tasks, ulid, clock }),
     metrics: openMetrics({ store: openMetricsStore(table), agents, clock }),
@@ -79,6 +81,9 @@ export function openApp({
       pause,
     }),
     runs: openRuns({ store: executions, agents, tasks, queue: queue('executions'), clock, pause }),
+    /** The deployment's default model, where an organization sets none. */
+    defaultModel,
+    settings,
     tokens: openTokens(table),
     idempotency: openIdempotency(table, clock),
     tasks: openTasks(tasks, ulid, clock),

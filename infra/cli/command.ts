@@ -52,7 +52,7 @@ export function wholeNumber(most: number): (given: string) => number {
 }
 
 /** Reads what a schema of the contract takes. */
-function readBy<const Schema extends v.GenericSchema<string, string>>(schema: Schema) {
+export function readBy<const Schema extends v.GenericSchema<string, string>>(schema: Schema) {
   return (given: string): v.InferOutput<Schema> => {
     const { success, output, issues } = v.safeParse(schema, given);
     if (!success) throw new InvalidArgumentError(`It ${issues[0].message}.`);

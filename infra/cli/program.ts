@@ -2,6 +2,7 @@ import { command } from './command.ts';
 import { deadLetters } from './dead-letters.ts';
 import { preflight } from './preflight.ts';
 import { recountCommand } from './recount.ts';
+import { settings } from './settings.ts';
 import { token } from './token.ts';
 import { trace } from './trace.ts';
 
@@ -14,6 +15,7 @@ export const program = command(
   'npm run --silent dead-letters -- list --stack Crewboard',
 )
   .addCommand(token)
+  .addCommand(settings)
   .addCommand(deadLetters)
   .addCommand(recountCommand)
   .addCommand(trace)

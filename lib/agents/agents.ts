@@ -17,6 +17,7 @@ import type { AgentStore } from '../table/agents.ts';
 import { graceMs } from '../table/due.ts';
 import type { Once } from '../table/idempotency.ts';
 import type { PurgeStore } from '../table/purges.ts';
+import type { Settings } from '../table/settings.ts';
 import { untilFresh } from '../table/transact.ts';
 import { matching, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';
@@ -25,14 +26,15 @@ import { newSystemAgents } from './system-agents.ts';
 export type AgentParts = {
   store: AgentStore;
   purges: Pick<PurgeStore, 'hide'>;
-  /** The model of agents that name none. */
+  settings: Pick<Settings, 'get'>;
+  /** The model of agents that name none, in organizations that set none. */
   defaultModel: string;
   ulid: () => string;
   clock: () => number;
 };
 
 /** Agents: what callers can do with them (specification, "Agents"). */
-export function openAgents({ store, purges, defaultModel, ulid, clock }: AgentParts) {
+export function openAgents({ store, purges, settings, defaultModel, ulid, clock }: AgentParts) {
   const found = async (organization: Organization, name: string) => {
     const agent = await store.head(organization, name);
     if (!agent) throw notFound();
@@ -43,6 +45,9 @@ export function openAgents({ store, purges, defaultModel, ulid, clock }: AgentPa
     if (!agent) throw notFound();
     return agent;
   };
+  /** Read only where it is needed: most agents name their model. */
+  const defaultModelOf = async (organization: Organization) =>
+    (await settings.get(organization)).defaultModel ?? defaultModel;
   const versioned = ({ version, ...data }: StoredAgent): Versioned<Agent> => ({ data, version });
 
   return {
@@ -57,18 +62,19 @@ export function openAgents({ store, purges, defaultModel, ulid, clock }: AgentPa
     },
 
     /**
-     * Creates an agent.
+     * Creates an agent. The default model is written into it, so that no later setting changes it.
      *
      * @throws `Refusal` `reserved_name`, `name_taken`
      */
     async create(organization: Organization, { model, ...fields }: NewAgent, once: Once): Promise<Agent> {
       if (reservedNames.includes(fields.name)) throw reservedName(fields.name);
+      const chosen = model ?? (await defaultModelOf(organization));
       const id = ulid();
       const createdAt = timestamp(timeOf(id));
       const agent = {
         ...fields,
         id: `ag_${id}`,
-        model: model ?? defaultModel,
+        model: chosen,
         isSystem: false,
         version: 1,
         createdAt,
@@ -80,7 +86,7 @@ export function openAgents({ store, purges, defaultModel, ulid, clock }: AgentPa
 
     /** Gives an organization the agents that every one starts with, as far as it does not have them. */
     async provision(organization: Organization): Promise<void> {
-      await store.provision(organization, newSystemAgents(ulid, defaultModel));
+      await store.provision(organization, newSystemAgents(ulid, await defaultModelOf(organization)));
     },
 
     /** @throws `Refusal` `not_found` */
@@ -102,7 +108,8 @@ export function openAgents({ store, purges, defaultModel, ulid, clock }: AgentPa
       return untilFresh(store.table, async () => {
         const before = await foundWhole(organization, name);
         ifMatch(before.version);
-        const after = patched(before, patch, defaultModel, timestamp(clock()));
+        const model = patch.model === null ? await defaultModelOf(organization) : patch.model;
+        const after = patched(before, { ...patch, model }, timestamp(clock()));
         if (after !== before) await store.change(organization, before, after);
         return versioned(after);
       });

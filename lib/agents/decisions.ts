@@ -5,16 +5,19 @@ import type { StoredAgent } from '../table/agent-items.ts';
  * The agent that a patch makes of an agent: the very same object when nothing differs, so that equal values write
  * nothing and keep the ETag (design §2).
  *
- * @param defaultModel what `model: null` writes
+ * @param patch its `model` is named: the default one, where the caller has asked for that by `null`
  */
-export function patched(agent: StoredAgent, patch: AgentPatch, defaultModel: string, now: string): StoredAgent {
-  const { description, model, systemPrompt, soul, ...plain } = patch;
+export function patched(
+  agent: StoredAgent,
+  patch: AgentPatch & { model?: string | undefined },
+  now: string,
+): StoredAgent {
+  const { description, systemPrompt, soul, ...plain } = patch;
   const { description: described, ...rest } = agent;
   const next: StoredAgent = {
     ...rest,
     ...defined(plain),
     ...defined({ description: description === null ? undefined : (description ?? described) }),
-    ...(model !== undefined && { model: model ?? defaultModel }),
     ...(systemPrompt !== undefined && { systemPrompt: systemPrompt ?? '' }),
     ...(soul !== undefined && { soul: soul ?? '' }),
   };

@@ -16,7 +16,8 @@ export const reservedNames: readonly string[] = ['executions', 'skills'];
 
 const displayName = described(text(1, 200), 'Name for people.');
 const description = described(text(0, 10_000), 'What the agent is for.');
-const model = described(
+/** A model as Bedrock knows it: an id or an inference profile. */
+export const ModelName = described(
   text(1, 256),
   "Id of the LLM, as Amazon Bedrock knows it; the organization's default if unset.",
 );
@@ -28,13 +29,13 @@ const soul = described(
 const capabilities = described(listOf(text(1, 64), { max: 50 }), 'Identifiers of what the agent can do.');
 const status = described(AgentStatus, 'Only an active agent is executed or delegated to.');
 
-/** The body of `createAgent`. Without a model it is given the default one of that moment. */
+/** The body of `createAgent`. Without a model it is given its organization's default of that moment. */
 export const NewAgent = v.object({
   name: AgentName,
   displayName,
   description: v.optional(description),
   category: AgentCategory,
-  model: v.optional(model),
+  model: v.optional(ModelName),
   systemPrompt: v.optional(systemPrompt, ''),
   soul: v.optional(soul, ''),
   capabilities: v.optional(capabilities, []),
@@ -43,14 +44,14 @@ export const NewAgent = v.object({
 export type NewAgent = v.InferOutput<typeof NewAgent>;
 
 /**
- * The body of `updateAgent`. `null` clears the description, empties the prompt or the soul, and writes the default
- * model of that moment.
+ * The body of `updateAgent`. `null` clears the description, empties the prompt or the soul, and writes the
+ * organization's default model of that moment.
  */
 export const AgentPatch = v.object({
   displayName: v.optional(displayName),
   description: v.nullish(description),
   category: v.optional(AgentCategory),
-  model: v.nullish(model),
+  model: v.nullish(ModelName),
   systemPrompt: v.nullish(systemPrompt),
   soul: v.nullish(soul),
   capabilities: v.optional(capabilities),

@@ -142,6 +142,8 @@ export const keys = {
     pk: partition(organization, 'I', hash),
     sk: only,
   }),
+  /** What an operator has set of the organization. */
+  settings: (organization: Organization): Key => ({ pk: partition(organization, 'SET'), sk: only }),
   tokens: (organization: Organization) => partition(organization, 'TOK'),
   organizationToken: (organization: Organization, id: string): Key => ({ pk: partition(organization, 'TOK'), sk: id }),
   /** A token is looked up before its organization is known, so its key alone has none. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { matching, patched } from '../../lib/agents/decisions.ts';
-import type { AgentPatch } from '../../lib/contract/agents.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import { storedAgent } from '../table/agent-seed.ts';
 
+type Patch = Parameters<typeof patched>[1];
+
 const now = '2026-03-02T12:00:00.000Z';
-const defaultModel = 'the.default-model';
 const id = 'ag_01K00000000000000000000000';
 
 const agentOf = (more: Partial<StoredAgent> = {}): StoredAgent =>
@@ -20,10 +20,10 @@ const agentOf = (more: Partial<StoredAgent> = {}): StoredAgent =>
     updatedAt: '2026-03-01T12:00:00.000Z',
     ...more,
   });
-const patchedBy = (agent: StoredAgent, patch: AgentPatch) => patched(agent, patch, defaultModel, now);
+const patchedBy = (agent: StoredAgent, patch: Patch) => patched(agent, patch, now);
 
 describe('a patched agent', () => {
-  it.each<[string, AgentPatch]>([
+  it.each<[string, Patch]>([
     ['nothing', {}],
     ['its own values', { displayName: 'Writer', category: 'business', status: 'active', model: 'some.model' }],
     ['its own texts', { description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.' }],
@@ -35,11 +35,11 @@ describe('a patched agent', () => {
   });
 
   it('is the very same where null writes what it has', () => {
-    const { description: _, ...bare } = agentOf({ systemPrompt: '', soul: '', model: defaultModel });
-    expect(patchedBy(bare, { description: null, systemPrompt: null, soul: null, model: null })).toBe(bare);
+    const { description: _, ...bare } = agentOf({ systemPrompt: '', soul: '' });
+    expect(patchedBy(bare, { description: null, systemPrompt: null, soul: null })).toBe(bare);
   });
 
-  it.each<AgentPatch>([
+  it.each<Patch>([
     { displayName: 'Other' },
     { description: '' },
     { category: 'qa' },
@@ -60,9 +60,9 @@ describe('a patched agent', () => {
     expect(changed.version).toBe(4);
   });
 
-  it('has an empty prompt, an empty soul and the default model where null stands for them', () => {
-    const changed = patchedBy(agentOf(), { systemPrompt: null, soul: null, model: null });
-    expect(changed).toMatchObject({ systemPrompt: '', soul: '', model: defaultModel, version: 4 });
+  it('has an empty prompt and an empty soul where null stands for them', () => {
+    const changed = patchedBy(agentOf(), { systemPrompt: null, soul: null });
+    expect(changed).toMatchObject({ systemPrompt: '', soul: '', version: 4 });
   });
 
   it('leaves the agent that it was made of as it is', () => {

@@ -15,7 +15,14 @@ function agentsOf(hide: () => Promise<void>) {
     head: async () => ({ id: 'ag_1', name: 'writer', version: 1, isSystem: false }),
     remove: async (_: Organization, { name }: { name: string }) => void removed.push(name),
   } as unknown as AgentStore;
-  const agents = openAgents({ store, purges: { hide }, defaultModel: 'm', ulid: () => '', clock: () => 0 });
+  const agents = openAgents({
+    store,
+    purges: { hide },
+    settings: { get: async () => ({}) },
+    defaultModel: 'm',
+    ulid: () => '',
+    clock: () => 0,
+  });
   return { removed, remove: () => agents.delete(organization, 'writer', () => {}) };
 }
 

@@ -22,6 +22,7 @@ async function given(): Promise<readonly StoredAgent[]> {
   const parts = {
     store: store as AgentStore,
     purges: { hide: async () => {} },
+    settings: { get: async () => ({}) },
     defaultModel: 'some.model',
     ulid: () => ulid(clock()),
     clock,

@@ -4,6 +4,7 @@ import { type AgentFilter, NewAgent } from '../../lib/contract/agents.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { openAgentStore } from '../../lib/table/agents.ts';
 import { openPurgeStore } from '../../lib/table/purges.ts';
+import { openSettings } from '../../lib/table/settings.ts';
 import { seedAgents, storedAgent } from './agent-seed.ts';
 import { openBoard } from './board.ts';
 import { meter } from './capacity.ts';
@@ -35,6 +36,7 @@ const store = openAgentStore(table, 'some.model');
 const registry = openAgents({
   store,
   purges: openPurgeStore(table),
+  settings: openSettings(table),
   defaultModel: 'some.model',
   ulid: app.ulid,
   clock,

@@ -6,6 +6,7 @@ import { headOf, type StoredAgent, textItems } from '../../lib/table/agent-items
 import { openAgentStore } from '../../lib/table/agents.ts';
 import type { Once } from '../../lib/table/idempotency.ts';
 import { openPurgeStore } from '../../lib/table/purges.ts';
+import { openSettings } from '../../lib/table/settings.ts';
 import { AlreadyDone, Stale } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
 import { seedAgents, storedAgent } from './agent-seed.ts';
@@ -20,6 +21,7 @@ const store = openAgentStore(table, 'default.model');
 const agents = openAgents({
   store,
   purges: openPurgeStore(table),
+  settings: openSettings(table),
   defaultModel: 'default.model',
   ulid: board.app.ulid,
   clock: board.clock,
@@ -288,7 +290,8 @@ describe('one transaction is', () => {
 });
 
 describe('the cost', () => {
-  const newAgent = { name: 'writer', displayName: 'Writer', category: 'business', capabilities: [], status: 'active' };
+  const more = { model: 'some.model', capabilities: [], status: 'active' };
+  const newAgent = { name: 'writer', displayName: 'Writer', category: 'business', ...more };
   const create = (fields: object = {}, once?: Once) =>
     agents.create(organization, { ...newAgent, systemPrompt: '', soul: '', ...fields } as never, once);
   const update = (patch: object) => agents.update(organization, 'writer', patch, always);
@@ -301,6 +304,13 @@ describe('the cost', () => {
     expect(await costOf(() => create(both))).toMatchObject(cost(1, 0, 8));
     organization = `${organization}x` as Organization;
     expect(await costOf(() => create(both, record))).toMatchObject(cost(1, 0, 10));
+  });
+
+  it('of the default model is one read more, where none is named', async () => {
+    expect(await costOf(() => create({ model: undefined }))).toMatchObject(cost(2, 1, 4));
+    await openSettings(table).setDefaultModel(organization, 'its.model');
+    expect(await costOf(() => update({ model: null }))).toMatchObject(cost(3, 2, 1));
+    expect(await costOf(() => update({ model: 'named.model' }))).toMatchObject(cost(2, 1, 1));
   });
 
   it('of a read is one request without texts, else two', async () => {

@@ -8,6 +8,7 @@ import { keys } from '../../lib/table/keys.ts';
 import { ulidEpochs } from '../../lib/table/listing.ts';
 import { openPurgeStore } from '../../lib/table/purges.ts';
 import { getItem } from '../../lib/table/reads.ts';
+import { openSettings } from '../../lib/table/settings.ts';
 import { dumpOf } from '../table-dump.ts';
 import { always } from './board.ts';
 import { type Cost, meter } from './capacity.ts';
@@ -87,7 +88,14 @@ describe('an agent with 5,000 executions', () => {
 
     const { costOf } = meter(table);
     const purges = openPurgeStore(table);
-    const registry = openAgents({ store: agents, purges, defaultModel: 'some.model', ulid: app.ulid, clock });
+    const registry = openAgents({
+      store: agents,
+      purges,
+      settings: openSettings(table),
+      defaultModel: 'some.model',
+      ulid: app.ulid,
+      clock,
+    });
     const deletion = await costOf(() => registry.delete(organization, gone.name, always));
     const filters = filtersOver([board.agent.id]);
     const offsetsOf = (total: number) => [0, Math.max(0, total - 1), total];
