@@ -18,7 +18,9 @@ export async function withProgress<Result>(
   work: (tell: Tell) => Promise<Result>,
   { stream, clock }: Screen = { stream: process.stderr, clock: Date.now },
 ): Promise<Result> {
-  const line = ora({ text: first, stream, discardStdin: false });
+  // Some terminals say that they have no columns, and ora would clear a text of infinitely many lines.
+  const hasWidth = stream.columns > 0;
+  const line = ora({ text: first, stream, discardStdin: false, ...(!hasWidth && { isEnabled: false }) });
   if (line.isEnabled) line.start();
   let toldAt = clock();
   try {

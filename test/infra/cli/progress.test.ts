@@ -5,9 +5,12 @@ import { withProgress } from '../../../infra/cli/progress.ts';
 afterEach(() => vi.unstubAllEnvs());
 
 /** A stream that is a terminal, or is none, and what was written to it. */
-function screen(isTTY: boolean) {
-  const controls = { clearLine: vi.fn(), cursorTo: vi.fn(), moveCursor: vi.fn() };
-  const stream = Object.assign(new PassThrough(), { isTTY, columns: 80, ...controls });
+function screen(isTTY: boolean, columns = 80) {
+  const clearLine = vi.fn(() => {
+    if (clearLine.mock.calls.length > 1000) throw new Error('It clears line after line.');
+  });
+  const controls = { clearLine, cursorTo: vi.fn(), moveCursor: vi.fn() };
+  const stream = Object.assign(new PassThrough(), { isTTY, columns, ...controls });
   let text = '';
   stream.setEncoding('utf8').on('data', (part: string) => {
     text += part;
@@ -16,8 +19,13 @@ function screen(isTTY: boolean) {
   return { stream: stream as unknown as NodeJS.WriteStream, clock, controls, written: () => text };
 }
 
-it('writes a line every ten seconds where there is no terminal, and nothing before', async () => {
-  const { stream, clock, written } = screen(false);
+it.each([
+  ['where there is no terminal', false, 80],
+  ['on a terminal without columns', true, 0],
+])('writes a line every ten seconds %s, and nothing before', async (_, isTTY, width) => {
+  vi.stubEnv('CI', undefined);
+  vi.stubEnv('TERM', 'xterm');
+  const { stream, clock, written } = screen(isTTY, width);
   const done = await withProgress(
     'Begun',
     async (tell) => {
