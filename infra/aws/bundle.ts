@@ -6,7 +6,10 @@ import { build } from 'esbuild';
 const root = join(import.meta.dirname, '..', '..');
 
 /** What reads files beside itself, and the folder of these: they go into each bundle that it goes into. */
-const catalogue = { reader: 'lib/agents/skill-catalogue.ts', folder: 'lib/agents/skills' };
+const besides = [
+  { reader: 'lib/agents/skill-catalogue.ts', folder: 'lib/agents/skills' },
+  { reader: 'lib/http/docs-script.ts', folder: 'lib/http/scalar' },
+];
 
 /** The bundled functions: the folder of each, by its source below the repository's root. */
 export type Bundles = ReadonlyMap<string, string>;
@@ -56,10 +59,9 @@ export async function bundleFunctions(folder: string): Promise<Bundles> {
     logLevel: 'silent',
     metafile: true,
   });
-  for (const { entryPoint, inputs } of Object.values(metafile.outputs))
-    if (entryPoint && catalogue.reader in inputs)
-      cpSync(join(root, catalogue.folder), join(outdir, basename(entryPoint, '.ts'), basename(catalogue.folder)), {
-        recursive: true,
-      });
+  for (const { entryPoint = '', inputs } of Object.values(metafile.outputs))
+    for (const { reader, folder } of besides)
+      if (reader in inputs)
+        cpSync(join(root, folder), join(outdir, basename(entryPoint, '.ts'), basename(folder)), { recursive: true });
   return new Map(sources.map((source) => [source, join(outdir, basename(source, '.ts'))]));
 }

@@ -134,7 +134,7 @@ function eventOf(request: IncomingMessage, { path, body, routeKey, params }: Rou
 }
 
 function send(response: ServerResponse, result: APIGatewayProxyStructuredResultV2): void {
-  const { statusCode = 200, headers = {}, body = '' } = result;
+  const { statusCode = 200, headers = {}, body = '', isBase64Encoded = false } = result;
   response.writeHead(statusCode, headers as Record<string, string>);
-  response.end(body);
+  response.end(body, isBase64Encoded ? 'base64' : 'utf8');
 }

@@ -41,7 +41,8 @@ Have an agent do something, and see what has come of it at ${url}/api/agents/qa-
     -H 'Content-Type: application/json' \\
     -d '{"input":"What makes a task easy to review?"}'
 
-What else there is: ${url}/openapi.json, and in another terminal npm run demo
+What else there is, to read and to try: ${url}/docs (as a document: ${url}/openapi.json)
+In another terminal, the whole story: npm run demo
 Ctrl-C stops it.
 `;
 }

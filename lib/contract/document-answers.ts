@@ -17,12 +17,22 @@ function schemaOfSuccess(row: Endpoint): Json {
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 
+/** The answer of a row to who has what it answers already, where the row has one. */
+export function unchangedOf(row: Endpoint): Json {
+  if (!row.kept) return {};
+  const headers = { ...requestId, ETag: headerOf('ETag') };
+  return { 304: { description: 'It is still the one that `If-None-Match` names.', headers } };
+}
+
 /** The answer of a row that carries out what was asked, with an example of its data. */
 export function successOf(row: Endpoint, data: unknown): Json {
   const headers: Json = { ...requestId };
-  if (row.versioned && row.data) headers.ETag = headerOf('ETag');
+  if (row.kept || (row.versioned && row.data)) headers.ETag = headerOf('ETag');
   if (row.method === 'POST') headers['Idempotency-Replayed'] = headerOf('IdempotencyReplayed');
-  if (row.media) return { description: row.summary, headers, content: { [row.media]: { schema: { type: 'object' } } } };
+  if (row.media) {
+    const schema = { type: row.media === 'application/json' ? 'object' : 'string' };
+    return { description: row.summary, headers, content: { [row.media]: { schema } } };
+  }
   const example = {
     success: true,
     ...(row.data && { data }),
@@ -91,7 +101,7 @@ export const answerHeaders: Json = {
     schema: { type: 'string' },
   },
   ETag: {
-    description: 'The version of the resource; send it back as If-Match.',
+    description: 'The version of what is answered; that of a task or an agent can be sent back as If-Match.',
     required: true,
     schema: { type: 'string', examples: ['"2"'] },
   },

@@ -1,5 +1,12 @@
 import * as v from 'valibot';
-import { answerHeaders, refusalAnswers, refusalExamples, refusalsOf, successOf } from './document-answers.ts';
+import {
+  answerHeaders,
+  refusalAnswers,
+  refusalExamples,
+  refusalsOf,
+  successOf,
+  unchangedOf,
+} from './document-answers.ts';
 import { documentedEvents } from './document-events.ts';
 import { type Json, namedSchemas, schemaOf } from './document-schemas.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -79,7 +86,7 @@ export function openApiDocument(): Json {
       security: row.scope ? [{ bearer: [row.scope] }] : [],
       ...(given.length > 0 ? { parameters: given } : {}),
       ...(row.body ? { requestBody: requestBody(row.body, body) } : {}),
-      responses: { [row.status]: successOf(row, data), ...refusalsOf(row) },
+      responses: { [row.status]: successOf(row, data), ...unchangedOf(row), ...refusalsOf(row) },
     };
   }
   return {

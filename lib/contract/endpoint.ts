@@ -51,6 +51,8 @@ export type Endpoint = {
   asksModels?: true;
   /** An answer of this media type, without the envelope. */
   media?: string;
+  /** It is the same for as long as its `ETag` is, so that who has it already is answered 304. */
+  kept?: true;
   /** Refusals that this row's own rules can lead to; those that its shape implies are derived (`impliedRefusals`). */
   refuses?: readonly RefusalCode[];
 };
@@ -79,6 +81,12 @@ export type Versioned<Data> = { data: Data; version: number };
 /** Checks an `If-Match` against a version, and throws the refusal if it differs; see `lib/http/preconditions.ts`. */
 export type Precondition = (version: number) => void;
 
+/**
+ * What is answered without the envelope, and headers of its own: a text, or a file in UTF-8 that is kept gzipped. With an
+ * `ETag` among the headers, as a row that is `kept` has, who has it already is answered 304.
+ */
+export type Content = { body: string | Uint8Array; headers: Readonly<Record<string, string>> };
+
 /** What a handler of the row answers: the row's `data`, as a page or with its version where the row says so. */
 export type ResultOf<Row extends Endpoint> = Row['data'] extends Schema
   ? Row['paged'] extends true
@@ -87,7 +95,7 @@ export type ResultOf<Row extends Endpoint> = Row['data'] extends Schema
       ? Versioned<v.InferOutput<Row['data']>>
       : v.InferOutput<Row['data']>
   : Row['media'] extends string
-    ? string
+    ? string | Content
     : unknown;
 
 /** The names of a path's parameters, in order. */

@@ -14,7 +14,7 @@ import { delegateTask } from './delegations.ts';
 import { type Endpoint, pathParameters } from './endpoint.ts';
 import { executeAgent, getExecution, listAgentExecutions, listExecutions } from './executions.ts';
 import { selfImproveAgent } from './improvements.ts';
-import { health, openapi } from './open.ts';
+import { docs, docsScript, health, openapi } from './open.ts';
 import { listSkillCatalogue } from './skills.ts';
 import { createTask, deleteTask, getTask, listTasks, updateTask } from './tasks.ts';
 import { deleteWebhook, getWebhook, listDeliveries, listWebhooks, registerWebhook, testWebhook } from './webhooks.ts';
@@ -54,6 +54,8 @@ export const endpoints = {
   listDeliveries,
   health,
   openapi,
+  docs,
+  docsScript,
 } as const satisfies Record<string, Endpoint>;
 
 /** An operation id. */

@@ -15,4 +15,22 @@ export const openapi = endpoint({
   summary: 'This document',
   status: 200,
   media: 'application/json',
+  kept: true,
+});
+
+export const docs = endpoint({
+  method: 'GET',
+  path: '/docs',
+  summary: 'The page on which to read, search and try all of this',
+  status: 200,
+  media: 'text/html',
+});
+
+export const docsScript = endpoint({
+  method: 'GET',
+  path: '/docs/script.js',
+  summary: 'The script of that page',
+  status: 200,
+  media: 'text/javascript',
+  kept: true,
 });

@@ -1,9 +1,10 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { Endpoint, Page, Versioned } from '../contract/endpoint.ts';
+import type { Content, Endpoint, Page, Versioned } from '../contract/endpoint.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { Schema } from '../contract/shapes.ts';
 import type { ApiEvent, ApiResult } from './exchange.ts';
 import { etagOf } from './preconditions.ts';
+import { represent } from './represent.ts';
 
 const json = 'application/json';
 
@@ -27,12 +28,11 @@ export function envelope(row: Endpoint): MiddlewareObj<ApiEvent, unknown> {
 
 /** The answer of a row whose behaviour returned `result`. */
 function succeed(row: Endpoint, event: ApiEvent, result: unknown): ApiResult {
-  if (row.media)
-    return {
-      statusCode: row.status,
-      headers: { ...headersOf(event), 'Content-Type': row.media },
-      body: result as string,
-    };
+  if (row.media) {
+    const { body, headers } = typeof result === 'string' ? { body: result, headers: {} } : (result as Content);
+    const all = { ...headersOf(event), 'Content-Type': row.media, ...headers };
+    return represent(event, { statusCode: row.status, headers: all }, body);
+  }
   if (row.paged) {
     const { items, total } = result as Page<unknown>;
     const { limit, offset } = queryOf(event);

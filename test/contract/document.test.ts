@@ -199,6 +199,19 @@ describe('an answer in the document', () => {
   });
 });
 
+describe('an open path in the document', () => {
+  it.each([
+    ['/openapi.json', 'application/json', ['200', '304']],
+    ['/docs', 'text/html', ['200']],
+    ['/docs/script.js', 'text/javascript', ['200', '304']],
+  ])('%s answers %s, and 304 to who has it already, where it has a tag', (path, media, statuses) => {
+    const { responses } = at('paths', path, 'get') as { responses: Json };
+    expect(Object.keys(responses).filter((status) => status < '400')).toEqual(statuses);
+    expect(Object.keys(responses['200']?.content as Json)).toEqual([media]);
+    expect(Object.keys(responses['200']?.headers ?? {}).includes('ETag')).toBe(statuses.includes('304'));
+  });
+});
+
 describe('a test delivery in the document', () => {
   const test = '/api/webhooks/{id}/test';
 

@@ -14,7 +14,7 @@ const inOrder = [
   ...['listExecutions', 'listAgentExecutions', 'getExecution', 'getMetrics', 'selfImproveAgent'],
   'listSkillCatalogue',
   ...['registerWebhook', 'listWebhooks', 'getWebhook', 'deleteWebhook', 'testWebhook', 'listDeliveries'],
-  ...['health', 'openapi', 'docs'],
+  ...['health', 'openapi', 'docs', 'docsScript'],
 ];
 
 describe('the rows', () => {
@@ -39,6 +39,8 @@ describe('the rows', () => {
     ['listDeliveries', 'GET', '/api/webhooks/:id/deliveries', 200],
     ['health', 'GET', '/health', 200],
     ['openapi', 'GET', '/openapi.json', 200],
+    ['docs', 'GET', '/docs', 200],
+    ['docsScript', 'GET', '/docs/script.js', 200],
   ] as const)('have %s as %s %s, answered with %i', (operation, method, path, status) => {
     expect(endpoints[operation]).toMatchObject({ method, path, status });
   });
@@ -131,6 +133,7 @@ describe('a name', () => {
     ['/api/webhooks', 'webhooks'],
     ['/health', 'open'],
     ['/openapi.json', 'open'],
+    ['/docs/script.js', 'open'],
   ] as const)('of the family of %s is %s', (path, family) => {
     expect(familyOf({ path })).toBe(family);
   });

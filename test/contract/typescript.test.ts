@@ -55,7 +55,7 @@ describe("the client's types", () => {
   it('take and answer what the schemas of the rows do', () => {
     expectTypeOf<Wrong>().toBeNever();
     expectTypeOf<Misnamed>().toBeNever();
-    expectTypeOf<Exclude<keyof Rows, Taken>>().toEqualTypeOf<'openapi'>();
+    expectTypeOf<Exclude<keyof Rows, Taken>>().toEqualTypeOf<'openapi' | 'docs' | 'docsScript'>();
   });
 
   it('have the bodies of the six events', () => {

@@ -129,6 +129,14 @@ describe('through the gateway', () => {
     expect([head.status, head.headers.allow, head.body]).toEqual([405, 'GET, POST', '']);
   });
 
+  it.each(['/health', '/openapi.json', '/docs', '/docs/script.js'])(
+    'HEAD of the open %s is 405 too',
+    async (target) => {
+      const { status, headers, body } = await sendRaw('HEAD', target);
+      expect([status, headers.allow, body]).toEqual([405, 'GET', '']);
+    },
+  );
+
   it('OPTIONS is 204 with Allow and without a body', async () => {
     const answer = await sendRaw('OPTIONS', '/api/kanban-tasks/%ZZ');
     expect([answer.status, answer.headers.allow, answer.body]).toEqual([204, 'DELETE, GET, PATCH', '']);

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { functionSources } from '../../infra/aws/bundle.ts';
@@ -83,6 +84,22 @@ describe('the bundles', () => {
         'functions/pipeline/run-execution.ts',
       ]),
     );
+  });
+
+  it('have the renderer beside the one that answers it, and nowhere else', async () => {
+    const having: string[] = [];
+    for (const source of functionSources())
+      if ((await readdir(dirname(bundleOf(source)))).includes('scalar')) having.push(source);
+    expect(having).toEqual(['functions/open/docs-script.ts']);
+  });
+
+  it.each(['', 'gzip'])('answer the renderer whole where %j is taken, below what Lambda may answer', async (takes) => {
+    const headers = { 'Accept-Encoding': takes };
+    const answer = await called('functions/open/docs-script.ts', eventOf({ path: '/docs/script.js', headers }));
+    const { body, isBase64Encoded } = answer as { body: string; isBase64Encoded?: boolean };
+    const sent = isBase64Encoded ? gunzipSync(Buffer.from(body, 'base64')).toString() : body;
+    expect(sent).toBe(gunzipSync(await readFile('lib/http/scalar/standalone.js.gz')).toString());
+    expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(5_000_000);
   });
 
   it("have Bedrock's client where models are asked, and nowhere else", async () => {

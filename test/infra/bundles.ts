@@ -16,8 +16,7 @@ const [bundle, event] = process.argv.slice(2);
 const exported = await import(bundle);
 const context = { awsRequestId: 'r', functionName: 'f', getRemainingTimeInMillis: () => 29_000 };
 const answer = event ? await exported.handler(JSON.parse(event), context) : Object.keys(exported);
-console.log('\\n' + JSON.stringify(answer ?? null));
-process.exit();
+process.stdout.write('\\n' + JSON.stringify(answer ?? null) + '\\n', () => process.exit());
 `;
 
 /** What a function of the API answers. */
@@ -40,6 +39,8 @@ export async function bundleAll() {
     const given = event === undefined ? [] : [JSON.stringify(event)];
     const { stdout } = await run(process.execPath, [driverFile, bundleOf(source), ...given], {
       cwd: folder,
+      // The longest answer is the renderer of the docs page.
+      maxBuffer: 8 * 1024 * 1024,
       env: { AWS_REGION: 'eu-central-1', TABLE_NAME: 'table', NODE_OPTIONS: '--enable-source-maps', ...more },
     });
     return JSON.parse(stdout.trim().split('\n').at(-1) as string);

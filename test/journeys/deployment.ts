@@ -8,7 +8,7 @@ import { processesOn } from '../processes.ts';
 /** What a test sends to the service. `body` is sent as JSON. */
 type Sent = { body?: unknown; headers?: Record<string, string>; token?: string };
 
-/** What the service answered, its body parsed; every part of the envelope that an endpoint may have. */
+/** What the service answered, its body parsed if it is JSON; every part of the envelope that an endpoint may have. */
 type Answer<Data> = {
   status: number;
   headers: Headers;
@@ -141,7 +141,8 @@ async function request<Data>(url: string, method: string, path: string, sent: Se
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
-  return { status: answer.status, headers: answer.headers, text, body: text ? JSON.parse(text) : {} };
+  const isJson = text !== '' && !answer.headers.get('content-type')?.startsWith('text/');
+  return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : {} };
 }
 
 /** Waits until a condition holds, for at most half a minute. */

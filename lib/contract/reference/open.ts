@@ -5,4 +5,6 @@ import type { ReferenceOf } from './row.ts';
 export const open = {
   health: { description: 'Asks nothing of what the service depends on.', data: { status: 'ok' } },
   openapi: { description: 'OpenAPI 3.1, made from the same rows as the routes.' },
+  docs: { description: 'This document as a page that is searched, and on which each operation can be tried.' },
+  docsScript: { description: 'Kept by browsers, and asked for by its `ETag`.' },
 } as const satisfies ReferenceOf<typeof rows>;

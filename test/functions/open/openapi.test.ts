@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { handler } from '../../../functions/open/openapi.ts';
-import { call } from '../../service.ts';
+import { contextOf } from '../../../infra/local/functions.ts';
+import { call, eventOf } from '../../service.ts';
 import { errorOf, openBoards } from '../kanban-tasks/board.ts';
 
 await openBoards();
@@ -16,4 +17,12 @@ it('answers the document to anyone, without a token and without the envelope', a
 it('is refused with 400 validation_failed for a query, which it does not take', async () => {
   const answer = await call(handler, { path: '/openapi.json', query: 'format=yaml' });
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'validation_failed']);
+});
+
+it('is kept by who asks again, who is answered 304 as long as it is the same', async () => {
+  const { headers } = await call(handler, { path: '/openapi.json' });
+  const ask = (tag: string) =>
+    handler(eventOf({ path: '/openapi.json', headers: { 'If-None-Match': tag } }), contextOf('openapi', 29));
+  expect(await ask(String(headers.ETag))).toMatchObject({ statusCode: 304, headers: { ETag: headers.ETag } });
+  expect(await ask('W/"of another version"')).toMatchObject({ statusCode: 200 });
 });

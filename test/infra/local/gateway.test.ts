@@ -11,8 +11,10 @@ vi.mock('../../../infra/local/functions.ts', async (importActual) => ({
     if (event.headers['x-fail']) throw new Error('a fault of ours');
     const { functionName, awsRequestId } = context;
     const called = { handler: `${folder}/${file}`, event, functionName, awsRequestId };
-    const body = JSON.stringify({ ...called, remainingMs: context.getRemainingTimeInMillis() });
-    return { statusCode: 299, headers: { 'X-Made-By': 'handler' }, body };
+    const text = JSON.stringify({ ...called, remainingMs: context.getRemainingTimeInMillis() });
+    const isBase64Encoded = event.headers['x-bytes'] !== undefined;
+    const body = isBase64Encoded ? Buffer.from([0, 0xff, 0xfe, 1]).toString('base64') : text;
+    return { statusCode: 299, headers: { 'X-Made-By': 'handler' }, body, isBase64Encoded };
   },
 }));
 
@@ -31,18 +33,18 @@ type Sent = { headers?: Record<string, string | string[]>; body?: Buffer };
 
 /** Sends a request as it is, without a client's own ideas of paths. */
 function send(method: string, path: string, { headers = {}, body }: Sent = {}) {
-  return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; text: string }>((resolve, reject) => {
+  return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; bytes: Buffer }>((resolve, reject) => {
     const { port } = new URL(gateway.url);
     const sending = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, async (answer) => {
-      const text = Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>)).toString();
-      resolve({ status: answer.statusCode as number, headers: answer.headers, text });
+      const bytes = Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>));
+      resolve({ status: answer.statusCode as number, headers: answer.headers, bytes });
     });
     sending.on('error', reject).end(body);
   });
 }
 
 const called = async (method: string, path: string, sent?: Sent): Promise<Called> =>
-  JSON.parse((await send(method, path, sent)).text) as Called;
+  JSON.parse((await send(method, path, sent)).bytes.toString()) as Called;
 
 it('calls the row’s function with the event of API Gateway', async () => {
   const id = 'tk_01K00000000000000000000000';
@@ -77,6 +79,11 @@ it('calls the row’s function with the event of API Gateway', async () => {
 it('hands the answer over as the function made it', async () => {
   const answer = await send('GET', '/api/kanban-tasks');
   expect([answer.status, answer.headers['x-made-by']]).toEqual([299, 'handler']);
+});
+
+it('hands bytes over that the function answers in base64', async () => {
+  const answer = await send('GET', '/health', { headers: { 'X-Bytes': 'yes' } });
+  expect([answer.status, answer.bytes]).toEqual([299, Buffer.from([0, 0xff, 0xfe, 1])]);
 });
 
 it('joins repeated headers with commas, and keeps those named like parts of every object', async () => {
@@ -129,6 +136,8 @@ it.each([
   ['DELETE', '/api/webhooks/x', 'webhooks/delete-webhook'],
   ['GET', '/health', 'open/health'],
   ['GET', '/openapi.json', 'open/openapi'],
+  ['GET', '/docs', 'open/docs'],
+  ['GET', '/docs/script.js', 'open/docs-script'],
 ])('gives %s %s to %s', async (method, path, handler) => {
   expect((await called(method, path)).handler).toBe(handler);
 });
@@ -141,6 +150,7 @@ it.each([
   ['OPTIONS', '/api/kanban-tasks'],
   ['GET', '/API/kanban-tasks'],
   ['GET', '/api/kanban-tasks/a/b'],
+  ['GET', '/docs/'],
 ])('gives %s %s to the $default function, without parameters', async (method, path) => {
   const { handler, event } = await called(method, path);
   expect([handler, event.routeKey]).toEqual(['open/unmatched', '$default']);
@@ -156,15 +166,15 @@ it('gives each call a context of its own with the time that is left', async () =
 });
 
 it('answers what API Gateway answers for a function that fails, and says nothing of the fault', async () => {
-  const { status, text } = await send('GET', '/health', { headers: { 'X-Fail': 'yes' } });
-  expect([status, text]).toEqual([500, '{"message":"Internal Server Error"}']);
+  const { status, bytes } = await send('GET', '/health', { headers: { 'X-Fail': 'yes' } });
+  expect([status, bytes.toString()]).toEqual([500, '{"message":"Internal Server Error"}']);
 });
 
 it('refuses what is over 10 MB without calling anything', async () => {
   const most = await send('POST', '/api/kanban-tasks', { body: Buffer.alloc(10 * 1024 * 1024, ' ') });
   expect(most.status).toBe(299);
   const over = await send('POST', '/api/kanban-tasks', { body: Buffer.alloc(10 * 1024 * 1024 + 1, ' ') });
-  expect([over.status, over.text]).toEqual([413, '{"message":"Request Too Long"}']);
+  expect([over.status, over.bytes.toString()]).toEqual([413, '{"message":"Request Too Long"}']);
 });
 
 it('says that its port is taken', async () => {

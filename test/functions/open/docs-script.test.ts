@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { handler } from '../../../functions/open/docs-script.ts';
+import { contextOf } from '../../../infra/local/functions.ts';
+import { call, eventOf } from '../../service.ts';
+import { errorOf, openBoards } from '../kanban-tasks/board.ts';
+
+await openBoards();
+
+const source = readFileSync('lib/http/scalar/SOURCE.md', 'utf8');
+const ask = (headers: Record<string, string> = {}) =>
+  handler(eventOf({ path: '/docs/script.js', headers }), contextOf('docsScript', 29));
+
+it('answers the script to anyone as a script, and gzipped to who takes that', async () => {
+  const [plain, compressed] = [await ask(), await ask({ 'Accept-Encoding': 'gzip, deflate, br' })];
+  expect([plain.statusCode, compressed.statusCode]).toEqual([200, 200]);
+  expect(plain.headers?.['Content-Type']).toBe('text/javascript; charset=utf-8');
+  expect(compressed.headers).toMatchObject({ 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' });
+  expect(compressed.isBase64Encoded).toBe(true);
+  expect(gunzipSync(Buffer.from(compressed.body as string, 'base64')).toString()).toBe(plain.body);
+});
+
+it('is the release that its source names, byte for byte', async () => {
+  const { body = '' } = await ask();
+  const [, release] = /^\* (@scalar\/api-reference [\d.]+)$/m.exec(body) ?? [];
+  expect(source).toContain(String(release).replace(' ', '@'));
+  expect(source).toContain(createHash('sha256').update(body).digest('hex'));
+});
+
+it('is kept by a browser, which is answered 304 as long as it is the same', async () => {
+  const { headers = {} } = await ask();
+  expect(headers['Cache-Control']).toBe('no-cache');
+  const again = await ask({ 'If-None-Match': String(headers.ETag) });
+  expect([again.statusCode, again.body, again.headers?.ETag]).toEqual([304, undefined, headers.ETag]);
+  expect((await ask({ 'If-None-Match': 'W/"of another release"' })).statusCode).toBe(200);
+});
+
+it('is refused with 400 validation_failed for a query, which it does not take', async () => {
+  const answer = await call(handler, { path: '/docs/script.js', query: 'v=1' });
+  expect([answer.status, errorOf(answer).code]).toEqual([400, 'validation_failed']);
+  expect(answer.headers).not.toHaveProperty('ETag');
+});
