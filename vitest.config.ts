@@ -9,6 +9,9 @@ process.env.NODE_COMPILE_CACHE ??= 'node_modules/.cache/compiled';
 /** The tests of the deployed stack. */
 const deployed = 'test/deploy/stack.test.ts';
 
+/** The tests of the docs page, which need a browser. */
+const inBrowser = 'test/docs-page/docs-page.test.ts';
+
 const common = {
   // A worker's start is a good part of a short file's time, and a thread starts sooner than a process.
   pool: 'threads' as const,
@@ -25,7 +28,7 @@ export default defineConfig({
           ...common,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.slow.test.ts', deployed],
+          exclude: ['test/**/*.slow.test.ts', deployed, inBrowser],
           testTimeout: 20_000,
         },
       },
@@ -35,6 +38,15 @@ export default defineConfig({
           name: 'slow',
           include: ['test/**/*.slow.test.ts'],
           testTimeout: 300_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        // Run by `npm run test:browser`.
+        test: {
+          name: 'browser',
+          include: [inBrowser],
+          testTimeout: 120_000,
           hookTimeout: 120_000,
         },
       },

@@ -7,7 +7,7 @@ import { docsScript, openapi } from '../contract/open.ts';
  * a reader, or offers services of others, is off; a token that is entered is kept in the page alone.
  */
 const configuration = {
-  url: openapi.path,
+  documentDownloadType: 'none',
   authentication: { preferredSecurityScheme: 'bearer' },
   persistAuth: false,
   telemetry: false,
@@ -20,7 +20,22 @@ const configuration = {
   customCss: '@media (max-width: 767px) { .scalar-client .scalar-sidebar-toggle { display: none } }',
 };
 
-const start = `Scalar.createApiReference('#reference', ${JSON.stringify(configuration)});`;
+/**
+ * Shows the document. Scalar sends the first value of an enumeration with each request that is tried, so that a list
+ * would be filtered by what nobody chose: what a query may leave out is left out until it is ticked. The document as
+ * it is, without such marks, is linked.
+ */
+const start = `
+fetch('${openapi.path}').then((answer) => answer.json()).then((document) => {
+  for (const { parameters = [] } of Object.values(document.paths).flatMap(Object.values))
+    for (const parameter of parameters.filter((one) => one.in === 'query' && !one.required)) {
+      const { default: usual, enum: [first] = [] } = parameter.schema;
+      parameter.examples = { unset: { value: parameter.example ?? usual ?? first ?? '', 'x-disabled': true } };
+    }
+  document.externalDocs = { url: '${openapi.path}', description: 'This as an OpenAPI document' };
+  Scalar.createApiReference('#reference', { ...${JSON.stringify(configuration)}, content: document });
+});
+`;
 
 /**
  * Runs the two scripts of the page and no other, and lets it send to this service alone. Styles are inline because the

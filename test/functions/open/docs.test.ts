@@ -59,7 +59,7 @@ it('sends to this service alone, and stands in no frame', () => {
 
 it('names nothing but rows of this service', () => {
   expect(addresses).toEqual(['data:,', endpoints.openapi.path, endpoints.docsScript.path]);
-  expect(inline[0]).toContain(JSON.stringify({ url: endpoints.openapi.path }).slice(1, -1));
+  expect(inline[0]).toContain(`fetch('${endpoints.openapi.path}')`);
   expect(body).not.toMatch(/https?:/);
 });
 

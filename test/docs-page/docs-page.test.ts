@@ -1,0 +1,117 @@
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Deployment, startDeployment } from '../journeys/deployment.ts';
+import { findChromium } from './chromium.ts';
+import { openDocs, type Reader, screens } from './reader.ts';
+
+type Document = { paths: Record<string, Record<string, { summary: string }>> };
+type Task = { title: string; priority: string };
+
+const program = findChromium(process.env);
+if (!program)
+  console.warn('The docs page was not tried: there is no Chromium here. Install one, or name its program in CHROMIUM.');
+
+const tasks = '/api/kanban-tasks';
+
+/** What a browser notes of every answer that is a refusal, though the page shows it as it should. */
+const refused = 'Failed to load resource: the server responded with a status of 401 (Unauthorized)';
+
+describe.runIf(program)('the docs page', () => {
+  let browser: Browser;
+  let service: Deployment;
+
+  beforeAll(async () => {
+    service = await startDeployment();
+    browser = await chromium.launch({ executablePath: program as string });
+  });
+  afterAll(() => browser?.close());
+
+  async function summaryOf(method: string, path: string): Promise<string> {
+    const document = JSON.parse((await service.api('GET', '/openapi.json')).text) as Document;
+    return document.paths[path]?.[method]?.summary as string;
+  }
+
+  describe.each(Object.entries(screens))('on a %s', (screen, viewport) => {
+    let reader: Reader;
+    let expectedFaults: string[];
+
+    beforeEach(async () => {
+      expectedFaults = [];
+      reader = await openDocs(await browser.newContext({ viewport }), service.url);
+    });
+
+    afterEach(async () => {
+      const { requests, faults } = reader.noted;
+      await reader.page.context().close();
+      expect(requests.slice(0, 3).map(({ pathname }) => pathname)).toEqual([
+        '/docs',
+        '/docs/script.js',
+        '/openapi.json',
+      ]);
+      expect(requests.filter(({ origin }) => origin !== service.url)).toEqual([]);
+      expect(faults).toEqual(expectedFaults);
+    });
+
+    it('is no wider than the screen, to its end', async () => {
+      await reader.page.keyboard.press('End');
+      expect(await reader.overhang()).toBe(0);
+    });
+
+    it('links the document itself', async () => {
+      const link = reader.page.getByRole('link', { name: 'This as an OpenAPI document' });
+      expect(await link.getAttribute('href')).toBe('/openapi.json');
+    });
+
+    it.each([
+      ['post', tasks, 'its summary'],
+      ['post', '/api/agents/{name}/self-improve', 'its summary'],
+      ['get', '/api/webhooks/{id}/deliveries', 'its path'],
+    ])('finds %s %s by %s, and leads there', async (method, path, by) => {
+      const summary = await summaryOf(method, path);
+      await reader.search(by === 'its path' ? path : summary);
+      await reader.choose(summary);
+      expect(await reader.overhang()).toBe(0);
+      await reader.openClient(method, path);
+    });
+
+    it('shows that a request without a token is answered 401', async () => {
+      expectedFaults = [refused];
+      await reader.openClient('get', tasks);
+      await reader.send('401 Unauthorized');
+      expect(await reader.shownBody()).toContain('"unauthorized"');
+    });
+
+    it('creates a task with a token, and shows the 201', async () => {
+      const title = `Tried on a ${screen}`;
+      await reader.enterToken(service.token);
+      await reader.search(tasks);
+      await reader.choose(await summaryOf('post', tasks));
+      await reader.openClient('post', tasks);
+      await reader.writeBody({ title, priority: 'high' });
+      await reader.send('201 Created');
+      expect(await reader.shownBody()).toContain(`"${title}"`);
+      expect(await reader.overhang()).toBe(0);
+      const { body } = await service.api<Task[]>('GET', tasks);
+      expect(body.data.filter((task) => task.title === title)).toMatchObject([{ title, priority: 'high' }]);
+    });
+
+    it('reads the board with a token, and shows the 200', async () => {
+      const { body } = await service.api('POST', tasks, { body: { title: 'To be read' } });
+      await reader.enterToken(service.token);
+      await reader.openClient('get', tasks);
+      await reader.send('200 OK');
+      expect(await reader.shownBody()).toContain(`"${body.data.id}"`);
+    });
+
+    it('keeps a token nowhere, so that it is gone when the page is loaded again', async () => {
+      expectedFaults = [refused];
+      await reader.enterToken(service.token);
+      await reader.openClient('get', tasks);
+      await reader.send('200 OK');
+      expect(await reader.kept()).not.toContain(service.token);
+      await reader.page.reload();
+      await reader.openClient('get', tasks);
+      await reader.send('401 Unauthorized');
+    });
+  });
+});
