@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../../infra/local/problem.ts';
 import { processesOn } from '../processes.ts';
+import { installPrograms } from '../python.ts';
 import { startEmulator } from './emulator.ts';
 import { type Leashed, startLeashed } from './leash.ts';
 import { startModel } from './model.ts';
-import { installEmulator } from './python.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const startedAt = Date.now();
@@ -25,7 +25,10 @@ function say(text: string): void {
 /** `npm run test:deploy`: the very stack in an emulator of AWS, for as long as its tests take. */
 async function main(): Promise<number> {
   say('installing an emulator of AWS and cfn-lint into .deploy, if they are not there');
-  const programs = await installEmulator(join(root, '.deploy', 'emulator'));
+  const programs = await installPrograms(join(root, '.deploy', 'emulator'), {
+    what: 'the emulator of AWS that the stack is deployed to, and cfn-lint',
+    requirements: join(import.meta.dirname, 'requirements.txt'),
+  });
   // Named by every process of the emulator and of the functions that it runs.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-deploy-')));
   ends.push(() => {

@@ -2,11 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { Problem } from '../../infra/local/problem.ts';
-import { installEmulator } from './python.ts';
+import { Problem } from '../infra/local/problem.ts';
+import { installPrograms, NoPython } from './python.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'crewboard-python-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const requirements = join(folder, 'requirements.txt');
+writeFileSync(requirements, 'a-program==1.0.0\n');
+const wanted = { what: 'a program', requirements };
 
 /** A program of this name that ends with a code, as Python does with what it is probed by. */
 function program(name: string, code: number): string {
@@ -17,14 +21,14 @@ function program(name: string, code: number): string {
 
 it('says what to install where there is no Python, or none that will do', async () => {
   const pythons = [join(folder, 'none'), program('too-old', 1)];
-  const installed = installEmulator(join(folder, 'emulator'), pythons);
-  await expect(installed).rejects.toThrow(Problem);
+  const installed = installPrograms(join(folder, 'installed'), wanted, pythons);
+  await expect(installed).rejects.toThrow(NoPython);
   await expect(installed).rejects.toThrow(/Python 3\.10 or later with its modules venv and ensurepip.*python3-venv/);
 });
 
 it('takes the first Python that will do, and says it where the installation fails', async () => {
   const pythons = [program('old', 1), program('fit', 0)];
-  const installed = installEmulator(join(folder, 'emulator'), pythons);
+  const installed = installPrograms(join(folder, 'installed'), wanted, pythons);
   await expect(installed).rejects.toThrow(Problem);
-  await expect(installed).rejects.toThrow(/cannot be installed/);
+  await expect(installed).rejects.toThrow(/Cannot install a program/);
 });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Problem } from '../../infra/local/problem.ts';
+import { Problem } from '../infra/local/problem.ts';
 
 /** By which names Python goes, the machine's own choice first. */
 const names = ['python3', 'python', 'python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3.10'];
@@ -10,37 +10,45 @@ const names = ['python3', 'python', 'python3.14', 'python3.13', 'python3.12', 'p
 /** Succeeds with a Python that can make an environment: Debian parts `ensurepip` from the rest. */
 const probe = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))';
 
-const requirements = join(import.meta.dirname, 'requirements.txt');
+/** Programs in Python that tests use: what they are, in words, and the file that pins them and all that they need. */
+export type PythonPrograms = { what: string; requirements: string };
+
+/** There is no Python here that will do. */
+export class NoPython extends Problem {}
 
 /**
- * Installs the emulator, once for each change of what is required.
+ * Installs programs in an environment of their own, once for each change of what they require.
  *
  * @param folder where to
- * @returns the folder of its programs
- * @throws `Problem` where there is no fit Python, or the installation fails
+ * @returns the folder of the programs
+ * @throws `NoPython` where there is no fit Python, `Problem` where the installation fails
  */
-export async function installEmulator(folder: string, pythons: readonly string[] = names): Promise<string> {
+export async function installPrograms(
+  folder: string,
+  { what, requirements }: PythonPrograms,
+  pythons: readonly string[] = names,
+): Promise<string> {
   const version = createHash('sha256').update(readFileSync(requirements)).digest('hex');
   const programs = join(folder, 'bin');
   const mark = join(folder, 'installed');
   if (existsSync(mark) && readFileSync(mark, 'utf8') === version) return programs;
 
-  const python = await findPython(pythons);
+  const python = await findPython(pythons, what);
   rmSync(folder, { recursive: true, force: true });
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-input', '-r', requirements];
   for (const [program, args] of [[python, ['-m', 'venv', folder]] as const, [join(programs, 'python'), pip] as const]) {
     const { code, output } = await run(program, args);
-    if (code !== 0) throw new Problem(`The emulator of AWS cannot be installed:\n${output}`);
+    if (code !== 0) throw new Problem(`Cannot install ${what}:\n${output}`);
   }
   writeFileSync(mark, version);
   return programs;
 }
 
-async function findPython(pythons: readonly string[]): Promise<string> {
+async function findPython(pythons: readonly string[], what: string): Promise<string> {
   for (const name of pythons) if ((await run(name, ['-c', probe])).code === 0) return name;
-  throw new Problem(
-    'The emulator of AWS that the stack is deployed to needs Python 3.10 or later with its modules venv and ensurepip, ' +
-      'and none is on the PATH. Install it (on Debian and Ubuntu: apt-get install python3 python3-venv).',
+  throw new NoPython(
+    `To install ${what}, Python 3.10 or later with its modules venv and ensurepip is needed, and none is on the PATH. ` +
+      'Install it (on Debian and Ubuntu: apt-get install python3 python3-venv).',
   );
 }
 
