@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, it } from 'vitest';
+
+const folder = mkdtempSync(join(tmpdir(), 'crewboard-fence-'));
+const server = createServer((_, response) => response.end('here'));
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Dials as the sender does: a name by its look-up, and addresses as they are. */
+const program = `
+import { lookup } from 'node:dns';
+import { connect } from 'node:net';
+const tried = (options) => new Promise((resolve) => {
+  const socket = connect({ lookup, ...options }, () => { resolve('connected'); socket.destroy(); });
+  socket.once('error', ({ code }) => resolve(code));
+});
+const said = [];
+for (const host of ['example.com', '192.0.2.1', '2001:db8::1']) said.push(await tried({ host, port: 443 }));
+for (const host of ['127.0.0.1', 'localhost']) said.push(await tried({ host, port: Number(process.env.PORT), family: 4 }));
+console.log(said.join(' '));`;
+
+it('lets a process reach the loopback alone, and notes what else it tried', async () => {
+  const noted = join(folder, 'fence.log');
+  const fence = new URL('./fence.ts', import.meta.url).href;
+  const { port } = server.address() as AddressInfo;
+  const env = { PATH: process.env.PATH, FUZZ_FENCE: noted, PORT: String(port) };
+  const args = [`--import=${fence}`, '--input-type=module', '--eval', program];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+  expect(stdout.trim()).toBe('ENOTFOUND ECONNREFUSED ECONNREFUSED connected connected');
+  expect(readFileSync(noted, 'utf8')).toBe('example.com\n192.0.2.1\n2001:db8::1\n');
+});

@@ -1,0 +1,36 @@
+import dns from 'node:dns';
+import { appendFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { isIP, Socket } from 'node:net';
+
+/**
+ * Loaded into the fuzzed service before anything else: nothing that it dials or looks up leaves the loopback. Whatever a
+ * generated URL may lead to is refused here and noted in the file that `FUZZ_FENCE` names, a line each.
+ */
+const noted = process.env.FUZZ_FENCE as string;
+
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127\./.test(host);
+
+/** How an attempt to leave fails: as a name that there is not, or an address that nothing answers at. */
+function refused(what: string, code: string): Error {
+  appendFileSync(noted, `${what}\n`);
+  return Object.assign(new Error(`${what} is outside the loopback`), { code });
+}
+
+type Lookup = (host: string, ...rest: [(error: Error) => void] | [unknown, (error: Error) => void]) => void;
+const lookup = dns.lookup as Lookup;
+dns.lookup = ((host, ...rest) => {
+  if (isLoopback(host) || isIP(host)) return lookup(host, ...rest);
+  const callback = rest.at(-1) as (error: Error) => void;
+  process.nextTick(callback, refused(host, 'ENOTFOUND'));
+}) satisfies Lookup as unknown as typeof dns.lookup;
+syncBuiltinESMExports();
+
+const { connect } = Socket.prototype;
+Socket.prototype.connect = function (this: Socket, ...args: unknown[]) {
+  // Node's own modules hand the normalized arguments over in an array, callers one by one.
+  const [target] = args.flat() as [{ host?: string } | undefined];
+  const host = typeof target === 'object' ? target.host : undefined;
+  if (host && isIP(host) && !isLoopback(host)) return this.destroy(refused(host, 'ECONNREFUSED'));
+  return Reflect.apply(connect, this, args);
+} as typeof connect;

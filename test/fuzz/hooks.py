@@ -1,0 +1,108 @@
+"""What schemathesis is told of this service beyond its document: see schemathesis.toml for the rest."""
+
+import json
+import os
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from urllib.parse import unquote
+
+import requests
+import schemathesis
+
+# Written by main.ts: the service's address, what the other organization has, and where the tally goes.
+stage = json.loads(Path(os.environ["FUZZ_STAGE"]).read_text(encoding="utf-8"))
+authorization = {"Authorization": f"Bearer {os.environ['FUZZ_TOKEN']}"}
+
+REGISTER = "POST /api/webhooks/register"
+DELETES = {"DELETE /api/kanban-tasks/{id}", "DELETE /api/agents/{name}", "DELETE /api/webhooks/{id}"}
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """Lets no URL be registered that leads out of the loopback, nothing be deleted that the rest stands on."""
+    if case.operation.label in DELETES:
+        kept = stage["kept"]
+        case.path_parameters = {name: kept.get(str(value), value) for name, value in case.path_parameters.items()}
+    if not isinstance(case.body, dict):
+        return
+    url = case.body.get("url")
+    if case.operation.label == REGISTER and isinstance(url, str) and leads_out(url):
+        case.body = {**case.body, "url": "https://receiver.invalid/made-up"}
+    if case.meta and case.meta.generation.mode.is_positive:
+        case.body = {name: kept_valid(name, value) for name, value in case.body.items()}
+
+
+def kept_valid(name, value):
+    """A valid field after what dictionaries.ts and document.ts have done to it."""
+    if name == "dependsOn":
+        # Drawn from a dictionary one by one, which may be the same one twice.
+        return list(dict.fromkeys(value))
+    if name in ("input", "instruction") and value.isspace():
+        # Their pattern is not in the fuzzed document.
+        return f"{value}."
+    return value
+
+
+def leads_out(url):
+    """Whether the service may take a URL for one of https that is neither refused nor of a name that nobody has."""
+    # As the WHATWG URL standard reads it: white space around it, tabs and line ends within it do not count.
+    read = re.sub(r"[\t\n\r]", "", url.strip("".join(map(chr, range(33))))).lower()
+    if not read.startswith("https:"):
+        return False
+    return re.fullmatch(r"https://([^/?#\\@]*@)?(([a-z0-9-]+\.)*invalid|10\.0\.0\.1|\[::1\])(:\d+)?(/[^\\]*)?", read) is None
+
+
+# Each event goes to every webhook that hears it: a hundred of them would be all that the service is busy with.
+MOST_WEBHOOKS = 6
+registered = []
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    """Keeps the number of webhooks small."""
+    if case.operation.label == REGISTER and response.status_code == 201:
+        registered.append(response.json()["data"]["id"])
+        if len(registered) > MOST_WEBHOOKS:
+            requests.delete(f"{stage['url']}/api/webhooks/{registered.pop(0)}", headers=authorization, timeout=30)
+
+
+# What tells that a thing is there. A key that was used before is told of before anything is looked at.
+TELLING = {403, 409, 412, 422}
+BEFORE_ANY_LOOK = "idempotency_key_reused"
+
+
+@schemathesis.check
+def other_organization(ctx, response, case):
+    """No answer shows anything of the other organization, changes it, or tells that it is there."""
+    answer = response.text + json.dumps(dict(response.headers))
+    if stage["words"] in answer:
+        raise AssertionError("The answer has a text of the other organization")
+    url, body = unquote(response.request.url), response.request.body or b""
+    sent = body if isinstance(body, str) else body.decode("utf-8", "replace")
+    for thing in stage["others"]:
+        if thing in answer and thing not in url and thing not in sent:
+            raise AssertionError(f"The answer names {thing} of the other organization")
+        path, _, query = url.partition("?")
+        succeeded = 200 <= response.status_code < 300
+        telling = response.status_code in TELLING and BEFORE_ANY_LOOK not in answer
+        if thing in path and (succeeded or telling):
+            raise AssertionError(f"{response.status_code} tells of {thing} of the other organization")
+        if thing in sent and succeeded:
+            raise AssertionError(f"A request with {thing} of the other organization succeeded")
+        if thing in query and succeeded and response.json()["pagination"]["total"] != 0:
+            raise AssertionError(f"A list has something of {thing} of the other organization")
+
+
+@schemathesis.check
+class Tally:
+    """Counts what was asked and answered, for the summary."""
+
+    def __init__(self):
+        self.statuses = defaultdict(Counter)
+
+    def after_response(self, ctx, response, case):
+        self.statuses[case.operation.label][response.status_code] += 1
+
+    def after_run(self, ctx):
+        Path(stage["tally"]).write_text(json.dumps(self.statuses), encoding="utf-8")
