@@ -21,17 +21,18 @@ const configuration = {
 };
 
 /**
- * Shows the document. Scalar sends the first value of an enumeration with each request that is tried, so that a list
- * would be filtered by what nobody chose: what a query may leave out is left out until it is ticked. The document as
- * it is, without such marks, is linked.
+ * Shows the document. Scalar sends the first value of an enumeration, or an example, with each request that is tried:
+ * a list would be filtered by what nobody chose, and the second POST refused for its Idempotency-Key. What a query or
+ * the headers may leave out is left out until it is ticked. The document as it is, without such marks, is linked.
  */
 const start = `
 fetch('${openapi.path}').then((answer) => answer.json()).then((document) => {
-  for (const { parameters = [] } of Object.values(document.paths).flatMap(Object.values))
-    for (const parameter of parameters.filter((one) => one.in === 'query' && !one.required)) {
-      const { default: usual, enum: [first] = [] } = parameter.schema;
-      parameter.examples = { unset: { value: parameter.example ?? usual ?? first ?? '', 'x-disabled': true } };
-    }
+  const operations = Object.values(document.paths).flatMap(Object.values);
+  const parameters = [...Object.values(document.components.parameters), ...operations.flatMap((one) => one.parameters ?? [])];
+  for (const parameter of parameters.filter((one) => one.in && one.in !== 'path' && !one.required)) {
+    const { default: usual, enum: [first] = [], examples: [example] = [] } = parameter.schema;
+    parameter.examples = { unset: { value: usual ?? first ?? example ?? '', 'x-disabled': true } };
+  }
   document.externalDocs = { url: '${openapi.path}', description: 'This as an OpenAPI document' };
   Scalar.createApiReference('#reference', { ...${JSON.stringify(configuration)}, content: document });
 });

@@ -76,6 +76,8 @@ describe.runIf(program)('the docs page', () => {
 
     it('shows that a request without a token is answered 401', async () => {
       expectedFaults = [refused];
+      await reader.search(tasks);
+      await reader.choose(await summaryOf('get', tasks));
       await reader.openClient('get', tasks);
       await reader.send('401 Unauthorized');
       expect(await reader.shownBody()).toContain('"unauthorized"');
@@ -110,6 +112,8 @@ describe.runIf(program)('the docs page', () => {
       await reader.send('200 OK');
       expect(await reader.kept()).not.toContain(service.token);
       await reader.page.reload();
+      await reader.search(tasks);
+      await reader.choose(await summaryOf('get', tasks));
       await reader.openClient('get', tasks);
       await reader.send('401 Unauthorized');
     });
