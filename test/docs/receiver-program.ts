@@ -63,6 +63,8 @@ export type Started = {
   line: (text: string) => Promise<string>;
   /** All that it has printed so far. */
   lines: string[];
+  /** All that it has complained of so far. */
+  complaint: () => string;
   /** Its exit code and what it complained of, once it has ended. */
   ended: Promise<{ code: number | null; complaint: string }>;
   stop: () => Promise<void>;
@@ -81,12 +83,19 @@ export function programIn({ name, block, file, build, run: [command = '', ...arg
   const [builder, ...arguments_] = build ?? [];
   if (builder) execFileSync(builder, arguments_, { cwd, env: { ...process.env, ...offline } });
   return {
-    start: (secret) => {
-      const env = { ...process.env, PORT: '0', WEBHOOK_SECRET: secret };
-      return watched(spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
-    },
+    start: (secret) => startReceiver([command, ...args], { WEBHOOK_SECRET: secret }, cwd),
     remove: () => rmSync(cwd, { recursive: true }),
   };
+}
+
+/** Starts a receiver on a free port: a command in a folder, with an environment beside this process's own. */
+export function startReceiver(
+  [command = '', ...args]: string[],
+  environment: Record<string, string>,
+  cwd = '.',
+): Started {
+  const env = { ...process.env, PORT: '0', ...environment };
+  return watched(spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
 function watched(child: ChildProcessByStdio<null, Readable, Readable>): Started {
@@ -99,6 +108,7 @@ function watched(child: ChildProcessByStdio<null, Readable, Readable>): Started 
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, complaint }));
   return {
     lines,
+    complaint: () => complaint,
     ended,
     line: async (text) => {
       const late = AbortSignal.timeout(patienceMs);

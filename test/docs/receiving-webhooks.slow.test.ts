@@ -1,34 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { ulid } from 'ulid';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { type EventName, eventNames } from '../../lib/contract/events.ts';
+import { eventNames } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
-import { sampleOf } from '../../lib/webhooks/samples.ts';
 import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
+import { delivery, minutes, type Posted, secret, tampered } from './posted.ts';
 import { languages, type Program, programIn, type Started, whyMissing } from './receiver-program.ts';
-
-const secret = 'ein geheimes Wort: ü🚀';
-const minutes = (count: number) => count * 60_000;
-
-/** What is posted to a receiver. */
-type Posted = { deliveryId: string; body: string; headers: Record<string, string> };
-
-/** A delivery as the service makes it, with text beyond ASCII in it. */
-function delivery(given: { event?: EventName; sentAt?: number; key?: string } = {}): Posted {
-  const { event = 'task.created', sentAt = Date.now(), key = secret } = given;
-  const deliveryId = `dlv_${ulid()}`;
-  const { data } = sampleOf(event, ulid, sentAt);
-  const told = { event, deliveryId, timestamp: timestamp(sentAt), data: { ...data, note: 'Grüße 🚀' } };
-  const body = JSON.stringify(told);
-  return { deliveryId, body, headers: deliveryHeaders({ event, deliveryId, sentAt, body }, key) };
-}
-
-/** A delivery whose body was changed after it was signed. */
-function tampered(change: (body: string) => string): Posted {
-  const posted = delivery();
-  return { ...posted, body: change(posted.body) };
-}
 
 /** A delivery with other text in the place of its body, signed as it should be. */
 function signedAs(change: (body: string) => string): Posted {

@@ -13,6 +13,9 @@ const refused = [
   ['lib/client/b.ts', './verify-webhook.ts'],
   ['lib/client/c.ts', 'undici'],
   ['lib/client/d.ts', 'node:http'],
+  ['docs/examples/a.ts', '../../lib/contract/events.ts'],
+  ['docs/examples/b.ts', '../../infra/local/main.ts'],
+  ['docs/examples/c.ts', './b.ts'],
   ['lib/table/a.ts', '../tasks/tasks.ts'],
   ['lib/table/b.ts', '../http/serve.ts'],
   ['lib/table/c.ts', '../app.ts'],
@@ -48,6 +51,8 @@ const refused = [
 const allowed = [
   ['lib/contract/ok.ts', './shapes.ts'],
   ['lib/client/ok.ts', 'node:crypto'],
+  ['docs/examples/ok.ts', '../../lib/client/client.ts'],
+  ['docs/examples/fine.ts', 'express'],
   ['lib/table/ok.ts', '../contract/ids.ts'],
   ['lib/model/ok.ts', '../contract/deployment.ts'],
   ['lib/tasks/ok.ts', '../table/tasks.ts'],

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventNames } from '../../lib/contract/events.ts';
+import { until } from '../journeys/deployment.ts';
+import { delivery, minutes, type Posted, secret, tampered } from './posted.ts';
+import { type Started, startReceiver } from './receiver-program.ts';
+
+const command = [process.execPath, 'docs/examples/express-receiver.ts'];
+let receiver: Started;
+let withoutSecret: Started;
+let url: string;
+
+/** A service that has lost every execution. */
+const service = createServer((_, response) => {
+  const error = { code: 'not_found', message: 'There is no such execution.', requestId: 'r-1' };
+  response.writeHead(404, { 'Content-Type': 'application/json' }).end(JSON.stringify({ success: false, error }));
+});
+
+// Not while tests are collected: where all are left out nobody would stop them.
+beforeAll(async () => {
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  const { port } = service.address() as AddressInfo;
+  const toService = { CREWBOARD_URL: `http://127.0.0.1:${port}`, CREWBOARD_TOKEN: 'none' };
+  withoutSecret = startReceiver(command, { ...toService, WEBHOOK_SECRET: '' });
+  receiver = startReceiver(command, { ...toService, WEBHOOK_SECRET: secret });
+  url = (await receiver.line('listening on ')).replace('listening on ', '');
+}, 60_000);
+
+afterAll(async () => {
+  await receiver.stop();
+  service.close();
+});
+
+async function post({ body, headers }: Omit<Posted, 'deliveryId'>): Promise<number> {
+  return (await fetch(url, { method: 'POST', headers, body })).status;
+}
+
+/** A delivery of a task of its own, so that what is printed of it can be told from the rest. */
+function ofTask(title: string, more: Parameters<typeof delivery>[0] = {}): Posted {
+  return delivery({ event: 'task.completed', change: (body) => body.replace('A sample task', title), ...more });
+}
+
+/** All that was printed, once what has come so far was worked on: one more is, after it. */
+async function printed(): Promise<string[]> {
+  const last = randomUUID();
+  expect(await post(ofTask(last))).toBe(202);
+  await receiver.line(last);
+  return receiver.lines;
+}
+
+it.each(eventNames.filter((event) => event !== 'agent.completed'))('takes a genuine delivery: %s', async (event) => {
+  expect(await post(delivery({ event }))).toBe(202);
+  const done = {
+    'task.created': 'nothing to do for task.created',
+    'task.status_changed': 'A sample task: assigned → in_progress',
+    'task.completed': 'A sample task is done',
+    'agent.spawned': 'nothing to do for agent.spawned',
+    'agent.failed': 'sample-agent failed: The model did not answer.',
+  };
+  expect(await printed()).toContain(done[event as keyof typeof done]);
+});
+
+it('works once on what comes twice, be it signed afresh', async () => {
+  const first = ofTask('Twice', { sentAt: Date.now() - minutes(4) });
+  const retry = ofTask('Twice', { deliveryId: first.deliveryId });
+  for (const each of [first, first, retry]) expect(await post(each)).toBe(202);
+  expect((await printed()).filter((line) => line === 'Twice is done')).toHaveLength(1);
+});
+
+it.each<[string, () => Posted]>([
+  ['forged', () => ofTask('Refused', { key: 'another secret' })],
+  ['changed on its way', () => tampered((body) => body.replace('A sample task', 'Refused'))],
+  ['too old', () => ofTask('Refused', { sentAt: Date.now() - minutes(6) })],
+  ['empty', () => ({ ...ofTask('Refused'), body: '' })],
+])('refuses a delivery that is %s, and does nothing', async (_, make) => {
+  expect(await post(make())).toBe(401);
+  expect((await printed()).filter((line) => line.includes('Refused'))).toEqual([]);
+});
+
+it('refuses a body that is too long', async () => {
+  const { headers, ...long } = delivery();
+  expect(await post({ headers, body: long.body + ' '.repeat(2 * 1024 * 1024) })).toBe(413);
+});
+
+it('says so when the work fails, and goes on', async () => {
+  const failing = delivery({ event: 'agent.completed' });
+  expect(await post(failing)).toBe(202);
+  await until('it says so', () => receiver.complaint().includes(`${failing.deliveryId} failed: CrewboardError`));
+  expect(await printed()).not.toEqual([]);
+});
+
+it('does not start without a secret', async () => {
+  const { code, complaint } = await withoutSecret.ended;
+  expect(code).not.toBe(0);
+  expect(complaint).toContain('Set WEBHOOK_SECRET');
+});

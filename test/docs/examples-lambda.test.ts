@@ -1,0 +1,144 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { LambdaFunctionURLEvent } from 'aws-lambda';
+import { afterAll, beforeAll, beforeEach, expect, inject, it, vi } from 'vitest';
+import type { handler as Handler } from '../../docs/examples/lambda-receiver.ts';
+import { delivery, minutes, type Posted, secret, tampered } from './posted.ts';
+
+const file = 'docs/examples/lambda-receiver.ts';
+const TableName = 'lambda-receiver';
+const environment = {
+  AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodbEndpoint'),
+  AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+  TABLE_NAME: TableName,
+  WEBHOOK_SECRET: secret,
+};
+
+let folder: string;
+let handler: typeof Handler;
+let table: DynamoDBDocumentClient;
+
+beforeAll(async () => {
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  table = DynamoDBDocumentClient.from(new DynamoDBClient());
+  await table.send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    }),
+  );
+  // Made into one file as its first lines say, in a folder from which the packages of Lambda are found.
+  mkdirSync('.build', { recursive: true });
+  folder = mkdtempSync('.build/lambda-receiver-');
+  const [, command = ''] = /^\/\/ {3}npx (esbuild .*)$/m.exec(readFileSync(file, 'utf8')) ?? [];
+  const bundle = join(folder, 'index.mjs');
+  execFileSync('bash', ['-c', `node_modules/.bin/${command.replace('index.mjs', bundle)}`], { stdio: 'ignore' });
+  ({ handler } = await import(join(process.cwd(), bundle)));
+});
+
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  return () => vi.restoreAllMocks();
+});
+
+/** What Lambda calls a function with whose URL was posted to: header names in lower case, and here and there base64. */
+function eventOf({ body, headers }: Omit<Posted, 'deliveryId'>, isBase64Encoded = false): LambdaFunctionURLEvent {
+  const lowerCase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return {
+    version: '2.0',
+    routeKey: '$default',
+    rawPath: '/',
+    rawQueryString: '',
+    headers: lowerCase,
+    requestContext: {} as LambdaFunctionURLEvent['requestContext'],
+    body: isBase64Encoded ? Buffer.from(body).toString('base64') : body,
+    isBase64Encoded,
+  };
+}
+
+async function itemOf(id: string) {
+  return (await table.send(new GetCommand({ TableName, Key: { id }, ConsistentRead: true }))).Item;
+}
+
+async function itemCount() {
+  return (await table.send(new ScanCommand({ TableName, Select: 'COUNT', ConsistentRead: true }))).Count;
+}
+
+const subjectOf = ({ body }: Posted) => {
+  const { data } = JSON.parse(body);
+  return data.task ?? data.execution;
+};
+
+it.each([
+  ['text', false],
+  ['base64', true],
+])('works on a genuine delivery that comes as %s', async (_, isBase64Encoded) => {
+  const posted = delivery({ event: 'task.completed' });
+  expect(await handler(eventOf(posted, isBase64Encoded))).toEqual({ statusCode: 204 });
+  const { id, title } = subjectOf(posted);
+  expect(await itemOf(id)).toEqual({ id, title, completedAt: JSON.parse(posted.body).data.occurredAt });
+  const { expiresAt } = (await itemOf(posted.deliveryId)) as { expiresAt: number };
+  expect(Math.abs(expiresAt * 1000 - Date.now() - minutes(24 * 60))).toBeLessThan(minutes(1));
+});
+
+it('works by the name of the event', async () => {
+  const failed = delivery({ event: 'agent.failed' });
+  expect(await handler(eventOf(failed))).toEqual({ statusCode: 204 });
+  const { id, agentName, error } = subjectOf(failed);
+  expect(await itemOf(id)).toEqual({ id, agent: agentName, error });
+
+  const before = Number(await itemCount());
+  const created = delivery({ event: 'task.created' });
+  expect(await handler(eventOf(created))).toEqual({ statusCode: 204 });
+  expect(await itemOf(created.deliveryId)).toBeDefined();
+  expect(await itemCount()).toBe(before + 1);
+});
+
+it('works once on what comes twice, be it signed afresh', async () => {
+  const first = delivery({ event: 'task.completed', sentAt: Date.now() - minutes(4) });
+  const retry = delivery({ event: 'task.completed', deliveryId: first.deliveryId });
+  await handler(eventOf(first));
+  const { id } = subjectOf(first);
+  await table.send(new DeleteCommand({ TableName, Key: { id } }));
+  const before = await itemCount();
+  for (const again of [first, retry]) expect(await handler(eventOf(again))).toEqual({ statusCode: 204 });
+  expect(await itemOf(id)).toBeUndefined();
+  expect(await itemCount()).toBe(before);
+});
+
+it.each<[string, () => Posted]>([
+  ['forged', () => delivery({ event: 'task.completed', key: 'another secret' })],
+  ['changed on its way', () => tampered((body) => body.replace('A sample', 'B sample'))],
+  ['too old', () => delivery({ event: 'task.completed', sentAt: Date.now() - minutes(6) })],
+])('refuses a delivery that is %s, and does nothing', async (_, make) => {
+  const before = await itemCount();
+  expect(await handler(eventOf(make()))).toEqual({ statusCode: 401 });
+  expect(await itemCount()).toBe(before);
+  expect(console.error).toHaveBeenCalledOnce();
+});
+
+it('refuses a request without a body', async () => {
+  const { body: _, ...empty } = eventOf(delivery());
+  expect(await handler(empty)).toEqual({ statusCode: 401 });
+});
+
+it('fails where the work fails, so that the delivery comes again, and then works on it', async () => {
+  const posted = delivery({ event: 'task.completed' });
+  const send = vi.spyOn(DynamoDBDocumentClient.prototype, 'send').mockRejectedValueOnce(new Error('no table'));
+  await expect(handler(eventOf(posted))).rejects.toThrow('no table');
+  send.mockRestore();
+  expect(await handler(eventOf(posted))).toEqual({ statusCode: 204 });
+  expect(await itemOf(subjectOf(posted).id)).toBeDefined();
+});
