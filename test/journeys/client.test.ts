@@ -1,0 +1,144 @@
+import { expect, it } from 'vitest';
+import { findRunning, tableName } from '../../infra/local/running.ts';
+import { CrewboardError, everyItem, openClient } from '../../lib/client/client.ts';
+import type { Deliveries } from '../../lib/client/operations.ts';
+import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
+import { environment } from '../../lib/contract/deployment.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { openTable } from '../../lib/table/client.ts';
+import type { StoredTask } from '../../lib/table/task-items.ts';
+import { bareTasks, seed } from '../table/seed.ts';
+import { startDeployment, until } from './deployment.ts';
+import { startReceiver } from './receiver.ts';
+
+const service = await startDeployment();
+const crewboard = openClient(service);
+
+/** Tasks on the board, from the oldest, before anything else is. */
+const seeded = bareTasks(250, (nth) => Date.UTC(2026, 0, 1) + nth).map(
+  (task): StoredTask => ({ ...task, priority: 'high' }),
+);
+const running = await findRunning(service.dataFolder);
+await seed(openTable(tableName, running.environment[environment.dynamodbEndpoint]), 'local' as Organization, seeded);
+
+/** What a call was refused with. */
+async function refusal(call: Promise<unknown>): Promise<CrewboardError> {
+  const error = await call.catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(CrewboardError);
+  return error as CrewboardError;
+}
+
+it('carries a task from the board’s one end to the other', async () => {
+  const { data: first, pagination, replayed } = await crewboard.createTask({ body: { title: 'Draw it' } });
+  expect([first.status, pagination, replayed]).toEqual(['backlog', undefined, false]);
+  const { data: second } = await crewboard.createTask({ body: { title: 'Build it', dependsOn: [first.id] } });
+
+  const params = { id: first.id };
+  const { etag, requestId } = await crewboard.getTask({ params });
+  expect(etag).toMatch(/^"\d+"$/);
+  expect(requestId).toMatch(/./);
+  const changed = await crewboard.updateTask({ params, body: { status: 'done' }, ifMatch: etag });
+  expect(changed.data.status).toBe('done');
+  expect(changed.etag).not.toBe(etag);
+
+  const stale = await refusal(crewboard.updateTask({ params, body: { title: 'Late' }, ifMatch: etag }));
+  expect([stale.status, stale.code]).toEqual([412, 'precondition_failed']);
+  expect(stale.requestId).toMatch(/./);
+  const { data: now } = await crewboard.getTask({ params: { id: second.id } });
+  expect([now.dependsOn, now.blockedBy]).toEqual([[{ id: first.id, title: 'Draw it', status: 'done' }], []]);
+
+  expect((await crewboard.deleteTask({ params: { id: second.id } })).data).toBeUndefined();
+  expect(await refusal(crewboard.getTask({ params: { id: second.id } }))).toMatchObject({ code: 'not_found' });
+});
+
+it('tells each fault of a request', async () => {
+  const { status, code, details } = await refusal(
+    crewboard.createTask({ body: { title: '', priorty: 'low' } as never }),
+  );
+  expect([status, code]).toEqual([400, 'validation_failed']);
+  expect(details.map(({ path, code }) => [path, code]).sort()).toEqual([
+    ['priorty', 'unknown_field'],
+    ['title', 'invalid_value'],
+  ]);
+});
+
+it('posts once under one key, and twice under none', async () => {
+  const query = { project_id: 'proj_keys' };
+  const request = { body: { title: 'Once', projectId: query.project_id }, idempotencyKey: 'k-1' };
+  const answers = [await crewboard.createTask(request), await crewboard.createTask(request)];
+  expect(answers[1]?.data).toEqual(answers[0]?.data);
+  expect(answers.map(({ replayed }) => replayed)).toEqual([false, true]);
+  const other = await refusal(crewboard.createTask({ ...request, body: { title: 'Other' } }));
+  expect([other.status, other.code]).toEqual([422, 'idempotency_key_reused']);
+  expect((await crewboard.listTasks({ query })).pagination.total).toBe(1);
+  const { body } = request;
+  for (const _ of [1, 2]) await crewboard.createTask({ body });
+  expect((await crewboard.listTasks({ query })).pagination.total).toBe(3);
+});
+
+it('posts once where the answer was lost on the way', async () => {
+  let sent = 0;
+  /** The service does what it is asked, and the caller never hears of it the first time. */
+  const losing: typeof fetch = async (target, init) => {
+    const answer = await fetch(target, init);
+    if (++sent > 1) return answer;
+    throw new TypeError('fetch failed');
+  };
+  const client = openClient({ ...service, fetch: losing, wait: async () => {} });
+  const { replayed } = await client.createTask({ body: { title: 'Once', projectId: 'proj_lost' } });
+  expect([replayed, sent]).toEqual([true, 2]);
+  expect((await crewboard.listTasks({ query: { project_id: 'proj_lost' } })).pagination.total).toBe(1);
+});
+
+it('gives all 250 items of a list, filtered, in the order of the list', async () => {
+  await crewboard.createTask({ body: { title: 'Of another priority', priority: 'low' } });
+  const all = await Array.fromAsync(everyItem(crewboard.listTasks, { query: { priority: 'high' } }));
+  expect(all.map(({ id }) => id)).toEqual(seeded.map(({ id }) => id).reverse());
+});
+
+it('has an agent work, and is told of it by a webhook', async () => {
+  const receiver = await startReceiver();
+  const secret = 'a secret of the journey';
+  const { data: webhook } = await crewboard.registerWebhook({
+    body: { url: receiver.url, events: ['agent.completed'], secret },
+  });
+  const params = { name: 'builder' };
+  await crewboard.createAgent({ body: { ...params, displayName: 'Builder', category: 'development' } });
+  const { data: started } = await crewboard.executeAgent({ params, body: { input: 'Build it.' } });
+  expect(started).toMatchObject({ agentName: 'builder', status: 'running' });
+
+  const [received] = await receiver.next(1);
+  const { raw: body, headers } = received as NonNullable<typeof received>;
+  const { event, data } = verifyWebhook({ body, headers, secret }) as Deliveries['agent.completed'];
+  expect([event, data.execution.id, data.execution.status]).toEqual([
+    'agent.completed',
+    started.executionId,
+    'completed',
+  ]);
+  const { data: execution } = await crewboard.getExecution({ params: { ...params, id: started.executionId } });
+  expect(execution.qualityGates).toEqual({ selfTest: 'passed', qaReview: 'passed' });
+
+  const history = await until('the history has it', async () => {
+    const { data } = await crewboard.listDeliveries({ params: { id: webhook.id } });
+    return data.length > 0 && data;
+  });
+  expect(history).toMatchObject([{ event: 'agent.completed', httpStatus: 204, attempt: 1 }]);
+  await crewboard.deleteWebhook({ params: { id: webhook.id } });
+  expect((await crewboard.listWebhooks()).data).toEqual([]);
+});
+
+it('ends a request when its caller does', async () => {
+  const receiver = await startReceiver(() => {});
+  const { data: webhook } = await crewboard.registerWebhook({
+    body: { url: receiver.url, events: ['task.created'] },
+  });
+  const ending = new AbortController();
+  const { signal } = ending;
+  const answer = crewboard.testWebhook({ params: { id: webhook.id }, body: { event: 'task.created' }, signal });
+  const refused = expect(answer).rejects.toThrow('enough');
+  await receiver.next(1);
+  ending.abort(new Error('enough'));
+  await refused;
+  expect(receiver.received).toHaveLength(1);
+  await receiver.close();
+});
