@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../infra/aws/settings.ts';
 import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
@@ -81,7 +82,7 @@ describe.each(Object.entries(pages))('%s', (name, page) => {
 
   it('links only sections that there are', () => {
     for (const [, target = '', anchor = ''] of page.matchAll(/\]\(([\w./-]*)#([\w-]+)\)/g)) {
-      const linked = target ? (pages[`docs/${target}`] ?? readFileSync(`docs/${target}`, 'utf8')) : page;
+      const linked = target ? readFileSync(join(dirname(name), target), 'utf8') : page;
       expect(anchorsOf(linked), `${name} links ${target}#${anchor}`).toContain(anchor);
     }
   });
