@@ -128,6 +128,8 @@ async function call(options: ClientOptions, name: Operation, request: AnyRequest
       return undefined;
     });
     if (answer && (left === 0 || (answer.status !== 429 && answer.status !== 503))) return read(answer);
+    // What is not read to its end keeps its connection from the next try.
+    await answer?.body?.cancel();
     // A second, then two, then four, each a little longer or shorter; or what the service says.
     const backoff = 1000 * 2 ** (tries - 1 - left) * (0.75 + Math.random() / 2);
     await wait(Number(answer?.headers.get('Retry-After')) * 1000 || backoff, request.signal);

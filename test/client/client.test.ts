@@ -144,6 +144,13 @@ describe('a request that fails', () => {
     expect(waits).toEqual([7000]);
   });
 
+  it('lets go of an answer that it does not read', async () => {
+    const busy = refused(503, 'unavailable');
+    const { client } = clientOf(busy, page([], 0));
+    await client.listTasks();
+    expect(busy.bodyUsed).toBe(true);
+  });
+
   it('is given up after four times, with the last answer', async () => {
     const busy = () => refused(503, 'unavailable', { 'Retry-After': '1' });
     const { client, sent } = clientOf(busy(), busy(), busy(), busy());
