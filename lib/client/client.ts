@@ -77,7 +77,8 @@ type AnyRequest = {
 
 /**
  * Opens a client. Reads, and POSTs under their Idempotency-Key (which it makes where the caller gives none), are tried
- * again when no answer comes, and after 429 and 503 when the service says; a PATCH or a DELETE is made once.
+ * again when no answer comes, and after a while where the service asks for that (429, 503, and 409 for what is still
+ * under way); a PATCH or a DELETE is made once.
  *
  * @example
  * const crewboard = openClient({ url: 'http://127.0.0.1:3000', token });
@@ -122,18 +123,23 @@ async function call(options: ClientOptions, name: Operation, request: AnyRequest
   const { method } = operations[name];
   const repeatable = method === 'GET' || method === 'POST';
   const [target, init] = prepare(options, name, request);
-  for (let left = repeatable ? tries - 1 : 0; ; left--) {
+  for (let left = repeatable ? Math.max(tries, 1) - 1 : 0; ; left--) {
     const answer = await fetch(target, init).catch((error: unknown) => {
       if (left === 0 || request.signal?.aborted) throw error;
       return undefined;
     });
-    if (answer && (left === 0 || (answer.status !== 429 && answer.status !== 503))) return read(answer);
+    if (answer && (left === 0 || !asksToWait(answer))) return read(answer);
     // What is not read to its end keeps its connection from the next try.
     await answer?.body?.cancel();
     // A second, then two, then four, each a little longer or shorter; or what the service says.
     const backoff = 1000 * 2 ** (tries - 1 - left) * (0.75 + Math.random() / 2);
     await wait(Number(answer?.headers.get('Retry-After')) * 1000 || backoff, request.signal);
   }
+}
+
+/** The service is busy, or is carrying out this very request for a try before. */
+function asksToWait({ status, headers }: Response): boolean {
+  return status === 429 || status === 503 || headers.has('Retry-After');
 }
 
 function prepare({ url, token }: ClientOptions, name: Operation, request: AnyRequest): [URL, RequestInit] {

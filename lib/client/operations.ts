@@ -561,7 +561,7 @@ export type Operations = {
     request: {
       body: NewTask;
       /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
-      idempotencyKey?: string;
+      idempotencyKey?: string | undefined;
     };
     data: TaskCreated;
     paged: false;
@@ -598,7 +598,7 @@ export type Operations = {
       };
       body?: TaskPatch;
       /** Refuses the change with 412 unless the resource still has this ETag; several, parted by commas, or `*` for any. */
-      ifMatch?: string;
+      ifMatch?: string | undefined;
     };
     data: Task;
     paged: false;
@@ -617,7 +617,7 @@ export type Operations = {
         id: string;
       };
       /** Refuses the change with 412 unless the resource still has this ETag; several, parted by commas, or `*` for any. */
-      ifMatch?: string;
+      ifMatch?: string | undefined;
     };
     data: undefined;
     paged: false;
@@ -658,7 +658,7 @@ export type Operations = {
     request: {
       body: NewAgent;
       /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
-      idempotencyKey?: string;
+      idempotencyKey?: string | undefined;
     };
     data: AgentCreated;
     paged: false;
@@ -695,7 +695,7 @@ export type Operations = {
       };
       body?: AgentPatch;
       /** Refuses the change with 412 unless the resource still has this ETag; several, parted by commas, or `*` for any. */
-      ifMatch?: string;
+      ifMatch?: string | undefined;
     };
     data: Agent;
     paged: false;
@@ -714,7 +714,7 @@ export type Operations = {
         name: string;
       };
       /** Refuses the change with 412 unless the resource still has this ETag; several, parted by commas, or `*` for any. */
-      ifMatch?: string;
+      ifMatch?: string | undefined;
     };
     data: undefined;
     paged: false;
@@ -751,7 +751,7 @@ export type Operations = {
       };
       body: SkillAssignment;
       /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
-      idempotencyKey?: string;
+      idempotencyKey?: string | undefined;
     };
     data: undefined;
     paged: false;
@@ -790,7 +790,7 @@ export type Operations = {
       };
       body: SoulUpdate;
       /** Refuses the change with 412 unless the resource still has this ETag; several, parted by commas, or `*` for any. */
-      ifMatch?: string;
+      ifMatch?: string | undefined;
     };
     data: Agent;
     paged: false;
@@ -810,7 +810,7 @@ export type Operations = {
       };
       body: NewExecution;
       /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
-      idempotencyKey?: string;
+      idempotencyKey?: string | undefined;
     };
     data: ExecutionStarted;
     paged: false;
@@ -830,7 +830,7 @@ export type Operations = {
       };
       body: NewDelegation;
       /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
-      idempotencyKey?: string;
+      idempotencyKey?: string | undefined;
     };
     data: Delegation;
     paged: false;
@@ -940,7 +940,7 @@ export type Operations = {
       };
       body?: NewImprovement;
       /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
-      idempotencyKey?: string;
+      idempotencyKey?: string | undefined;
     };
     data: Improvement;
     paged: false;
@@ -968,7 +968,7 @@ export type Operations = {
     request: {
       body: NewWebhook;
       /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
-      idempotencyKey?: string;
+      idempotencyKey?: string | undefined;
     };
     data: WebhookRegistered;
     paged: false;
@@ -1034,7 +1034,7 @@ export type Operations = {
       };
       body: TestEvent;
       /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
-      idempotencyKey?: string;
+      idempotencyKey?: string | undefined;
     };
     data: TestResult;
     paged: false;

@@ -78,7 +78,11 @@ function refused(status: number, codes: readonly RefusalCode[]): Json {
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
   return {
     description: codes.map((code) => `\`${code}\`: ${refusals[code].when}`).join('\n\n'),
-    headers: { ...requestId, ...headersOfRefusals[status] },
+    headers: {
+      ...requestId,
+      ...headersOfRefusals[status],
+      ...(codes.includes('request_in_progress') && { 'Retry-After': headerOf('RetryAfterInProgress') }),
+    },
     content: { 'application/json': { schema: refusalOf({ type: 'string', enum: codes }), examples } },
   };
 }
@@ -113,6 +117,10 @@ export const answerHeaders: Json = {
     description: 'After how many seconds to try again.',
     required: true,
     schema: { type: 'string', pattern: '^\\d+$', examples: ['10'] },
+  },
+  RetryAfterInProgress: {
+    description: 'With `request_in_progress`: after how many seconds to ask again.',
+    schema: { type: 'string', pattern: '^\\d+$', examples: ['1'] },
   },
   Authenticate: {
     description: 'That a bearer token is needed.',

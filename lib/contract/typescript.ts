@@ -106,7 +106,8 @@ function requestType({ parameters = [], requestBody }: Operation, components: Do
     ...(schema ? [{ name: 'body', type: typeOf(schema), required: requestBody?.required === true }] : []),
     ...sent('header').map(({ name, description }) => ({
       name: headerFields[name] ?? name,
-      type: 'string',
+      // So that a tag that an answer may not have can be handed on.
+      type: 'string | undefined',
       required: false,
       description,
     })),

@@ -67,7 +67,14 @@ function mayBeLate({ served }: ApiEvent, error: unknown): boolean {
 }
 
 function busy(): Refusal {
-  return new Refusal('request_in_progress', 'This very request is being carried out; ask again when it has ended.');
+  return new Refusal(
+    'request_in_progress',
+    'This very request is being carried out; ask again when it has ended.',
+    [],
+    {
+      'Retry-After': '1',
+    },
+  );
 }
 
 function requestOf(row: Endpoint, event: ApiEvent): Request | undefined {

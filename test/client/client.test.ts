@@ -5,7 +5,10 @@ type Sent = { method: string; url: string; headers: Headers; body: string | unde
 type Scripted = Response | Error;
 
 /** A client of a service that gives these answers, one after the other, and what came to it. */
-function clientOf(...answers: Scripted[]) {
+function clientOf(...script: [{ tries: number }, ...Scripted[]] | Scripted[]) {
+  const [first] = script;
+  const options = first && 'tries' in first ? first : {};
+  const answers = script.filter((one) => one !== options) as Scripted[];
   const sent: Sent[] = [];
   const waits: number[] = [];
   const fetch = async (url: URL, init: RequestInit) => {
@@ -21,6 +24,7 @@ function clientOf(...answers: Scripted[]) {
     return answer;
   };
   const client = openClient({
+    ...options,
     url: 'https://crewboard.example/',
     token: 'crew_token',
     fetch: fetch as typeof globalThis.fetch,
@@ -149,6 +153,20 @@ describe('a request that fails', () => {
     const { client } = clientOf(busy, page([], 0));
     await client.listTasks();
     expect(busy.bodyUsed).toBe(true);
+  });
+
+  it('waits for what is still under way, as 409 says', async () => {
+    const inProgress = refused(409, 'request_in_progress', { 'Retry-After': '1' });
+    const { client, sent, waits } = clientOf(inProgress, success({}));
+    await client.selfImproveAgent({ params: { name: 'builder' } });
+    expect(waits).toEqual([1000]);
+    expect(sent).toHaveLength(2);
+  });
+
+  it('is made once where its caller wants no try at all', async () => {
+    const { client, sent } = clientOf({ tries: 0 }, networkFault());
+    await expect(client.listTasks()).rejects.toThrow('fetch failed');
+    expect(sent).toHaveLength(1);
   });
 
   it('is given up after four times, with the last answer', async () => {

@@ -89,6 +89,7 @@ describe('a request that calls out under an Idempotency-Key', () => {
     const { end } = await made(1);
     const twins = await Promise.all(Array.from({ length: 9 }, () => send()));
     expect(twins.map(codeOf)).toEqual(Array(9).fill(inProgress));
+    expect(twins.map(({ headers }) => headers['Retry-After'])).toEqual(Array(9).fill('1'));
     end('hello');
     expect(saidOf(await first)).toEqual(['hello', false]);
     expect(saidOf(await send())).toEqual(['hello', true]);
