@@ -7,7 +7,29 @@ export type Cost = { requests: number; rounds: number; rcu: number; wcu: number 
 /** A request to the table as it was sent, before it is marshalled. */
 type Sent = { command: string; input: ServiceInputTypes };
 
-const reads = ['GetItemCommand', 'BatchGetItemCommand', 'QueryCommand'];
+/** The capacity units that a request took: of the table, and write units of its index apart. */
+export type Units = { rcu: number; wcu: number; indexWcu: number };
+
+/**
+ * The engine's own count of a request that was sent with `ReturnConsumedCapacity: 'INDEXES'`.
+ *
+ * @param command the name of the request's class, of whichever client
+ */
+export function unitsOf(command: string, output: ServiceOutputTypes): Units {
+  const units = { rcu: 0, wcu: 0, indexWcu: 0 };
+  for (const { Table: used = {}, GlobalSecondaryIndexes: indexes = {} } of consumed(output)) {
+    const inIndexes = Object.values(indexes);
+    if (/^(Get|BatchGet|Query)/.test(command))
+      for (const { CapacityUnits = 0 } of [used, ...inIndexes]) units.rcu += CapacityUnits;
+    else {
+      const rcu = used.ReadCapacityUnits ?? 0;
+      units.rcu += rcu;
+      units.wcu += used.WriteCapacityUnits ?? (used.CapacityUnits ?? 0) - rcu;
+      for (const index of inIndexes) units.indexWcu += index.WriteCapacityUnits ?? index.CapacityUnits ?? 0;
+    }
+  }
+  return units;
+}
 
 /**
  * Watches what a table is asked. Capacity is the engine's own count (`ReturnConsumedCapacity`), writes of indexes
@@ -32,14 +54,9 @@ export function meter(table: Table) {
       sent.push({ command, input: args.input });
       const input = { ...args.input, ReturnConsumedCapacity: 'INDEXES' } as ServiceInputTypes;
       const result = await next({ ...args, input });
-      for (const { Table: used = {} } of consumed(result.output)) {
-        if (reads.includes(command)) cost.rcu += used.CapacityUnits ?? 0;
-        else {
-          const rcu = used.ReadCapacityUnits ?? 0;
-          cost.rcu += rcu;
-          cost.wcu += used.WriteCapacityUnits ?? (used.CapacityUnits ?? 0) - rcu;
-        }
-      }
+      const { rcu, wcu } = unitsOf(command, result.output);
+      cost.rcu += rcu;
+      cost.wcu += wcu;
       roundsEnded = Math.max(roundsEnded, round);
       return result;
     },

@@ -1,0 +1,19 @@
+import { environment } from '../../lib/contract/deployment.ts';
+import { learningModel } from '../agents/learning-model.ts';
+import { json, startBedrock } from '../model/bedrock-server.ts';
+
+/** Has the functions of this process ask a model that does as it is told, and proposes an edit that is worth adopting. */
+export async function startLearning(): Promise<void> {
+  const bedrock = await startBedrock();
+  process.env[environment.modelEndpoint] = bedrock.endpoint;
+  const { tools } = learningModel();
+  bedrock.answer = async (response) => {
+    const { path: model, body } = bedrock.received.at(-1) ?? { path: '', body: '{}' };
+    const { system, messages } = JSON.parse(body);
+    const question = { model, system: system?.[0].text ?? '', user: messages[0].content[0].text, maxTokens: 1 };
+    const said = await tools.model({ ...question, signal: new AbortController().signal });
+    const content = [{ text: said.kind === 'text' ? said.text : '' }];
+    const message = { role: 'assistant', content };
+    json({ output: { message }, stopReason: 'end_turn', usage: { totalTokens: 1 } })(response);
+  };
+}

@@ -1,0 +1,56 @@
+import type { ConsumerName } from '../../lib/contract/consumers.ts';
+import { type Usage, usage } from './usage.ts';
+
+/**
+ * What the steps of the pipeline may take, and do; see `endpoint-budgets.ts`. Each is a call with a single record, as
+ * where little goes on. A purge's is for an agent with a prompt and no skills.
+ */
+export const pipelineBudgets = {
+  sweepOverdue: {
+    'nothing overdue': usage({ requests: 6, rounds: 4, rcu: 3, logLines: 1, logBytes: 159 }),
+    'a delivery overdue': usage({
+      requests: 7,
+      rounds: 5,
+      rcu: 3,
+      wcu: 1,
+      indexWcu: 2,
+      sends: 1,
+      logLines: 1,
+      logBytes: 159,
+    }),
+  },
+  publishEvents: {
+    'a new task that nobody hears of': usage({ requests: 1, rounds: 1, rcu: 1 }),
+    'a new task that a webhook hears of': usage({ requests: 2, rounds: 2, rcu: 1, wcu: 1, indexWcu: 1, sends: 1 }),
+    'a new task that ten webhooks hear of': usage({ requests: 11, rounds: 2, rcu: 1, wcu: 10, indexWcu: 10, sends: 1 }),
+    'a change that is no event': usage({}),
+    'the start of an execution': usage({ requests: 1, rounds: 1, rcu: 1, sends: 1 }),
+    'the end of an execution': usage({ requests: 1, rounds: 1, rcu: 1 }),
+    'a deleted agent': usage({ sends: 1 }),
+  },
+  deliverWebhook: {
+    delivered: usage({ requests: 4, rounds: 4, rcu: 2, wcu: 8, indexWcu: 3, keyUses: 1, logLines: 2, logBytes: 596 }),
+    'not delivered': usage({
+      requests: 4,
+      rounds: 4,
+      rcu: 2,
+      wcu: 8,
+      indexWcu: 4,
+      sends: 1,
+      logLines: 2,
+      logBytes: 587,
+    }),
+    'delivered before': usage({ requests: 2, rounds: 2, rcu: 2, wcu: 1, logLines: 1, logBytes: 362 }),
+    'met early': usage({ requests: 2, rounds: 2, rcu: 2, wcu: 1, sends: 1, logLines: 1, logBytes: 311 }),
+  },
+  runExecution: {
+    'without a task': usage({ requests: 11, rounds: 8, rcu: 9, wcu: 25, indexWcu: 3, logLines: 2, logBytes: 498 }),
+    'with a task': usage({ requests: 13, rounds: 10, rcu: 11, wcu: 39, indexWcu: 3, logLines: 2, logBytes: 498 }),
+    'carried out before': usage({ requests: 1, rounds: 1, wcu: 1, logLines: 1, logBytes: 220 }),
+    'a renewal of the hold': usage({ requests: 1, rounds: 1, wcu: 1, indexWcu: 2 }),
+  },
+  purgeAgent: {
+    'without executions': usage({ requests: 10, rounds: 10, rcu: 8, wcu: 5, indexWcu: 1, logLines: 1, logBytes: 267 }),
+    'with an execution': usage({ requests: 17, rounds: 17, rcu: 11, wcu: 17, indexWcu: 1, logLines: 1, logBytes: 267 }),
+  },
+} as const satisfies Record<ConsumerName, Record<string, Usage>>;

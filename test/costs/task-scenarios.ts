@@ -1,0 +1,79 @@
+import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
+import type { StoredTask } from '../../lib/table/task-items.ts';
+import { seed } from '../table/seed.ts';
+import { type Asked, type Company, text, ulidOf } from './company.ts';
+
+const [assignedAgent, projectId] = ['qa-reviewer', 'proj_one'];
+const bare = { title: 'A task', description: text };
+const both = { ...bare, assignedAgent, projectId };
+
+const put = ({ ask }: Company, fields: object = bare) => ask('createTask', { body: fields });
+const putMany = async (company: Company, count: number): Promise<string[]> => {
+  const tasks = await Promise.all(Array.from({ length: count }, () => put(company)));
+  return tasks.map(({ id }) => id);
+};
+const one = async (company: Company, fields: object = bare): Promise<{ params: { id: string } }> => {
+  const { id } = await put(company, fields);
+  return { params: { id } };
+};
+const changing = (fields: object, body: object) => async (company: Company) => ({
+  ...(await one(company, fields)),
+  body,
+});
+
+/** A board of 100 tasks over a year, spread over its cells; one in two has an agent. Its ids are the same in each run. */
+async function yearOf({ service, organization }: Company): Promise<void> {
+  const tasks = Array.from({ length: 100 }, (_, nth): StoredTask => {
+    const time = Date.UTC(2025, 0, 1) + nth * 3.65 * 86_400_000;
+    const createdAt = new Date(time).toISOString();
+    return {
+      ...{ id: `tk_${ulidOf(time, nth)}`, title: 'A task', description: text, createdAt, updatedAt: createdAt },
+      status: taskStatuses[nth % 6] ?? 'backlog',
+      priority: taskPriorities[Math.floor(nth / 6) % 4] ?? 'medium',
+      ...{ dependsOn: [], dependents: [], version: 1, ...(nth % 2 === 0 && { assignedAgent }) },
+    };
+  });
+  await seed(service.table, organization, tasks);
+}
+
+const listing = (query: string) => async (company: Company) => {
+  await company.once('year', () => yearOf(company));
+  return { query };
+};
+
+/** What is in the table, and what is then asked of it, for each budget of a task's row. */
+export const taskScenarios = {
+  listTasks: {
+    '20 of 100': listing(''),
+    'with an agent': listing('assigned_agent=qa-reviewer'),
+    'with a status': listing('status=backlog'),
+    'with a priority': listing('priority=low'),
+    'with agent, status and priority': listing('assigned_agent=qa-reviewer&status=backlog&priority=low'),
+    'from offset 70': listing('offset=70'),
+  },
+  createTask: {
+    bare: async () => ({ body: bare }),
+    'with an agent': async () => ({ body: { ...bare, assignedAgent } }),
+    'with a project': async () => ({ body: { ...bare, projectId } }),
+    'with both': async () => ({ body: both }),
+    'with five dependencies': async (company) => ({ body: { ...bare, dependsOn: await putMany(company, 5) } }),
+    'with an Idempotency-Key': async () => ({ body: bare, headers: { 'Idempotency-Key': 'once' } }),
+  },
+  getTask: {
+    bare: one,
+    'with five dependencies': async (company) => one(company, { ...bare, dependsOn: await putMany(company, 5) }),
+  },
+  updateTask: {
+    'its text': changing(both, { title: 'Another' }),
+    'its status': changing(bare, { status: 'done' }),
+    'its status, with an agent': changing({ ...bare, assignedAgent }, { status: 'done' }),
+    'its status, with both': changing(both, { status: 'done' }),
+    'a new dependency': async (company) => changing(bare, { dependsOn: await putMany(company, 1) })(company),
+    nothing: changing(bare, { title: bare.title }),
+  },
+  deleteTask: {
+    bare: one,
+    'with both': (company) => one(company, both),
+    'with five dependencies': async (company) => one(company, { ...bare, dependsOn: await putMany(company, 5) }),
+  },
+} satisfies Record<string, Record<string, (company: Company) => Promise<Asked>>>;

@@ -1,0 +1,25 @@
+/** What something takes of AWS, beside the call of its function: what is counted of a handler that is called here. */
+export type Usage = {
+  /** Requests to the table. */
+  requests: number;
+  /** How many of them had to wait for one another. */
+  rounds: number;
+  /** Read and write units of the table; a write in a transaction takes two for each kilobyte. */
+  rcu: number;
+  wcu: number;
+  /** Write units of the sweeper's index, which are paid beside those of the table. */
+  indexWcu: number;
+  /** Requests that send to queues. */
+  sends: number;
+  /** Requests to the key of the webhooks' secrets. */
+  keyUses: number;
+  /** Lines of the function's log, and their bytes. */
+  logLines: number;
+  logBytes: number;
+};
+
+/** A usage of which only what is not nothing is said. */
+export function usage(some: Partial<Usage>): Usage {
+  const nothing = { requests: 0, rounds: 0, rcu: 0, wcu: 0, indexWcu: 0, sends: 0, keyUses: 0 };
+  return { ...nothing, logLines: 0, logBytes: 0, ...some };
+}
