@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../infra/aws/settings.ts';
-import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { priceList } from '../costs/prices.ts';
+import { monthAtRest } from '../costs/stories.ts';
 import { synthesized } from '../infra/synthesized.ts';
 
 const pages = Object.fromEntries(
@@ -41,25 +42,9 @@ describe('the page on deploying', () => {
     expect(listed.sort()).toEqual(asked.sort());
   });
 
-  it('counts the polling of as many queues as call functions', () => {
-    const sources = Object.values<Consumer>(consumers).flatMap((consumer) => [...consumer.sources]);
-    const polled = sources.filter((source) => 'queue' in source).length;
-    const requests = polled * 5 * 3 * 60 * 24 * 30;
-    expect(deploying).toContain(`${polled} queues that call a function`);
-    expect(deploying).toContain(`= ${(requests / 1e6).toFixed(2)} million requests`);
-    const [all, beyondFree] = [requests, requests - 1e6].map((number) => ((number / 1e6) * 0.4).toFixed(2));
-    expect(deploying).toContain(`the first million is free | $${all} | $${beyondFree} |`);
-  });
-
-  it('sums what it counts', () => {
-    const rows = deploying.slice(deploying.indexOf('| What | How'), deploying.indexOf('Beside it:'));
-    const prices = [...rows.matchAll(/\| (?:\*\*)?\$([\d.]+)(?:\*\*)? \| (?:\*\*)?\$([\d.]+)(?:\*\*)? \|$/gm)];
-    const columns = [1, 2].map((column) => prices.map((row) => Math.round(Number(row[column]) * 100)));
-    for (const column of columns) {
-      const sum = column.pop();
-      expect(column.length).toBe(6);
-      expect(column.reduce((all, one) => all + one)).toBe(sum);
-    }
+  it('says of a month at rest what its costs are computed to be', () => {
+    const [all, beyondFree] = [false, true].map((free) => monthAtRest({ free }).toFixed(2));
+    expect(deploying).toContain(`: $${all} at list prices of ${priceList.region}, of which $${beyondFree} are left`);
   });
 });
 

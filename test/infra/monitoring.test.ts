@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { metricNames } from '../../lib/contract/metrics.ts';
+import { accessLine } from '../costs/log-lines.ts';
+import { assumptions } from '../costs/model.ts';
+import { standing } from '../costs/stories.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 
 type Query = { Expression?: string; Id: string };
@@ -15,6 +17,13 @@ type AlarmProperties = {
   AlarmActions?: unknown[];
   TreatMissingData: string;
 };
+
+type MappingProperties = {
+  StartingPosition?: string;
+  ScalingConfig?: { MaximumConcurrency: number };
+  ProvisionedPollerConfig?: object;
+};
+type StageProperties = { AccessLogSettings: { Format: string } };
 
 const { template, resources } = synthesized();
 const alarms = Object.values(resources<AlarmProperties>('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
@@ -85,12 +94,32 @@ describe('the alarms', () => {
   });
 });
 
-describe('the price of the alarms', () => {
-  it('is that of the metrics that they look at, as the page for deploying says', () => {
+describe('the costs', () => {
+  it('are computed for the metrics that alarms look at', () => {
     const looked = alarms.flatMap(({ Metrics }) => Metrics?.filter(({ Expression }) => !Expression) ?? [undefined]);
-    const page = readFileSync('docs/deploying.md', 'utf8');
-    expect(page).toContain(`| Alarms | ${looked.length} × $0.10`);
-    expect(page).toContain(`$${(looked.length * 0.1).toFixed(2)} | $${((looked.length - 10) * 0.1).toFixed(2)} |`);
+    expect(looked).toHaveLength(standing.alarmMetrics);
+  });
+
+  it('are computed for the memory of the functions, and for one key', () => {
+    const { memoryMegabytes } = assumptions;
+    template.allResourcesProperties('AWS::Lambda::Function', { MemorySize: memoryMegabytes.value });
+    template.resourceCountIs('AWS::KMS::Key', standing.keys);
+  });
+
+  it('are computed for queues that are polled without provisioned pollers, each with a maximum concurrency', () => {
+    const mappings = Object.values(resources<MappingProperties>('AWS::Lambda::EventSourceMapping'));
+    const polling = mappings.filter(({ Properties }) => Properties.StartingPosition === undefined);
+    expect(polling).toHaveLength(standing.polledQueues);
+    for (const { Properties } of polling) {
+      expect(Properties.ScalingConfig?.MaximumConcurrency).toBeGreaterThanOrEqual(2);
+      expect(Properties.ProvisionedPollerConfig).toBeUndefined();
+    }
+  });
+
+  it('are computed for the lines that the log of the API has', () => {
+    const [stage] = Object.values(resources<StageProperties>('AWS::ApiGatewayV2::Stage'));
+    const format = JSON.parse(stage?.Properties.AccessLogSettings.Format ?? '{}');
+    expect(Object.keys(accessLine)).toEqual(Object.keys(format));
   });
 });
 

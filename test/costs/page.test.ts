@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { countsOf, perMillion, type Step } from './model.ts';
+import { costsPage } from './page.ts';
+import { costOf } from './prices.ts';
+import { goals } from './stories.ts';
+import { usage } from './usage.ts';
+
+it('the page is what is computed; npm run costs writes it anew', () => {
+  expect(readFileSync('docs/costs.md', 'utf8')).toBe(costsPage());
+});
+
+/** What is over its goal, and why, until it is not. */
+const over: string[] = [
+  'a million new tasks, each with its event and delivery',
+  'the same of tasks with an agent',
+  'a million executions, without their tokens',
+  'a month at rest',
+];
+
+it.each(goals)('$what costs no more than it is to cost, or is known to', ({ what, most, dollars }) => {
+  expect(dollars > most).toBe(over.includes(what));
+});
+
+it('a price is paid for each unit, less those that are free', () => {
+  expect(costOf('queueRequest', 3e6)).toBeCloseTo(1.2);
+  expect(costOf('queueRequest', 3e6, { free: true })).toBeCloseTo(0.8);
+  expect(costOf('queueRequest', 5e5, { free: true })).toBe(0);
+});
+
+const reads: Step = { what: 'read', usage: usage({ requests: 2, rounds: 2, rcu: 3, logBytes: 0 }), by: 'queue' };
+
+it('a message is received and deleted, and its call shared where more come at once, but not what it asks of the table', () => {
+  const [alone, together] = [countsOf(reads), countsOf(reads, 10)];
+  expect([alone.queueRequest, alone.call, alone.readUnit]).toEqual([2, 1, 3]);
+  expect([together.queueRequest, together.call, together.readUnit]).toEqual([0.2, 0.1, 3]);
+  expect(together.gigabyteSecond).toBeCloseTo(alone.gigabyteSecond / 10);
+  expect(countsOf({ ...reads, batchSize: 1 }, 10)).toEqual(alone);
+});
+
+it('a part of another call is paid for by what it asks for alone', () => {
+  const part: Step = { ...reads, by: 'part' };
+  expect(perMillion([part])).toBeCloseTo(3 * 0.125);
+});

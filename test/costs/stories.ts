@@ -1,0 +1,165 @@
+import { type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
+import { endpointBudgets, type Guarded } from './endpoint-budgets.ts';
+import { assumptions, type Counts, countsOf, dollarsOf, perMillion, type Step, sumOf } from './model.ts';
+import { pipelineBudgets } from './pipeline-budgets.ts';
+import { usage } from './usage.ts';
+
+const { batchSize } = consumers.runExecution.sources[0];
+const { receiverMs, modelMs, improvementMs } = assumptions;
+const waits: Partial<Record<Guarded, number>> = {
+  testWebhook: receiverMs.value,
+  selfImproveAgent: improvementMs.value,
+};
+
+/** A request to each row, by its case. */
+export const requests = Object.entries(endpointBudgets).flatMap(([operation, cases]) =>
+  Object.entries(cases).map(([name, budget]): Step & { operation: string } => {
+    const waitMs = waits[operation as Guarded] ?? 0;
+    return { operation, what: name, usage: budget, by: 'request', waitMs };
+  }),
+);
+
+const { publishEvents, deliverWebhook, runExecution, sweepOverdue } = pipelineBudgets;
+const created: Step = { what: 'create the task', usage: endpointBudgets.createTask.bare, by: 'request' };
+const createdForAgent: Step = { ...created, usage: endpointBudgets.createTask['with an agent'] };
+const told: Step = { what: 'publish', usage: publishEvents['a new task that a webhook hears of'], by: 'stream' };
+/** KMS is asked once in five minutes for a webhook: of what many deliveries share, each has as good as nothing. */
+const delivered: Step = {
+  what: 'deliver',
+  usage: { ...deliverWebhook.delivered, keyUses: 0 },
+  by: 'queue',
+  waitMs: receiverMs.value,
+};
+const opened: Step = { ...delivered, usage: deliverWebhook.delivered };
+
+const started = (what: keyof typeof endpointBudgets.executeAgent): Step[] => [
+  { what: 'execute', usage: endpointBudgets.executeAgent[what], by: 'request' },
+  { what: 'publish the start', usage: publishEvents['the start of an execution'], by: 'stream' },
+];
+const ranFor = (what: 'without a task' | 'with a task'): Step[] => [
+  { what: 'run', usage: runExecution[what], by: 'queue', waitMs: modelMs.value, batchSize },
+  { what: 'see the claim', usage: publishEvents['a change that is no event'], by: 'stream' },
+  { what: 'publish the end', usage: publishEvents['the end of an execution'], by: 'stream' },
+];
+
+const callers: Record<ConsumerName, Step['by']> = {
+  publishEvents: 'stream',
+  deliverWebhook: 'queue',
+  runExecution: 'queue',
+  purgeAgent: 'queue',
+  sweepOverdue: 'clock',
+};
+
+/** A part of each run that takes longer than ten seconds. */
+const renewal = 'a renewal of the hold' satisfies keyof typeof runExecution;
+const stepWaits: Record<string, number> = {
+  'deliverWebhook, delivered': receiverMs.value,
+  'deliverWebhook, not delivered': receiverMs.value,
+  'runExecution, without a task': modelMs.value,
+  'runExecution, with a task': modelMs.value,
+};
+
+/** The calls of the pipeline's functions. */
+export const steps = Object.entries(pipelineBudgets).flatMap(([name, cases]) =>
+  Object.entries(cases).map(([what, budget]): Step & { operation: string } => {
+    const waitMs = stepWaits[`${name}, ${what}`] ?? 0;
+    const by = what === renewal ? 'part' : callers[name as ConsumerName];
+    return { operation: name, what, usage: budget, by, waitMs };
+  }),
+);
+
+/** Stories that are told in several steps. */
+export const stories = {
+  delivery: [created, told, delivered],
+  deliveryForAgent: [createdForAgent, told, delivered],
+  deliveryOpened: [created, told, opened],
+  execution: [...started('without a task'), ...ranFor('without a task')],
+  executionOnTask: [
+    ...started('with a task'),
+    ...ranFor('with a task'),
+    {
+      what: 'publish the task’s two moves',
+      usage: publishEvents['a new task that nobody hears of'],
+      by: 'stream',
+      times: 2,
+    },
+  ],
+} as const satisfies Record<string, readonly Step[]>;
+
+/** A month has so many days and seconds here. */
+const monthSeconds = 30 * 86_400;
+
+/** What the stack has that is paid for though nothing happens; tests hold these to it. */
+export const standing = {
+  keys: 1,
+  /** Metrics that alarms look at. */
+  alarmMetrics: 19,
+  /** Queues that call a function. */
+  polledQueues: Object.values(consumers)
+    .flatMap((consumer): readonly object[] => consumer.sources)
+    .filter((source) => 'queue' in source).length,
+  /** Lambda asks an idle queue so often side by side where a maximum concurrency is set (AWS Lambda Developer Guide). */
+  pollers: 5,
+  /** Each time for so long. */
+  longPollSeconds: 20,
+  everySeconds: consumers.sweepOverdue.sources[0].everySeconds,
+} as const;
+
+const nothing: Counts = sumOf([{ what: '', usage: usage({}), by: 'clock', times: 0 }]);
+
+/** What a month costs in which nobody calls, part by part. */
+export const atRest: readonly { what: string; how: string; counts: Counts }[] = [
+  {
+    what: 'The key',
+    how: `${standing.keys}; each of its first two yearly renewals adds one`,
+    counts: { ...nothing, key: standing.keys },
+  },
+  {
+    what: 'Polling of queues',
+    how: `${standing.polledQueues} queues that call a function, ${standing.pollers} pollers each, a request every ${standing.longPollSeconds} s`,
+    counts: {
+      ...nothing,
+      queueRequest: (standing.polledQueues * standing.pollers * monthSeconds) / standing.longPollSeconds,
+    },
+  },
+  {
+    what: 'Alarms',
+    how: `${standing.alarmMetrics} metrics that they look at`,
+    counts: { ...nothing, alarmMetric: standing.alarmMetrics },
+  },
+  {
+    what: 'The sweeper',
+    how: `a call every ${standing.everySeconds} s: its time, its reads and its lines in the log`,
+    counts: countsOf({
+      what: 'sweep',
+      usage: sweepOverdue['nothing overdue'],
+      by: 'clock',
+      times: monthSeconds / standing.everySeconds,
+    }),
+  },
+];
+
+/** What all of that costs, in dollars. */
+export function monthAtRest({ free }: { free: boolean }): number {
+  return atRest.reduce((sum, { counts }) => sum + dollarsOf(counts, { free }), 0);
+}
+
+const request = (operation: Guarded, name: string) =>
+  perMillion(requests.filter((step) => step.operation === operation && step.what === name));
+
+/** What it is to cost at most, and what it costs. */
+export const goals: readonly { what: string; most: number; dollars: number }[] = [
+  { what: 'a million reads of a task', most: 2, dollars: request('getTask', 'bare') },
+  {
+    what: 'a million lists of 20 of 100 tasks, the dearest filter',
+    most: 5.5,
+    dollars: Math.max(
+      ...requests.filter(({ operation }) => operation === 'listTasks').map((step) => perMillion([step])),
+    ),
+  },
+  { what: 'a million new tasks, each with its event and delivery', most: 17, dollars: perMillion(stories.delivery) },
+  { what: 'the same of tasks with an agent', most: 21, dollars: perMillion(stories.deliveryForAgent) },
+  { what: 'a million executions, without their tokens', most: 70, dollars: perMillion(stories.execution) },
+  { what: 'the same on tasks with an agent', most: 105, dollars: perMillion(stories.executionOnTask) },
+  { what: 'a month at rest', most: 2.5, dollars: monthAtRest({ free: true }) },
+];
