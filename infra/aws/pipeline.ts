@@ -37,6 +37,7 @@ export class Pipeline extends Construct {
         folder: 'pipeline',
         description: `Called by ${consumer.sources.map(nameOf).join(', ')}`,
         timeoutSeconds: consumer.timeoutSeconds,
+        memoryMegabytes: consumer.memoryMegabytes,
         // Lambda ends a chain of about 16 calls; the retry ladder is longer, and ends by itself.
         recursiveLoop: feedsItself(consumer) ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       });

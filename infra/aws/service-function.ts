@@ -25,6 +25,8 @@ export type ServiceFunctionProps = Surroundings & {
   folder: string;
   description: string;
   timeoutSeconds: number;
+  /** If not as much as the others. */
+  memoryMegabytes?: number | undefined;
   recursiveLoop?: RecursiveLoop;
 };
 
@@ -42,7 +44,16 @@ export function constructIdOf(name: string): string {
 export class ServiceFunction extends LambdaFunction {
   /** @param name the operation id or the consumer's name */
   constructor(scope: Construct, name: string, props: ServiceFunctionProps) {
-    const { bundles, table, settings, folder, description, timeoutSeconds, recursiveLoop } = props;
+    const {
+      bundles,
+      table,
+      settings,
+      folder,
+      description,
+      timeoutSeconds,
+      memoryMegabytes = 512,
+      recursiveLoop,
+    } = props;
     const source = `functions/${folder}/${fileNameOf(name)}.ts`;
     const bundle = bundles.get(source);
     if (!bundle) throw new Error(`The contract has ${name}, but its function ${source} is missing.`);
@@ -58,7 +69,7 @@ export class ServiceFunction extends LambdaFunction {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       // Lambda's share of processor grows with memory: at 128 MB most of a cold start is waiting for it.
-      memorySize: 512,
+      memorySize: memoryMegabytes,
       timeout: Duration.seconds(timeoutSeconds),
       ...(recursiveLoop && { recursiveLoop }),
       code: Code.fromAsset(bundle),

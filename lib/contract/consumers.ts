@@ -12,6 +12,8 @@ type Clock = { everySeconds: number };
 export type Consumer = {
   sources: readonly Source[];
   timeoutSeconds: number;
+  /** How much memory it has, and with it processor, if not as much as the others. */
+  memoryMegabytes?: number;
   /** The queues that it sends to. */
   sendsTo: readonly QueueName[];
   /** What it does with the secrets of webhooks: it alone is given that right to their key. */
@@ -51,6 +53,8 @@ export const consumers = {
   runExecution: {
     sources: [{ queue: 'executions', batchSize: 1, concurrency: 50 }],
     timeoutSeconds: 660,
+    // It waits for a model nearly all its time, and memory is paid for by time.
+    memoryMegabytes: 256,
     sendsTo: [],
     asksModels: true,
   },

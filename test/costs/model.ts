@@ -1,10 +1,14 @@
+import { consumers } from '../../lib/contract/consumers.ts';
 import { accessBytes, platformBytes } from './log-lines.ts';
 import { costOf, type PriceName, prices } from './prices.ts';
 import type { Usage } from './usage.ts';
 
 /** What cannot be measured on one machine, and is assumed; `why` says where each comes from. */
 export const assumptions = {
-  memoryMegabytes: { value: 512, why: 'the memory of each function, as the stack has it' },
+  memoryMegabytes: {
+    value: 512,
+    why: `the memory of each function, but \`runExecution\` has ${consumers.runExecution.memoryMegabytes}`,
+  },
   vcpuMegabytes: {
     value: 1769,
     why: 'at so much memory Lambda gives a whole vCPU, at less its share (AWS Lambda Developer Guide)',
@@ -26,6 +30,8 @@ export const assumptions = {
   improvementMs: { value: 20_000, why: 'how long a pass of self-improvement waits for models; it has 25 s' },
 } as const satisfies Record<string, { value: number; why: string }>;
 
+const memoryOfOthers = assumptions.memoryMegabytes.value;
+
 /** A call of a function, and what is paid around it. */
 export type Step = {
   what: string;
@@ -39,6 +45,8 @@ export type Step = {
   waitMs?: number;
   /** How often it happens, if not once. */
   times?: number;
+  /** The memory of its function, if not as much as of the others. */
+  memoryMegabytes?: number;
   /** It is called with no more records than these. */
   batchSize?: number;
 };
@@ -47,10 +55,10 @@ export type Step = {
 export type Counts = Readonly<Record<PriceName, number>>;
 
 /** How long the call of a step takes, in milliseconds. */
-export function durationOf({ usage, by, waitMs = 0 }: Step): number {
+export function durationOf({ usage, by, waitMs = 0, memoryMegabytes = memoryOfOthers }: Step): number {
   if (by === 'part') return 0;
-  const { memoryMegabytes, vcpuMegabytes, cpuMs, roundMs, sendMs } = assumptions;
-  const own = (cpuMs.value * vcpuMegabytes.value) / memoryMegabytes.value;
+  const { vcpuMegabytes, cpuMs, roundMs, sendMs } = assumptions;
+  const own = (cpuMs.value * vcpuMegabytes.value) / memoryMegabytes;
   return own + usage.rounds * roundMs.value + (usage.sends + usage.keyUses) * sendMs.value + waitMs;
 }
 
@@ -65,7 +73,7 @@ export function countsOf(step: Step, together = 1): Counts {
   const shared = Math.min(together, batchSize);
   const calls = by === 'part' ? 0 : 1 / shared;
   const ofQueue = usage.sends + (by === 'queue' ? 2 : 0);
-  const gigabytes = assumptions.memoryMegabytes.value / 1024;
+  const gigabytes = (step.memoryMegabytes ?? memoryOfOthers) / 1024;
   const once: Counts = {
     apiRequest: by === 'request' ? 1 : 0,
     call: calls,

@@ -14,7 +14,6 @@ it('the page is what is computed; npm run costs writes it anew', () => {
 const over: string[] = [
   'a million new tasks, each with its event and delivery',
   'the same of tasks with an agent',
-  'a million executions, without their tokens',
   'a month at rest',
 ];
 

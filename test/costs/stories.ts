@@ -4,6 +4,7 @@ import { assumptions, type Counts, countsOf, dollarsOf, perMillion, type Step, s
 import { pipelineBudgets } from './pipeline-budgets.ts';
 import { usage } from './usage.ts';
 
+const { memoryMegabytes } = consumers.runExecution;
 const { batchSize } = consumers.runExecution.sources[0];
 const { receiverMs, modelMs, improvementMs } = assumptions;
 const waits: Partial<Record<Guarded, number>> = {
@@ -37,7 +38,7 @@ const started = (what: keyof typeof endpointBudgets.executeAgent): Step[] => [
   { what: 'publish the start', usage: publishEvents['the start of an execution'], by: 'stream' },
 ];
 const ranFor = (what: 'without a task' | 'with a task'): Step[] => [
-  { what: 'run', usage: runExecution[what], by: 'queue', waitMs: modelMs.value, batchSize },
+  { what: 'run', usage: runExecution[what], by: 'queue', waitMs: modelMs.value, batchSize, memoryMegabytes },
   { what: 'see the claim', usage: publishEvents['a change that is no event'], by: 'stream' },
   { what: 'publish the end', usage: publishEvents['the end of an execution'], by: 'stream' },
 ];
@@ -64,7 +65,8 @@ export const steps = Object.entries(pipelineBudgets).flatMap(([name, cases]) =>
   Object.entries(cases).map(([what, budget]): Step & { operation: string } => {
     const waitMs = stepWaits[`${name}, ${what}`] ?? 0;
     const by = what === renewal ? 'part' : callers[name as ConsumerName];
-    return { operation: name, what, usage: budget, by, waitMs };
+    const memory = name === 'runExecution' ? { memoryMegabytes } : {};
+    return { operation: name, what, usage: budget, by, waitMs, ...memory };
   }),
 );
 

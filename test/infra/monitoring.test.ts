@@ -1,5 +1,8 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { constructIdOf } from '../../infra/aws/service-function.ts';
+import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
+import { routes } from '../../lib/contract/endpoints.ts';
 import { metricNames } from '../../lib/contract/metrics.ts';
 import { accessLine } from '../costs/log-lines.ts';
 import { assumptions } from '../costs/model.ts';
@@ -25,7 +28,7 @@ type MappingProperties = {
 };
 type StageProperties = { AccessLogSettings: { Format: string } };
 
-const { template, resources } = synthesized();
+const { template, resources, functionOf } = synthesized();
 const alarms = Object.values(resources<AlarmProperties>('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
 
 const names = [
@@ -101,8 +104,10 @@ describe('the costs', () => {
   });
 
   it('are computed for the memory of the functions, and for one key', () => {
-    const { memoryMegabytes } = assumptions;
-    template.allResourcesProperties('AWS::Lambda::Function', { MemorySize: memoryMegabytes.value });
+    const others = assumptions.memoryMegabytes.value;
+    for (const [operation] of routes) expect(functionOf(constructIdOf(operation)).MemorySize).toBe(others);
+    for (const [name, { memoryMegabytes = others }] of Object.entries<Consumer>(consumers))
+      expect(functionOf(constructIdOf(name)).MemorySize).toBe(memoryMegabytes);
     template.resourceCountIs('AWS::KMS::Key', standing.keys);
   });
 

@@ -27,6 +27,7 @@ export type Statement = { Effect: 'Allow' | 'Deny'; Action: string | string[]; R
 /** What tests look at of a function. */
 export type FunctionProperties = {
   Timeout: number;
+  MemorySize: number;
   RecursiveLoop?: string;
   Environment: { Variables: Record<string, unknown> };
   LoggingConfig: { LogGroup: { Ref: string } };
