@@ -1,7 +1,8 @@
-import { listLimits } from './endpoint-budgets.ts';
+import { endpointBudgets, listLimits } from './endpoint-budgets.ts';
 import { assumptions, type Counts, dollarsOf, durationOf, perMillion, priceNames, type Step, sumOf } from './model.ts';
 import { costOf, type Price, priceList, prices } from './prices.ts';
 import { atRest, goals, monthAtRest, requests, steps, stories } from './stories.ts';
+import { type Usage, usage } from './usage.ts';
 
 /** The page begins so: nothing in it is written by hand. */
 const header = '<!-- Written by `npm run costs`; run it again instead of editing this page. -->';
@@ -84,8 +85,8 @@ For each case: requests to the table and how many rounds of them wait for one an
 (those of a transaction are twice as many), write units of its index, requests that send to queues and that use the key,
 bytes of the function's log, the assumed time of the call, and what a million cost with API Gateway, Lambda and both
 logs. Items have a text of half a kilobyte. A token that was not used for half a minute is read first: one request and
-one read unit more. A list of tasks never takes more than ${listLimits.firstPage.rcu} read units for its first page, and ${listLimits.anyOffset.rcu} further down, on
-a board of 100,000 tasks over a year.
+one read unit more. On a board of 100,000 tasks over a year a list takes at most ${listLimits.firstPage.rcu} read units for its first page, which
+is ${dollars(listAt(listLimits.firstPage))} a million, and ${listLimits.anyOffset.rcu} further down, which is ${dollars(listAt(listLimits.anyOffset))}.
 
 ${table(['Row', 'Case', ...usageHead], rowsOf(requests))}
 
@@ -98,7 +99,8 @@ ${table(['Function', 'Case', ...usageHead], rowsOf(steps))}
 ## Stories
 
 Secrets are opened by KMS at most once in five minutes for a webhook and container. Where nearly every delivery is the
-first in that time, a million cost ${dollars(perMillion(stories.deliveryOpened) - perMillion(stories.delivery))} more.
+first in that time, a million cost ${dollars(perMillion(stories.deliveryOpened) - perMillion(stories.delivery))} more. Where ${atOnceFor(stories.delivery)} come at once, a task with its event and delivery costs no
+more than it is to.
 
 ${storyOf('A million new tasks, each with its event and delivery', stories.delivery)}
 
@@ -133,6 +135,20 @@ what others say of it.
 
 ${table(['What', 'Price', 'Free each month', 'Seen'], priceRows)}
 `;
+}
+
+/** What a million lists cost that take this of the table. */
+function listAt(table: Partial<Usage>): number {
+  const { logLines, logBytes } = endpointBudgets.listTasks['20 of 100'];
+  return perMillion([{ what: 'list', usage: usage({ logLines, logBytes, ...table }), by: 'request' }]);
+}
+
+/** How many have to come at once for a delivery to meet its goal. */
+function atOnceFor(told: readonly Step[]): number {
+  const { most } = goals.find(({ dollars: cost }) => cost === perMillion(told)) ?? { most: 0 };
+  const found = Array.from({ length: 10 }, (_, nth) => nth + 1).find((count) => perMillion(told, count) <= most);
+  if (!found) throw new Error('Not even ten at once meet the goal: the page says that some number does.');
+  return found;
 }
 
 /** What another second of each of a million executions costs. */
