@@ -1,6 +1,10 @@
+import { executionsApp } from '../../lib/apps/executions.ts';
 import { delegateTask } from '../../lib/contract/delegations.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(delegateTask, async ({ params, body, caller, once }, { delegations }) =>
-  delegations.delegate(caller.organization, params.name, body, once),
+export const handler = serve(
+  delegateTask,
+  async ({ params, body, caller, once }, { delegations }) =>
+    delegations.delegate(caller.organization, params.name, body, once),
+  executionsApp,
 );

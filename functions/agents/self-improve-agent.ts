@@ -1,4 +1,5 @@
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
+import { improvementsApp } from '../../lib/apps/improvements.ts';
 import { selfImproveAgent } from '../../lib/contract/improvements.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { openBedrock } from '../../lib/model/bedrock.ts';
@@ -6,6 +7,9 @@ import { logFailure } from '../../lib/queue/log-failure.ts';
 
 const tools = { model: openBedrock(process.env, logFailure), catalogue: readSkills() };
 
-export const handler = serve(selfImproveAgent, async ({ params, body, caller, once }, { improvements }) =>
-  improvements.improve(caller.organization, params.name, body, tools, once),
+export const handler = serve(
+  selfImproveAgent,
+  async ({ params, body, caller, once }, { improvements }) =>
+    improvements.improve(caller.organization, params.name, body, tools, once),
+  improvementsApp,
 );

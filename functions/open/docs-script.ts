@@ -1,5 +1,5 @@
 import { docsScript } from '../../lib/contract/open.ts';
 import { docsScriptContent } from '../../lib/http/docs-script.ts';
-import { serve } from '../../lib/http/serve.ts';
+import { serveOpen } from '../../lib/http/serve-open.ts';
 
-export const handler = serve(docsScript, async () => docsScriptContent);
+export const handler = serveOpen(docsScript, async () => docsScriptContent);

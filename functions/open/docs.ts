@@ -1,5 +1,5 @@
 import { docs } from '../../lib/contract/open.ts';
 import { docsPageContent } from '../../lib/http/docs-page.ts';
-import { serve } from '../../lib/http/serve.ts';
+import { serveOpen } from '../../lib/http/serve-open.ts';
 
-export const handler = serve(docs, async () => docsPageContent);
+export const handler = serveOpen(docs, async () => docsPageContent);

@@ -1,4 +1,4 @@
 import { health } from '../../lib/contract/open.ts';
-import { serve } from '../../lib/http/serve.ts';
+import { serveOpen } from '../../lib/http/serve-open.ts';
 
-export const handler = serve(health, async () => ({ status: 'ok' as const }));
+export const handler = serveOpen(health, async () => ({ status: 'ok' as const }));

@@ -1,5 +1,5 @@
 import { openapi } from '../../lib/contract/open.ts';
 import { openApiContent } from '../../lib/http/openapi.ts';
-import { serve } from '../../lib/http/serve.ts';
+import { serveOpen } from '../../lib/http/serve-open.ts';
 
-export const handler = serve(openapi, async () => openApiContent);
+export const handler = serveOpen(openapi, async () => openApiContent);

@@ -1,4 +1,5 @@
 import { executionEvents } from '../../lib/agents/execution-events.ts';
+import { pipelineApp } from '../../lib/apps/pipeline.ts';
 import { consumeStream } from '../../lib/queue/consume.ts';
 import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';
 import { purgeFrom, purgeKind } from '../../lib/table/purges.ts';
@@ -18,4 +19,4 @@ export const handler = consumeStream(async ({ organization, before, after }, { d
   const task = taskFrom(after);
   const events = taskEvents(before && taskFrom(before), task);
   await deliveries.publish({ organization, item: task.id, version: task.version, events });
-});
+}, pipelineApp);

@@ -1,4 +1,5 @@
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
+import { runsApp } from '../../lib/apps/runs.ts';
 import { ExecutionMessage } from '../../lib/contract/messages.ts';
 import { openBedrock } from '../../lib/model/bedrock.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
@@ -6,4 +7,8 @@ import { logFailure } from '../../lib/queue/log-failure.ts';
 
 const tools = { model: openBedrock(process.env, logFailure), catalogue: readSkills() };
 
-export const handler = consumeQueue(ExecutionMessage, async (message, { runs }) => runs.carryOut(message, tools));
+export const handler = consumeQueue(
+  ExecutionMessage,
+  async (message, { runs }) => runs.carryOut(message, tools),
+  runsApp,
+);

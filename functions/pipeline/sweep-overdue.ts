@@ -1,3 +1,4 @@
+import { pipelineApp } from '../../lib/apps/pipeline.ts';
 import { scheduled } from '../../lib/queue/scheduled.ts';
 
 export const handler = scheduled(async (until, { deliveries, runs, purges }) => {
@@ -9,4 +10,4 @@ export const handler = scheduled(async (until, { deliveries, runs, purges }) => 
   };
   await Promise.allSettled(Object.values(swept));
   return { deliveries: await swept.deliveries, executions: await swept.executions, purges: await swept.purges };
-});
+}, pipelineApp);

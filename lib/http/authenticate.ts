@@ -1,8 +1,8 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { App } from '../app.ts';
+import type { Base } from '../apps/base.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { Refusal } from '../contract/refusals.ts';
-import type { StoredToken } from '../table/tokens.ts';
+import type { StoredToken, Tokens } from '../table/tokens.ts';
 import { type ApiEvent, type ApiResult, type Caller, header } from './exchange.ts';
 import { isSecret, readToken } from './token.ts';
 
@@ -12,14 +12,14 @@ const cachedAtMost = 1_000;
 
 type Cached = { token: StoredToken; until: number };
 
-/** The tokens that a container has read lately, by the app whose table they came from. */
-const caches = new WeakMap<App, Map<string, Cached>>();
+/** The tokens that a container has read lately, by the store that they came from: apps over one base share it. */
+const caches = new WeakMap<Tokens, Map<string, Cached>>();
 
 /**
  * Finds out who calls and whether the row is theirs to call: 401 for whatever is not a live token, 403 without its
  * scope. Done here and not by a gateway authorizer, which can answer neither our envelope nor our headers.
  */
-export function authenticate(row: Endpoint, open: () => App): MiddlewareObj<ApiEvent, ApiResult> {
+export function authenticate(row: Endpoint, open: () => Base): MiddlewareObj<ApiEvent, ApiResult> {
   const { scope } = row;
   return {
     before: async ({ event }) => {
@@ -32,7 +32,7 @@ export function authenticate(row: Endpoint, open: () => App): MiddlewareObj<ApiE
   };
 }
 
-async function identify(authorization: string | undefined, app: App): Promise<Caller> {
+async function identify(authorization: string | undefined, app: Base): Promise<Caller> {
   const [, sent = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
   const parts = readToken(sent);
   const token = parts && (await find(parts.id, app));
@@ -41,9 +41,9 @@ async function identify(authorization: string | undefined, app: App): Promise<Ca
   return { organization: token.organization, tokenId: token.id, scopes: token.scopes };
 }
 
-async function find(id: string, app: App): Promise<StoredToken | undefined> {
-  const cache = caches.get(app) ?? new Map<string, Cached>();
-  caches.set(app, cache);
+async function find(id: string, app: Base): Promise<StoredToken | undefined> {
+  const cache = caches.get(app.tokens) ?? new Map<string, Cached>();
+  caches.set(app.tokens, cache);
   const cached = cache.get(id);
   if (cached && app.clock() < cached.until) return cached.token;
   const token = await app.tokens.get(id);

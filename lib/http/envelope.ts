@@ -26,6 +26,15 @@ export function envelope(row: Endpoint): MiddlewareObj<ApiEvent, unknown> {
   };
 }
 
+/** Answers what was thrown as a refusal, unless a middleware before it has found an answer. */
+export function refusals(): MiddlewareObj<ApiEvent, ApiResult> {
+  return {
+    onError: (request) => {
+      request.response ??= refuse(request.event, request.error);
+    },
+  };
+}
+
 /** The answer of a row whose behaviour returned `result`. */
 function succeed(row: Endpoint, event: ApiEvent, result: unknown): ApiResult {
   if (row.media) {

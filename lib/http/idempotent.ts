@@ -1,20 +1,12 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { App } from '../app.ts';
+import type { Base } from '../apps/base.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { Request } from '../table/idempotency.ts';
 import { AlreadyDone, unavailable } from '../table/transact.ts';
 import { pick, replay } from './envelope.ts';
 import { type ApiEvent, type ApiResult, callerOf, header } from './exchange.ts';
-
-/** A request's time ran out. What it began may still be carried out, so its Idempotency-Key stays taken. */
-export class OutOfTime extends Refusal {
-  constructor() {
-    super('unavailable', 'The answer took too long; whether it was carried out is not known.', [], {
-      'Retry-After': '1',
-    });
-  }
-}
+import { OutOfTime } from './out-of-time.ts';
 
 /**
  * Carries a POST with an Idempotency-Key out once: answers from the record where there is one, before any look at
@@ -22,7 +14,7 @@ export class OutOfTime extends Refusal {
  * the mutation or not at all. What calls out is noted as under way before, for its mutation comes too late to keep a
  * twin from calling out too.
  */
-export function idempotent(row: Endpoint, open: () => App): MiddlewareObj<ApiEvent, ApiResult> {
+export function idempotent(row: Endpoint, open: () => Base): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     before: async ({ event }) => {
       const request = requestOf(row, event);
@@ -83,7 +75,7 @@ function requestOf(row: Endpoint, event: ApiEvent): Request | undefined {
   return { key, operation: `${row.method} ${row.path}`, path: event.rawPath, body: event.served?.body };
 }
 
-async function recorded(row: Endpoint, event: ApiEvent, request: Request, app: App): Promise<ApiResult | undefined> {
+async function recorded(row: Endpoint, event: ApiEvent, request: Request, app: Base): Promise<ApiResult | undefined> {
   const { organization } = callerOf(event);
   const found = await app.idempotency.find(organization, request);
   if (found === 'another request')

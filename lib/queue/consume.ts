@@ -3,10 +3,11 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent, SQSEvent, SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
-import { type App, app } from '../app.ts';
+import type { Base } from '../apps/base.ts';
 import type { Counts } from '../contract/metrics.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Schema } from '../contract/shapes.ts';
+import type { Queue } from '../sqs/queue.ts';
 import { organizationOf } from '../table/keys.ts';
 import { type Origin, onBehalfOf } from '../table/trace.ts';
 import type { Item } from '../table/transact.ts';
@@ -24,7 +25,10 @@ type BatchResult = ReturnType<typeof processPartialResponse>;
  * it. From the first that fails on, the stream comes again, so `handle` must not mind a change that it has seen. A
  * record that would fail for ever is put aside with its keys and images, for it would stop all that come after it.
  */
-export function consumeStream(handle: (change: Change, app: App) => Promise<void>, open: () => App = app) {
+export function consumeStream<App extends Base & { deadChanges: Queue<unknown> }>(
+  handle: (change: Change, app: App) => Promise<void>,
+  open: () => App,
+) {
   const consume = async (record: DynamoDBRecord): Promise<void> => {
     try {
       const change = changeOf(record.dynamodb);
@@ -54,10 +58,10 @@ function originOf(of: unknown): Origin {
  * to. What `handle` counts is metered, and stands in the log beside the message, which holds ids only. Messages that
  * fail come again by themselves, and go to the queue's dead letters when they have come too often.
  */
-export function consumeQueue<const Message extends Schema>(
+export function consumeQueue<const Message extends Schema, App extends Base>(
   schema: Message,
   handle: (message: v.InferOutput<Message>, app: App) => Promise<Counts> | Promise<void>,
-  open: () => App = app,
+  open: () => App,
 ) {
   const consume = async ({ body }: SQSRecord): Promise<void> => {
     const message = v.parse(schema, JSON.parse(body));
@@ -92,7 +96,7 @@ function requestOfMessage(body: string): string | undefined {
 
 /** A record that fails says so in the log, once each time, and then comes again. */
 function logFailure<Record>(
-  open: () => App,
+  open: () => Base,
   nameOf: (record: Record) => object,
   consume: (record: Record) => Promise<void>,
 ) {

@@ -1,7 +1,7 @@
-import { app } from '../app.ts';
+import { log } from '../log.ts';
 import { traced } from '../table/trace.ts';
 
 /** Writes what a model, or the way to it, has said into the log: callers are told a fixed sentence that names nothing. */
 export function logFailure(error: unknown): void {
-  app().log.warn('model failed', { ...traced(), error: error as Error });
+  log().warn('model failed', { ...traced(), error: error as Error });
 }

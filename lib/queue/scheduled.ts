@@ -1,5 +1,5 @@
 import type { ScheduledEvent } from 'aws-lambda';
-import { type App, app } from '../app.ts';
+import type { Base } from '../apps/base.ts';
 
 /**
  * The Lambda handler of a schedule.
@@ -7,7 +7,10 @@ import { type App, app } from '../app.ts';
  * @param handle is given the moment to act for, in milliseconds since 1970: now, or `detail.until` of the event, by
  *   which the local deployment reaches ahead when it starts with empty queues
  */
-export function scheduled(handle: (until: number, app: App) => Promise<Record<string, number>>, open: () => App = app) {
+export function scheduled<App extends Base>(
+  handle: (until: number, app: App) => Promise<Record<string, number>>,
+  open: () => App,
+) {
   return async (event: Pick<ScheduledEvent<{ until?: string }>, 'detail'>): Promise<void> => {
     const { until } = event.detail ?? {};
     const done = await handle(until ? Date.parse(until) : open().clock(), open());

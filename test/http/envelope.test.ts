@@ -5,7 +5,7 @@ import { handler as unmatched } from '../../functions/open/unmatched.ts';
 import { app } from '../../lib/app.ts';
 import { endpoint } from '../../lib/contract/endpoint.ts';
 import { pick } from '../../lib/http/envelope.ts';
-import { serve } from '../../lib/http/serve.ts';
+import { serveOpen } from '../../lib/http/serve-open.ts';
 import { errorOf, openBoards } from '../functions/kanban-tasks/board.ts';
 import { call, eventOf } from '../service.ts';
 
@@ -84,7 +84,7 @@ describe('an error of our own', () => {
 
 it('answers 503 unavailable with Retry-After when a function is about to run out of its time', async () => {
   const row = endpoint({ method: 'GET', path: '/never', summary: 'Never answers', status: 200 });
-  const handler = serve(row, () => new Promise(() => {}));
+  const handler = serveOpen(row, () => new Promise(() => {}));
   const answer = await handler(eventOf({ path: '/never' }), { getRemainingTimeInMillis: () => 6 } as never);
   expect(answer.statusCode).toBe(503);
   expect(answer.headers?.['Retry-After']).toBe('1');

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { environment } from '../contract/deployment.ts';
+import { ulidFrom } from '../contract/ids.ts';
+import { log } from '../log.ts';
+import { openTable } from '../table/client.ts';
+import { openIdempotency } from '../table/idempotency.ts';
+import { openTokens } from '../table/tokens.ts';
+import { openKeyFile, type Secrets } from '../webhooks/secrets.ts';
+
+/** What an app is made of. Tests pass their own clock. */
+export type Collaborators = {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** How webhook secrets are kept, if not under a key file. */
+  secrets?: Secrets;
+};
+
+/**
+ * Opens what every app has, whatever its function does.
+ *
+ * @throws `Error` where the environment names no table
+ */
+export function openBase({
+  environment: variables,
+  clock,
+  secrets = openKeyFile(variables[environment.secretsKeyFile]),
+}: Collaborators) {
+  const table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]);
+  return {
+    variables,
+    table,
+    secrets,
+    clock,
+    ulid: () => ulidFrom(clock(), randomBytes(10)),
+    log: log(),
+    tokens: openTokens(table),
+    idempotency: openIdempotency(table, clock),
+  };
+}
+
+export type Base = ReturnType<typeof openBase>;
+
+let opened: Base | undefined;
+
+/** The base of this process, opened when it is first asked for. */
+export function base(): Base {
+  opened ??= openBase({ environment: process.env, clock: Date.now });
+  return opened;
+}
+
+/**
+ * An app: the base and the parts that a family of functions works with. Each base opens them once, so that apps that
+ * have a part in common share it.
+ *
+ * @returns the app over a base, which is this process's if none is given
+ */
+export function appOf<Parts extends object>(open: (base: Base) => Parts): (on?: Base) => Base & Parts {
+  const apps = new WeakMap<Base, Base & Parts>();
+  return (on = base()) => {
+    const app = apps.get(on) ?? { ...on, ...open(on) };
+    apps.set(on, app);
+    return app;
+  };
+}
+
+function required(variables: Collaborators['environment'], name: string): string {
+  const value = variables[name];
+  if (!value) throw new Error(`The environment variable ${name} is not set.`);
+  return value;
+}

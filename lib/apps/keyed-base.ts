@@ -1,0 +1,16 @@
+import { environment } from '../contract/deployment.ts';
+import { kmsClient, openKms } from '../kms/sealing.ts';
+import { type Base, base, openBase } from './base.ts';
+
+let opened: Base | undefined;
+
+/**
+ * The base of a function that seals or opens webhook secrets, apart from the other so that only those functions carry
+ * the client of KMS. Where the deployment names no key of KMS it is the base of all others, with its key file.
+ */
+export function keyedBase(): Base {
+  const keyId = process.env[environment.secretsKeyId];
+  if (!keyId) return base();
+  opened ??= openBase({ environment: process.env, clock: Date.now, secrets: openKms(kmsClient(), keyId, Date.now) });
+  return opened;
+}

@@ -1,0 +1,11 @@
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { clientConfig, environment, type QueueName, queues } from '../contract/deployment.ts';
+import { openQueue, type Queue } from '../sqs/queue.ts';
+import { appOf, type Base } from './base.ts';
+
+const connected = appOf(({ variables }) => ({ sqs: new SQSClient(clientConfig(variables[environment.sqsEndpoint])) }));
+
+/** A queue to send to. Only some functions are given queues, each those that it sends to; the others never send. */
+export function queueOf<Message>(base: Base, name: QueueName): Queue<Message> {
+  return openQueue<Message>(connected(base).sqs, base.variables[queues[name].urlVariable] ?? '');
+}
