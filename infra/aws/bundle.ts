@@ -11,6 +11,18 @@ const besides = [
   { reader: 'lib/http/docs-script.ts', folder: 'lib/http/scalar' },
 ];
 
+/** What of the SDK no function ever needs, by what stands in for it: each says what that is, and why. */
+const standIns = {
+  '@aws-sdk/credential-provider-node': standIn('./stand-ins/credentials.ts'),
+  '@aws-sdk/endpoint-cache': standIn('./stand-ins/endpoint-cache.ts'),
+  '@aws-sdk/eventstream-handler-node': standIn('./stand-ins/event-streams.ts'),
+  '@aws-sdk/middleware-eventstream': standIn('./stand-ins/event-streams.ts'),
+  '@aws-sdk/middleware-websocket': standIn('./stand-ins/event-streams.ts'),
+  '@aws-sdk/token-providers': standIn('./stand-ins/tokens.ts'),
+  '@smithy/core/checksum': standIn('./stand-ins/checksums.ts'),
+  '@smithy/core/event-streams': standIn('./stand-ins/event-streams.ts'),
+};
+
 /** The bundled functions: the folder of each, by its source below the repository's root. */
 export type Bundles = ReadonlyMap<string, string>;
 
@@ -51,11 +63,7 @@ export async function bundleFunctions(folder: string): Promise<Bundles> {
     banner: {
       js: `import { createRequire as requireFrom } from 'node:module';const require = requireFrom(import.meta.url);`,
     },
-    // Lambda hands credentials over in the environment. The chain that looks everywhere else (files, single sign-on,
-    // STS, instance metadata) would be a good part of each bundle.
-    alias: {
-      '@aws-sdk/credential-provider-node': fileURLToPath(import.meta.resolve('./environment-credentials.ts')),
-    },
+    alias: standIns,
     logLevel: 'silent',
     metafile: true,
   });
@@ -64,4 +72,8 @@ export async function bundleFunctions(folder: string): Promise<Bundles> {
       if (reader in inputs)
         cpSync(join(root, folder), join(outdir, basename(entryPoint, '.ts'), basename(folder)), { recursive: true });
   return new Map(sources.map((source) => [source, join(outdir, basename(source, '.ts'))]));
+}
+
+function standIn(file: string): string {
+  return fileURLToPath(import.meta.resolve(file));
 }

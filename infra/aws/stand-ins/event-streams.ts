@@ -1,0 +1,21 @@
+/**
+ * Stands in for the packages of the SDK that send and read answers which come bit by bit, over HTTP or a web socket.
+ * No operation that a function calls has such an answer; Bedrock's client is made for them all the same.
+ */
+const unchanged = <Config>(config: Config): Config => config;
+const nothing = () => ({ applyToStack: () => {} });
+
+/** @throws `Error`, when something is about to be streamed */
+const refused = (): never => {
+  throw new Error('The bundles have no event streams (infra/aws/stand-ins/event-streams.ts).');
+};
+
+export {
+  nothing as getEventStreamPlugin,
+  nothing as getWebSocketPlugin,
+  refused as eventStreamPayloadHandlerProvider,
+  refused as eventStreamSerdeProvider,
+  unchanged as resolveEventStreamConfig,
+  unchanged as resolveEventStreamSerdeConfig,
+  unchanged as resolveWebSocketConfig,
+};
