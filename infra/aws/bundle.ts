@@ -59,10 +59,6 @@ export async function bundleFunctions(folder: string): Promise<Bundles> {
     sourcemap: 'linked',
     // Names and lines are what a stack trace needs; the sources themselves would be most of what is uploaded.
     sourcesContent: false,
-    // undici is CommonJS and asks for Node's own modules by `require`, which an ES module does not have.
-    banner: {
-      js: `import { createRequire as requireFrom } from 'node:module';const require = requireFrom(import.meta.url);`,
-    },
     alias: standIns,
     logLevel: 'silent',
     metafile: true,

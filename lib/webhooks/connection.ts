@@ -1,13 +1,21 @@
+import { addAbortListener } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls } from 'node:tls';
-import { type buildConnector, Client } from 'undici';
+
+/** What is sent on a connection. */
+type Sent = { headers: Record<string, string>; body: string };
 
 /** The one connection of an attempt. */
 export type Connection = {
-  /** What undici sends the request through. */
-  dispatcher: Client;
+  /**
+   * Posts, once the connection stands, and waits for the headers of the answer.
+   *
+   * @throws whatever went wrong: see `sentenceFor`
+   */
+  post: (sent: Sent) => Promise<IncomingMessage>;
   /** Ends the connection in whatever state it is, its look-up included; a request on it fails with the reason. */
-  close: (reason?: Error) => Promise<void>;
+  close: (reason?: Error) => void;
 };
 
 /**
@@ -16,61 +24,90 @@ export type Connection = {
  */
 const answerLimit = 256 * 1024;
 
-/** The receiver sent more than is ever read of an answer. */
+/** All that is read before an answer, in bytes: interim ones, of which each little one takes kilobytes of memory. */
+const interimLimit = 64 * 1024;
+
+/** The most of an answer's headers, in bytes. */
+const headersLimit = 16 * 1024;
+
+/** The receiver sent more than is ever read before an answer. */
 export class AnswerTooLong extends Error {}
 
+/** The receiver answered what it was not asked for, in the words of the history. */
+export class Unasked extends Error {}
+
+/** What the receiver answered is not HTTP, though Node.js takes it for that. */
+export class NotHttp extends Error {}
+
 /**
- * Prepares a connection that is dialled by the first request on it. undici's own connector does not serve: it keeps
- * its socket to itself until that is connected, so that one which hangs in its look-up or in TLS outlives the attempt.
+ * Prepares a connection that is dialled by the request on it. Node.js speaks HTTP over that socket and has no other:
+ * what hangs in a look-up, in TLS or anywhere later can be ended by whoever holds the connection.
+ *
+ * @param lookup finds the address to dial, and refuses those that must not be; it is not called for literal ones
  */
-export function openConnection(origin: string, lookup: LookupFunction): Connection {
-  let socket: Socket | undefined;
-  const dispatcher = new Client(origin, {
-    pipelining: 0,
-    // The attempt's deadline is the only clock; these would stop neither a drip nor a hanging look-up.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: (target, callback) => {
-      socket = dial(target, lookup, callback);
-    },
-  });
+export function openConnection(url: URL, lookup: LookupFunction): Connection {
+  const end = new AbortController();
   return {
-    dispatcher,
-    close: async (reason) => {
-      socket?.destroy(reason);
-      await dispatcher.destroy(reason ?? null);
+    post: async (sent) => {
+      const socket = dial(url, lookup);
+      // Also where it was ended by the look-up, before there was a socket to be held.
+      addAbortListener(end.signal, () => socket.destroy(end.signal.reason));
+      await connected(url, socket);
+      return answerTo(sent, url, socket);
     },
+    close: (reason) => end.abort(reason),
   };
 }
 
-function dial(
-  { protocol, hostname: host, port }: buildConnector.Options,
-  lookup: LookupFunction,
-  connected: buildConnector.Callback,
-): Socket {
-  const secure = protocol === 'https:';
-  const socket = secure
-    ? openTls({
-        host,
-        port: Number(port || 443),
-        lookup,
-        // A name for SNI has no dot behind it, and an address is none (RFC 6066, section 3).
-        servername: isIP(host) ? '' : host.replace(/\.$/, ''),
-        // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
-        rejectUnauthorized: true,
-        ALPNProtocols: ['http/1.1'],
-      })
-    : openTcp({ host, port: Number(port || 80), lookup });
-  const failed = (error: Error) => connected(error, null);
-  return socket
-    .setNoDelay(true)
-    .on('readable', () => {
-      if (socket.bytesRead > answerLimit) socket.destroy(new AnswerTooLong());
+function dial({ protocol, hostname, port }: URL, lookup: LookupFunction): Socket {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (protocol !== 'https:') return openTcp({ host, port: Number(port || 80), lookup }).setNoDelay(true);
+  const tls = {
+    // A name for SNI has no dot behind it, and an address is none (RFC 6066, section 3).
+    servername: isIP(host) ? '' : host.replace(/\.$/, ''),
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    rejectUnauthorized: true,
+    ALPNProtocols: ['http/1.1'],
+  };
+  return openTls({ host, port: Number(port || 443), lookup, ...tls }).setNoDelay(true);
+}
+
+/** Waits until a socket may be written to: with TLS, until the certificate was found good. */
+function connected({ protocol }: URL, socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Kept for good: an error that comes when nobody waits any more is nobody's.
+    socket.on('error', reject).once(protocol === 'https:' ? 'secureConnect' : 'connect', resolve);
+  });
+}
+
+function answerTo({ headers, body }: Sent, { host, pathname, search }: URL, socket: Socket): Promise<IncomingMessage> {
+  const length = String(Buffer.byteLength(body));
+  let limit = interimLimit;
+  return new Promise((resolve, reject) => {
+    request({
+      createConnection: () => socket,
+      method: 'POST',
+      path: `${pathname}${search}`,
+      headers: { ...headers, Host: host, 'Content-Length': length },
+      maxHeaderSize: headersLimit,
     })
-    .once('error', failed)
-    .once(secure ? 'secureConnect' : 'connect', () => {
-      // undici is told once, and hears of later errors by itself.
-      socket.off('error', failed);
-      connected(null, socket);
-    });
+      .on('socket', () => {
+        socket.on('data', () => {
+          if (socket.bytesRead > limit) socket.destroy(new AnswerTooLong());
+        });
+      })
+      // Interim answers are waited past, as HTTP has it; a status below 100 is none, nor is a switch to nothing.
+      .on('information', ({ statusCode }) => statusCode < 100 && reject(new NotHttp()))
+      .on('continue', () => reject(new Unasked('The receiver answered 100, which it was not asked for.')))
+      .on('upgrade', () =>
+        reject(new Unasked('The receiver switched to another protocol, which it was not asked for.')),
+      )
+      .on('response', (answer) => {
+        limit = answerLimit;
+        if ((answer.statusCode ?? 0) < 200) reject(new NotHttp());
+        else resolve(answer);
+      })
+      .on('error', reject)
+      .end(body);
+  });
 }

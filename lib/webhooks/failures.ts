@@ -1,16 +1,16 @@
-import { errors } from 'undici';
-import { AnswerTooLong } from './connection.ts';
+import { AnswerTooLong, NotHttp, Unasked } from './connection.ts';
 import { Forbidden } from './lookup.ts';
 
 const unreachable = 'The receiver could not be reached.';
 const unreachableInTime = 'The receiver could not be reached in time.';
 const unresolved = 'The name of the receiver could not be resolved.';
 const brokenOff = 'The connection failed: the receiver broke it off.';
+const closed = 'The connection failed: the receiver closed it before its answer.';
 const notHttp = 'What the receiver answered is not HTTP.';
 const unknownIssuer =
   'The certificate of the receiver is of an issuer that is not known, or an intermediate one is missing.';
 
-/** What failures are called, by the codes of Node.js and undici. */
+/** What failures are called, by the codes of Node.js. */
 const sentences: Record<string, string> = {
   ENOTFOUND: unresolved,
   ECONNREFUSED: 'The receiver refused the connection.',
@@ -24,10 +24,7 @@ const sentences: Record<string, string> = {
   ETIMEDOUT: unreachableInTime,
   ECONNRESET: brokenOff,
   EPIPE: brokenOff,
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: notHttp,
-  // How undici ends at a status below 100, and at a 101 that names no protocol.
-  ERR_ASSERTION: notHttp,
-  UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are over 16 KiB.',
+  HPE_HEADER_OVERFLOW: 'The headers of the answer are over 16 KiB.',
   CERT_HAS_EXPIRED: 'The certificate of the receiver has expired.',
   CERT_NOT_YET_VALID: 'The certificate of the receiver is not valid yet.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the receiver is self-signed.',
@@ -38,25 +35,21 @@ const sentences: Record<string, string> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownIssuer,
 };
 
-/** What undici calls by one code, `UND_ERR_SOCKET`, by its message. */
-const socketSentences: Record<string, string> = {
-  'other side closed': 'The connection failed: the receiver closed it before its answer.',
-  'bad response': 'The receiver answered 100, which it was not asked for.',
-  'bad upgrade': 'The receiver switched to another protocol, which it was not asked for.',
-};
-
 /**
  * What a failure to get an answer is called in the history: one short sentence for the receiver's operator. It is made
  * of fixed texts and at most an error's code, for messages name addresses, and may quote what the receiver sent.
  */
 export function sentenceFor(error: unknown): string {
   if (error instanceof Forbidden) return `Not sent: ${error.message}.`;
-  if (error instanceof AnswerTooLong) return 'The receiver sent more than 256 KiB and no answer in it.';
-  if (error instanceof errors.HTTPParserError) return notHttp;
+  if (error instanceof AnswerTooLong) return 'The receiver sent more than 64 KiB and no answer in it.';
+  if (error instanceof NotHttp) return notHttp;
+  if (error instanceof Unasked) return error.message;
   const { code, message } = codeAndMessage(error);
-  const sentence = code === 'UND_ERR_SOCKET' ? socketSentences[message] : sentences[code];
+  // Node.js has one code for a connection that is ended and one that is reset.
+  const sentence = message === 'socket hang up' ? closed : sentences[code];
   if (sentence) return sentence;
   if (/^EAI_/.test(code)) return unresolved;
+  if (/^HPE_/.test(code)) return notHttp;
   if (/CERT|TLS|SSL|^EPROTO$/.test(code)) return `The receiver's TLS failed: ${code}.`;
   return `The connection failed${code && `: ${code}`}.`;
 }

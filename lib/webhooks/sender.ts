@@ -1,5 +1,4 @@
 import { lookup } from 'node:dns';
-import { request } from 'undici';
 import { openConnection } from './connection.ts';
 import { sentenceFor } from './failures.ts';
 import { Forbidden, lookupAny, lookupPublic, type Resolve } from './lookup.ts';
@@ -68,15 +67,15 @@ export function openSender(
     // A connection of its own for each attempt: one kept from before a container slept may be dead, and the
     // receiver would be blamed for it.
     const open = allowed(url.hostname, portOf(url));
-    const connection = openConnection(url.origin, open ? lookupAny(resolve) : lookupPublic(resolve));
+    const connection = openConnection(url, open ? lookupAny(resolve) : lookupPublic(resolve));
     const stopAlarm = alarm(() => {
       timedOut = true;
-      void connection.close(late);
+      connection.close(late);
     }, attemptMs);
     try {
-      const answer = await request(url, { method: 'POST', headers, body, dispatcher: connection.dispatcher });
-      const responseBody = await readStart(answer.body);
-      const httpStatus = answer.statusCode;
+      const answer = await connection.post({ headers, body });
+      const responseBody = await readStart(answer);
+      const httpStatus = answer.statusCode as number;
       const succeeded = httpStatus >= 200 && httpStatus < 300;
       return ended({ httpStatus, responseBody, ...(!succeeded && { error: `The receiver answered ${httpStatus}.` }) });
     } catch (error) {
@@ -84,7 +83,7 @@ export function openSender(
       return ended({ httpStatus: 0, responseBody: '', error: `No answer within ${attemptMs / 1000} s.` });
     } finally {
       stopAlarm();
-      await connection.close();
+      connection.close();
     }
   };
 }

@@ -89,7 +89,7 @@ export const hostileReceivers: Hostile[] = [
     name: 'sends interim answers without an end',
     start: endless('', 'HTTP/1.1 102 \r\n\r\n'),
     httpStatus: 0,
-    error: 'The receiver sent more than 256 KiB and no answer in it.',
+    error: 'The receiver sent more than 64 KiB and no answer in it.',
   },
   {
     name: 'sends a body of a gigabyte',

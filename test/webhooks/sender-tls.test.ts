@@ -119,7 +119,7 @@ describe('TLS', () => {
     expect(await post(receiver.url)).toMatchObject({
       httpStatus: 0,
       timedOut: false,
-      error: 'The receiver sent more than 256 KiB and no answer in it.',
+      error: 'The receiver sent more than 64 KiB and no answer in it.',
     });
     await expectClosed(receiver);
   });
