@@ -1,15 +1,35 @@
-import { cpSync, globSync, rmSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** What reads files beside itself, and the folder of these: they go into each bundle that it goes into. */
-const besides = [
-  { reader: 'lib/agents/skill-catalogue.ts', folder: 'lib/agents/skills' },
-  { reader: 'lib/http/docs-script.ts', folder: 'lib/http/scalar' },
-];
+/** What reads a folder beside itself: that goes into the bundle of whoever reads it. */
+const renderer = { reader: 'lib/http/docs-script.ts', folder: 'lib/http/scalar' };
+
+/**
+ * The skills are read and checked here instead of when a function starts, and stand in the bundles of those that read
+ * them: none carries a parser of YAML, and a broken skill is not deployed.
+ */
+const skills: Plugin = {
+  name: 'skills',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]lib[\\/]agents[\\/]skill-catalogue\.ts$/ }, () => ({
+      contents: `export const readSkills = () => ${JSON.stringify(readSkills())};`,
+    })),
+};
+
+/** Of the description of its package each client of the SDK reads the version alone. */
+const versions: Plugin = {
+  name: 'versions',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]@aws-sdk[\\/][\w-]+[\\/]package\.json$/ }, ({ path }) => {
+      const { version } = JSON.parse(readFileSync(path, 'utf8'));
+      return { contents: JSON.stringify({ version }), loader: 'json' };
+    }),
+};
 
 /** What of the SDK no function ever needs, by what stands in for it: each says what that is, and why. */
 const standIns = {
@@ -23,6 +43,21 @@ const standIns = {
   '@smithy/core/event-streams': standIn('./stand-ins/event-streams.ts'),
 };
 
+/** How anything is bundled for Lambda's Node.js. */
+export const forLambda = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  minify: true,
+  legalComments: 'none',
+  sourcemap: 'linked',
+  // Names and lines are what a stack trace needs; the sources themselves would be most of what is uploaded.
+  sourcesContent: false,
+  logLevel: 'silent',
+} as const satisfies BuildOptions;
+
 /** The bundled functions: the folder of each, by its source below the repository's root. */
 export type Bundles = ReadonlyMap<string, string>;
 
@@ -35,7 +70,7 @@ export function functionSources(): string[] {
 
 /**
  * Bundles every function, each with all that it imports, into `<folder>/<file name>/index.mjs`, by a single call
- * of esbuild that parses what they share once.
+ * of esbuild that parses what they share once. What fills them is told by `<folder>/meta.json`, esbuild's metafile.
  *
  * @param folder where to, relative to the repository's root; what it held is gone afterwards
  * @throws esbuild's `BuildFailure` for what does not resolve or parse, and for two functions of one file name
@@ -49,24 +84,17 @@ export async function bundleFunctions(folder: string): Promise<Bundles> {
     entryPoints: sources.map((source) => ({ in: source, out: `${basename(source, '.ts')}/index` })),
     outdir,
     outExtension: { '.js': '.mjs' },
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    mainFields: ['module', 'main'],
-    minify: true,
-    legalComments: 'none',
-    sourcemap: 'linked',
-    // Names and lines are what a stack trace needs; the sources themselves would be most of what is uploaded.
-    sourcesContent: false,
+    ...forLambda,
     alias: standIns,
-    logLevel: 'silent',
+    plugins: [skills, versions],
     metafile: true,
   });
   for (const { entryPoint = '', inputs } of Object.values(metafile.outputs))
-    for (const { reader, folder } of besides)
-      if (reader in inputs)
-        cpSync(join(root, folder), join(outdir, basename(entryPoint, '.ts'), basename(folder)), { recursive: true });
+    if (renderer.reader in inputs) {
+      const beside = join(outdir, basename(entryPoint, '.ts'), basename(renderer.folder));
+      cpSync(join(root, renderer.folder), beside, { recursive: true });
+    }
+  writeFileSync(join(outdir, 'meta.json'), JSON.stringify(metafile));
   return new Map(sources.map((source) => [source, join(outdir, basename(source, '.ts'))]));
 }
 

@@ -65,6 +65,7 @@ const allowed = [
   ['lib/queue/ok.ts', '../table/keys.ts'],
   ['functions/open/ok.ts', '../../lib/http/serve.ts'],
   ['infra/aws/ok.ts', '../../lib/contract/consumers.ts'],
+  ['infra/aws/ok.ts', '../../lib/agents/skill-catalogue.ts'],
   ['infra/local/ok.ts', '../../lib/app.ts'],
   ['infra/cli/ok.ts', '../local/running.ts'],
 ] as const;

@@ -1,0 +1,34 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundleFunctions } from '../../infra/aws/bundle.ts';
+import { weightsOf } from '../infra/bundle-weights.ts';
+import { bundleBareClient, importCpu } from '../infra/import-cpu.ts';
+
+/** What is less than this of a bundle is not worth a line, in bytes. */
+const worthALine = 4_000;
+const rounds = 15;
+
+const kilobytes = (bytes: number) => (bytes / 1000).toFixed(1).padStart(8);
+
+const folder = await mkdtemp(join(tmpdir(), 'crewboard-bundles-'));
+try {
+  const bundles = await bundleFunctions(join(folder, 'functions'));
+  const weights = weightsOf(JSON.parse(await readFile(join(folder, 'functions', 'meta.json'), 'utf8')));
+  for (const [source, by] of weights) {
+    const { size } = await stat(join(bundles.get(source) as string, 'index.mjs'));
+    console.log(`\n${source}: ${kilobytes(size).trim()} KB`);
+    for (const [origin, bytes] of by) if (bytes >= worthALine) console.log(`${kilobytes(bytes)}  ${origin}`);
+  }
+  const measured = ['functions/kanban-tasks/create-task.ts', 'functions/open/health.ts'];
+  const modules = measured.map((source) => join(bundles.get(source) as string, 'index.mjs'));
+  const [bare, ...ours] = await importCpu(folder, [await bundleBareClient(folder), ...modules], rounds);
+  console.log(`\nImport of DynamoDB's client alone, as it comes: ${bare?.median.toFixed(1)} ms of processor`);
+  for (const [at, { median, least, most }] of ours.entries()) {
+    const ratio = (median / (bare?.median as number)).toFixed(2);
+    const range = `${least.toFixed(1)}–${most.toFixed(1)}`;
+    console.log(`${measured[at]}: ${median.toFixed(1)} ms (${range}), ${ratio} of it`);
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
