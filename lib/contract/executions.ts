@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { endpoint } from './endpoint.ts';
-import { AgentName, count, described, id, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
+import { AgentName, count, described, grouped, id, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
 import { TaskId } from './tasks.ts';
 
 export const ExecutionId = id('ex', 'an execution');
@@ -38,7 +38,7 @@ export const Context = v.pipe(
   // Before the transform, behind which a schema of what is sent does not look.
   v.metadata({
     type: 'object',
-    description: `Key-values that the agent is given beside its input: at most ${contextBytes.toLocaleString('en')} bytes as JSON, nested at most ${contextDepth} deep.`,
+    description: `Key-values that the agent is given beside its input: at most ${grouped(contextBytes)} bytes as JSON, nested at most ${contextDepth} deep.`,
   }),
   v.transform((value) => value as Record<string, unknown>),
 );
@@ -48,7 +48,7 @@ function faultOf(context: unknown): string | undefined {
   if (depthOf(context) > contextDepth) return `must be nested at most ${contextDepth} deep`;
   if (!isWellFormed(context)) return 'must not contain a lone surrogate';
   const bytes = new TextEncoder().encode(JSON.stringify(context)).length;
-  if (bytes > contextBytes) return `must have at most ${contextBytes.toLocaleString('en')} bytes as JSON`;
+  if (bytes > contextBytes) return `must have at most ${grouped(contextBytes)} bytes as JSON`;
   return undefined;
 }
 

@@ -9,6 +9,11 @@ export type ObjectSchema = Schema & { readonly entries: Readonly<Record<string, 
 /** Crockford base 32 as ULIDs spell it: upper case, without I, L, O and U, 128 bits at most. */
 const ulidPattern = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 
+/** A whole number as English groups its digits. `toLocaleString` would load ICU, for a quarter of a function's start. */
+export function grouped(whole: number): string {
+  return String(whole).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
 /** How many Unicode code points a text has: the unit of every length in the interface (design §2), and of JSON Schema. */
 function codePoints(text: string): number {
   let count = 0;
@@ -21,7 +26,7 @@ function codePoints(text: string): number {
  * and, where text is required (`min` above 0), white space only.
  */
 export function text(min: number, max: number) {
-  const range = min > 0 ? `${min} to ${max.toLocaleString('en')}` : `at most ${max.toLocaleString('en')}`;
+  const range = min > 0 ? `${min} to ${grouped(max)}` : `at most ${grouped(max)}`;
   return v.pipe(
     v.string('must be a string'),
     v.check((value) => value.isWellFormed(), 'must not contain a lone surrogate'),
