@@ -2,6 +2,7 @@ import { agentsApp } from './apps/agents.ts';
 import { appOf, type Collaborators, openBase } from './apps/base.ts';
 import { executionsApp } from './apps/executions.ts';
 import { improvementsApp } from './apps/improvements.ts';
+import { metricsApp } from './apps/metrics.ts';
 import { pipelineApp } from './apps/pipeline.ts';
 import { tasksApp } from './apps/tasks.ts';
 import { webhooksApp } from './apps/webhooks.ts';
@@ -14,6 +15,7 @@ export const app = appOf((base) => ({
   ...tasksApp(base),
   ...agentsApp(base),
   ...executionsApp(base),
+  ...metricsApp(base),
   ...improvementsApp(base),
   ...webhooksApp(base),
   ...pipelineApp(base),

@@ -1,12 +1,10 @@
 import { openAgents } from '../agents/agents.ts';
-import { openMetrics } from '../agents/metrics.ts';
-import { openMetricsStore } from '../table/metrics.ts';
 import { openPurgeStore } from '../table/purges.ts';
 import { openSettings } from '../table/settings.ts';
 import { appOf } from './base.ts';
 import { agentStoreOf, defaultModelOf } from './stores.ts';
 
-/** The app of functions that serve agents, their skills and what they have come to. */
+/** The app of functions that serve agents and their skills. */
 export const agentsApp = appOf((base) => {
   const { table, ulid, clock } = base;
   const store = agentStoreOf(base);
@@ -17,6 +15,5 @@ export const agentsApp = appOf((base) => {
     defaultModel,
     settings,
     agents: openAgents({ store, purges: openPurgeStore(table), settings, defaultModel, ulid, clock }),
-    metrics: openMetrics({ store: openMetricsStore(table), agents: store, clock }),
   };
 });
