@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleFunctions } from '../../infra/aws/bundle.ts';
 import { eventOf, type Sent } from '../service.ts';
+import { weightsOf } from './bundle-weights.ts';
 
 const run = promisify(execFile);
 
@@ -46,8 +47,12 @@ export async function bundleAll() {
     return JSON.parse(stdout.trim().split('\n').at(-1) as string);
   }
 
+  const metafile = await readFile(join(folder, 'functions', 'meta.json'), 'utf8');
   return {
+    folder,
     bundleOf,
+    /** What fills each bundle. */
+    weights: weightsOf(JSON.parse(metafile)),
     called,
 
     /** Sends a request to a bundle. */
