@@ -9,7 +9,7 @@ import { webhooksApp } from './apps/webhooks.ts';
 
 /**
  * The app of this process with every part: what one machine, the command line and tests work with. No function has
- * it, for its bundle would be all of the house (docs/decisions/0031-an-app-for-each-family.md).
+ * it, for its bundle would be all of the house (docs/decisions/0036-an-app-for-each-family.md).
  */
 export const app = appOf((base) => ({
   ...tasksApp(base),
