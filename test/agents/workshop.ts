@@ -72,15 +72,18 @@ export async function openWorkshop({
   const { organization } = await newCaller(app);
   await app.agents.create(organization, agentFields, undefined);
 
+  /** Does what a test may do while a run goes on, known to be under way as the run's own requests are. */
+  const counted = <Result>(work: Promise<Result>): Promise<Result> => {
+    underWay++;
+    return work.finally(() => underWay--);
+  };
+
   /** Its requests are known to be under way, and it waits no time between its tries. */
   const seen: Table = through({
     name: table.name,
     sleep: async () => {},
     client: {
-      send: (command: never) => {
-        underWay++;
-        return table.client.send(command).finally(() => underWay--);
-      },
+      send: (command: never) => counted(table.client.send(command)),
     } as unknown as Table['client'],
   });
   const [store, agents, tasks] = [openExecutionStore(seen, cap), openAgentStore(seen, 'm'), openTaskStore(seen)];
@@ -115,14 +118,15 @@ export async function openWorkshop({
     parts: { store, agents, tasks, pause },
 
     /** Changes an agent. */
-    update: (name: string, patch: Partial<Agent>) => app.agents.update(organization, name, patch, () => {}),
+    update: (name: string, patch: Partial<Agent>) => counted(app.agents.update(organization, name, patch, () => {})),
 
     /** Creates another agent. */
     hire: (name: string, fields: Partial<NewAgent> = {}) =>
-      app.agents.create(organization, { ...agentFields, name, ...fields }, undefined),
+      counted(app.agents.create(organization, { ...agentFields, name, ...fields }, undefined)),
 
     /** Puts a task on the board. */
-    put: (fields: Partial<NewTask> = {}): Promise<Task> => app.tasks.create(organization, newTask(fields), undefined),
+    put: (fields: Partial<NewTask> = {}): Promise<Task> =>
+      counted(app.tasks.create(organization, newTask(fields), undefined)),
 
     /** The item of a task. */
     task: (id: string) => tasks.get(organization, id),
@@ -163,7 +167,7 @@ export async function openWorkshop({
     execution: ({ executionId: id }: ExecutionMessage) => started.get({ organization, id }),
 
     /** Everything that the organization has in the table. */
-    dump: () => dumpOf(table, organization),
+    dump: () => counted(dumpOf(table, organization)),
   };
   return workshop;
 }
