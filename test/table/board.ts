@@ -16,6 +16,8 @@ export const agents = ['qa-reviewer', 'prompt-improver'] as const;
 export type Board = {
   app: App;
   table: Service['table'];
+  /** Where the table's engine answers. */
+  engine: string;
   store: TaskStore;
   tasks: Tasks;
   organization: Organization;
@@ -29,7 +31,7 @@ export type Board = {
  * engine would take twice the time.
  */
 export async function openBoard(clock: Clock = clockAt(Date.UTC(2026, 0, 1))): Promise<Board> {
-  const { app, table } = await openService(clock);
+  const { app, table, endpoint: engine } = await openService(clock);
   const StreamSpecification = { StreamEnabled: false };
   await table.client.send(new UpdateTableCommand({ TableName: table.name, StreamSpecification }));
   const { organization } = await newCaller(app);
@@ -38,6 +40,7 @@ export async function openBoard(clock: Clock = clockAt(Date.UTC(2026, 0, 1))): P
   return {
     app,
     table,
+    engine,
     store,
     tasks,
     organization,

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Refusal } from '../../lib/contract/refusals.ts';
+import { openTable, type Table } from '../../lib/table/client.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import { transact, type Write } from '../../lib/table/transact.ts';
+import { openService } from '../service.ts';
+import { type ConflictingEngine, openConflictingEngine } from './conflicting-engine.ts';
+
+let engine: ConflictingEngine;
+let table: Table;
+let pauses: number;
+/** Ends the windows of all transactions, those to come too. */
+let endWindows: () => void;
+/** The window that opens next. */
+let opened: PromiseWithResolvers<void>;
+/** The transactions that are under way. */
+let over: Promise<unknown>[];
+
+beforeEach(async () => {
+  const service = await openService();
+  over = [];
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  endWindows = resolve;
+  opened = Promise.withResolvers();
+  engine = await openConflictingEngine(service.endpoint, () => {
+    opened.resolve();
+    return end;
+  });
+  pauses = 0;
+  const sleep = async () => {
+    pauses += 1;
+  };
+  table = { ...openTable(service.tableName, engine.endpoint), sleep };
+});
+afterEach(async () => {
+  endWindows();
+  await Promise.all(over);
+  table.client.destroy();
+  engine.stop();
+});
+
+const add = (pk: string): Write => ({
+  Update: {
+    Key: { pk, sk: '-' },
+    UpdateExpression: 'ADD #n :one',
+    ExpressionAttributeNames: { '#n': 'n' },
+    ExpressionAttributeValues: { ':one': 1 },
+  },
+});
+const put = (pk: string): Write => ({ Put: { Item: { pk, sk: '-' } } });
+
+/** Begins a transaction that is under way until the windows end. */
+async function underWay(...writes: Write[]): Promise<void> {
+  opened = Promise.withResolvers();
+  over.push(transact(table, writes));
+  await opened.promise;
+}
+
+it('refuses a transaction for as long as another is under way on its item, and counts its tries by where', async () => {
+  await underWay(add('counter'), put('first'));
+  const refused = transact(table, [add('counter'), put('second')]);
+  await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(refused).rejects.toBeInstanceOf(Refusal);
+  expect(pauses).toBe(7);
+  expect(await getItem(table, { pk: 'second', sk: '-' })).toBeUndefined();
+  expect(engine.take()).toEqual({ attempts: [1, 8], conflicts: { counter: 8 } });
+  expect(engine.take()).toEqual({ attempts: [], conflicts: {} });
+});
+
+it('refuses a single write meanwhile likewise, but is not held up by one', async () => {
+  await underWay(add('counter'), put('first'));
+  await expect(transact(table, [add('counter')])).rejects.toMatchObject({ code: 'unavailable' });
+  expect(engine.take().conflicts).toEqual({ counter: 8 });
+});
+
+it('carries a transaction out that comes again once the other is over', async () => {
+  table.sleep = async () => endWindows();
+  await underWay(add('counter'), put('first'));
+  await transact(table, [add('counter'), put('second')]);
+  expect(await getItem(table, { pk: 'counter', sk: '-' })).toMatchObject({ n: 2 });
+  expect(engine.take().attempts).toEqual([1, 2]);
+});
+
+it('says of a failed condition what the engine says', async () => {
+  endWindows();
+  await transact(table, [put('first'), put('other')]);
+  const ConditionExpression = 'attribute_not_exists(pk)';
+  const taken = { Put: { Item: { pk: 'first', sk: '-' }, ConditionExpression }, otherwise: () => new Error('taken') };
+  await expect(transact(table, [taken, put('third')])).rejects.toThrow('taken');
+  expect(engine.take()).toEqual({ attempts: [1, 1], conflicts: {} });
+});
