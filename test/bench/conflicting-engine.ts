@@ -13,7 +13,7 @@ export const lockWindowMs = 18;
  * What the transactions since the last look came to: how often each was tried, by the token that its tries share, and
  * how many items were another's, by their partition.
  */
-type Contention = { attempts: number[]; conflicts: Record<string, number> };
+export type Contention = { attempts: number[]; conflicts: Record<string, number> };
 
 /** A table's engine that has transactions conflict. */
 export type ConflictingEngine = { endpoint: string; take: () => Contention; stop: () => void };

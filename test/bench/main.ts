@@ -6,8 +6,9 @@ import { deliveries } from './deliveries.ts';
 import { latency } from './latency.ts';
 import { circumstances } from './machine.ts';
 import { pageOf, type Section, sectionOf } from './page.ts';
+import { writers } from './writers.ts';
 
-const parts: readonly Part[] = [deliveries, latency];
+const parts: readonly Part[] = [deliveries, latency, writers];
 
 const page = 'docs/benchmarks.md';
 

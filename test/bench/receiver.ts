@@ -1,9 +1,7 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Arrival } from './arrivals.ts';
 import type { Bench } from './bench.ts';
+import { forkFile } from './forked.ts';
 import type { Question, Said } from './receiver-process.ts';
 
 /** A receiver in a process of its own. */
@@ -19,19 +17,12 @@ export type Receiver = {
 };
 
 /** Starts the receiver of a part of the benchmark. */
-export async function startReceiver({ atEnd }: Bench): Promise<Receiver> {
-  const child = fork(fileURLToPath(new URL('./receiver-process.ts', import.meta.url)));
-  atEnd(() => child.connected && child.disconnect());
-  const hear = async <Said>() => (await once(child, 'message', { signal: AbortSignal.timeout(10_000) }))[0] as Said;
-  const ask = <Answer extends Said>(question: Question): Promise<Answer> => {
-    const answer = hear<Answer>();
-    child.send(question);
-    return answer;
-  };
+export async function startReceiver(bench: Bench): Promise<Receiver> {
+  const { pid, hear, ask } = forkFile<Question, Said>(bench, './receiver-process.ts');
   const { port } = await hear<{ port: number }>();
   return {
     url: `http://127.0.0.1:${port}`,
-    pid: child.pid as number,
+    pid,
     async settle(count) {
       const deadline = performance.now() + 30_000;
       while ((await ask<{ count: number }>('count')).count < count && performance.now() < deadline) await pause(50);

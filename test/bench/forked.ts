@@ -1,0 +1,42 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Bench } from './bench.ts';
+
+/** A process beside this one, that says something when it is up and then answers what it is asked, one at a time. */
+export type Forked<Question, Said> = {
+  pid: number;
+  /** What it says next, within half a minute. */
+  hear: <Answer extends Said>() => Promise<Answer>;
+  ask: <Answer extends Said>(question: Question) => Promise<Answer>;
+};
+
+/** Starts a file of this folder as a process, which is to end when its channel does. */
+export function forkFile<Question, Said>(
+  { atEnd }: Bench,
+  file: string,
+  { args = [], env = process.env }: { args?: string[]; env?: NodeJS.ProcessEnv } = {},
+): Forked<Question, Said> {
+  // What it prints is its log.
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  atEnd(() => child.connected && child.disconnect());
+  const hear = async <Answer extends Said>() => {
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    const end = (code: number | null) => reject(new Error(`${file} ended with code ${code}.`));
+    child.once('exit', end);
+    const said = once(child, 'message', { signal: AbortSignal.timeout(30_000) });
+    return (await Promise.race([said, ended]).finally(() => child.off('exit', end)))[0] as Answer;
+  };
+  return {
+    pid: child.pid as number,
+    hear,
+    ask(question) {
+      const answer = hear<never>();
+      child.send(question as object);
+      return answer;
+    },
+  };
+}
