@@ -3,17 +3,18 @@ import { parseArgs } from 'node:util';
 import { Problem } from '../../infra/local/problem.ts';
 import type { Bench, Part } from './bench.ts';
 import { deliveries } from './deliveries.ts';
+import { executions } from './executions.ts';
 import { latency } from './latency.ts';
 import { circumstances } from './machine.ts';
 import { pageOf, type Section, sectionOf } from './page.ts';
 import { writers } from './writers.ts';
 
-const parts: readonly Part[] = [deliveries, latency, writers];
+const parts: readonly Part[] = [deliveries, latency, writers, executions];
 
 const page = 'docs/benchmarks.md';
 
 /** Nothing may hang for longer, whatever is wrong. */
-const boundSeconds = { whole: 360, quick: 60 };
+const boundSeconds = { whole: 360, quick: 120 };
 
 const usage = `Usage: npm run bench -- [--quick] [${parts.map(({ name }) => name).join('] [')}]
 Without arguments all parts are measured and ${page} is written.`;

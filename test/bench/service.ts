@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { findRunning } from '../../infra/local/running.ts';
+import { findRunning, tableName } from '../../infra/local/running.ts';
 import { openApp } from '../../lib/app.ts';
+import { environment } from '../../lib/contract/deployment.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
@@ -15,21 +16,27 @@ type Api = (method: string, path: string, body?: unknown) => Promise<Record<stri
 /** The service as `npm start` runs it: a process of its own, with its table engine below it. */
 export type Service = {
   pid: number;
+  /** Where its table's engine answers, and the table. */
+  table: { endpoint: string; tableName: string };
+  /** How long it took from its start to `ready`, in ms. */
+  readyMs: number;
+  stop: () => Promise<void>;
   /** Makes an organization that has nothing yet. */
   newOrganization: () => Promise<Api>;
 };
 
-/** Starts the service on a free port and a data folder of its own. */
-export async function startService(bench: Bench): Promise<Service> {
-  const dataFolder = temporaryFolder(bench);
+/** Starts the service on a free port and a data folder, of its own if none is given. */
+export async function startService(bench: Bench, dataFolder = temporaryFolder(bench)): Promise<Service> {
   const { PATH, HOME } = process.env;
+  const startedAt = performance.now();
   const child = spawn(process.execPath, ['infra/local/main.ts'], {
-    env: { PATH, HOME, PORT: '0', CREWBOARD_DATA: dataFolder },
+    env: { PATH, HOME, PORT: '0', CREWBOARD_DATA: dataFolder, MODEL_LATENCY_MS: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  bench.atEnd(async () => {
+  const stop = async () => {
     if (child.exitCode === null && child.kill('SIGINT')) await once(child, 'exit');
-  });
+  };
+  bench.atEnd(stop);
   await new Promise<void>((resolve, reject) => {
     let output = '';
     child.once('exit', (code) => reject(new Error(`The service ended with code ${code}.`)));
@@ -38,12 +45,16 @@ export async function startService(bench: Bench): Promise<Service> {
       if (/^ready$/m.test(output)) resolve();
     });
   });
+  const readyMs = performance.now() - startedAt;
   // What else it prints is its log.
   child.stdout.removeAllListeners('data').resume();
-  const { url, environment } = await findRunning(dataFolder);
-  const app = openApp({ environment, clock: Date.now });
+  const { url, environment: variables } = await findRunning(dataFolder);
+  const app = openApp({ environment: variables, clock: Date.now });
   return {
     pid: child.pid as number,
+    table: { endpoint: variables[environment.dynamodbEndpoint] as string, tableName },
+    readyMs,
+    stop,
     async newOrganization() {
       const organization = `org-${randomUUID()}` as Organization;
       const token = await issueToken(app, { organization, scopes });

@@ -1,0 +1,168 @@
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { leaseMs } from '../../lib/agents/hold.ts';
+import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';
+import { streamed } from '../table-stream.ts';
+import type { Part } from './bench.ts';
+import { type Ends, listenForEnds } from './ends.ts';
+import { figure, spread } from './figures.ts';
+import { idleCpuOf } from './idle.ts';
+import { busyShare, coreTimes } from './machine-busy.ts';
+import type { Section } from './page.ts';
+import { percentile } from './percentile.ts';
+import { cpuOfTree } from './process-cpu.ts';
+import { type Service, startService } from './service.ts';
+
+/** An execution in ms from its request: to the answer, to its worker, to its end and to who was told of the end. */
+type Times = Record<'answered' | 'claimed' | 'ended' | 'heard', number>;
+
+/** An execution before it is known when it was claimed. */
+type Seen = Omit<Times, 'claimed'> & { id: string; sentAt: number };
+
+/** A run: its executions, how many a second, the service's CPU ms an execution, and how busy the machine was. */
+type Run<Of> = { callers: number; executions: Of[]; rate: number; cpuMs: number; busy: number };
+
+/** How long an execution takes to run and to its end where the model takes no time, and what it costs. */
+export const executions: Part = {
+  name: 'executions',
+  async measure(bench) {
+    const runs = bench.quick ? 1 : 5;
+    const ends = await listenForEnds(bench);
+    const service = await startService(bench);
+    const idle = await idleCpuOf(service, bench.quick ? 0.5 : 3);
+    await runOf({ service, ends, idle }, 8, 16);
+    const seen: Run<Seen>[] = [];
+    for (const callers of [1, 16])
+      for (let nth = 1; nth <= runs; nth++) {
+        const run = await runOf({ service, ends, idle }, callers, bench.quick ? callers * 2 : callers === 1 ? 15 : 80);
+        seen.push(run);
+        bench.say(`${callers} at once, run ${nth} of ${runs}: ${figure(run.rate, 1)} executions a second`);
+      }
+    const claims = await claimsIn(service);
+    const whole = seen.map(
+      ({ executions, ...run }): Run<Times> => ({
+        ...run,
+        executions: executions.map((one) => ({ ...one, claimed: timeIn(claims, one.id) - one.sentAt })),
+      }),
+    );
+    return [timesSection(whole), costSection(whole, idle)];
+  },
+};
+
+/** Has callers start executions of an agent of a new organization, each the next when it has heard of the end of one. */
+async function runOf(
+  { service, ends, idle }: { service: Service; ends: Ends; idle: number },
+  callers: number,
+  count: number,
+): Promise<Run<Seen>> {
+  const api = await service.newOrganization();
+  await api('POST', '/api/agents', { name: 'worker', displayName: 'Worker', category: 'development' });
+  const events = ['agent.completed', 'agent.failed'];
+  await api('POST', '/api/webhooks/register', { url: ends.url, events, secret: 'a secret to sign with' });
+  const executions: Seen[] = [];
+  let left = count;
+  const caller = async () => {
+    while (left-- > 0) {
+      const sentAt = Date.now();
+      const { executionId } = await api('POST', '/api/agents/worker/execute', { input: 'Do what there is to do.' });
+      const answered = Date.now() - sentAt;
+      const { arrivedAt, completedAt } = await ends.of(executionId as string);
+      const id = executionId as string;
+      executions.push({ id, sentAt, answered, ended: completedAt - sentAt, heard: arrivedAt - sentAt });
+    }
+  };
+  const before = { cpu: cpuOfTree(service.pid), cores: coreTimes(), at: performance.now() };
+  await Promise.all(Array.from({ length: callers }, caller));
+  const took = performance.now() - before.at;
+  const cpu = cpuOfTree(service.pid) - before.cpu - idle * took;
+  const busy = busyShare(before.cores, coreTimes());
+  return { callers, executions, rate: (count * 1000) / took, cpuMs: cpu / count, busy };
+}
+
+/** When each execution was taken in hand (ms since 1970), by the lease that its worker wrote. */
+async function claimsIn(service: Service): Promise<Map<string, number>> {
+  const claims = new Map<string, number>();
+  for (const { dynamodb } of await streamed(service.table, executionKind)) {
+    const { id, leaseUntil } = executionFrom(unmarshall(dynamodb?.NewImage as Parameters<typeof unmarshall>[0]));
+    if (leaseUntil !== undefined && !claims.has(id)) claims.set(id, Date.parse(leaseUntil) - leaseMs);
+  }
+  return claims;
+}
+
+function timeIn(times: Map<string, number>, id: string): number {
+  const time = times.get(id);
+  if (time === undefined) throw new Error(`The execution ${id} was never taken in hand.`);
+  return time;
+}
+
+const steps: readonly [keyof Times, string][] = [
+  ['answered', 'answered: it is running'],
+  ['claimed', 'a worker has it'],
+  ['ended', 'it has come to its end'],
+  ['heard', 'the caller has heard of the end'],
+];
+
+function timesSection(runs: readonly Run<Times>[]): Section {
+  const count = (callers: number) =>
+    figure(of(runs, callers).reduce((sum, { executions }) => sum + executions.length, 0));
+  return {
+    title: 'From execute to the end',
+    text: [
+      `Executions of an agent on the started service (\`node infra/local/main.ts\`), whose simulated model takes no time: the work,
+then its two gates. ${count(1)} by one caller and ${count(16)} by 16, each of whom starts the next when it has heard of the end of one.
+All times are from the request. It is running when it is answered (goal: p95 at most 50 ms). When a worker has taken it in
+hand is read from the table’s stream, after all runs, by the lease that the claim wrote. Its end is the event’s own
+\`completedAt\`, a moment before it is written down. The caller hears of it by the webhook \`agent.completed\`, so the second way
+through the stream and the delivery are in the last time (goal: p50 at most 250 ms for one caller); to ask for the
+execution again and again would cost the service more than that one delivery, and no watch disturbs what it watches less.`,
+      `p50: the median of ${of(runs, 1).length} runs, in brackets the least and the greatest; p95 and p99 are nearest-rank over all executions.`,
+      'Repeat: `npm run bench -- executions`.',
+    ],
+    table: {
+      head: ['callers', 'from the request until', 'p50 ms', 'p95 ms', 'p99 ms'],
+      rows: [1, 16].flatMap((callers) =>
+        steps.map(([step, name]) => {
+          const byRun = of(runs, callers).map(({ executions }) => executions.map((one) => one[step]));
+          return [
+            figure(callers),
+            name,
+            spread(byRun.map((times) => percentile(times, 0.5))),
+            ...[0.95, 0.99].map((share) => figure(percentile(byRun.flat(), share))),
+          ];
+        }),
+      ),
+    },
+  };
+}
+
+function costSection(runs: readonly Run<Times>[], idle: number): Section {
+  return {
+    title: 'Executions a second',
+    text: [
+      `The same runs. CPU is user and system time of the service, its model and its table engine, an execution with its
+request, its three questions to the model and the delivery of its end, less what they take idle (${figure(idle * 100, 1)} % of a core).
+Machine busy: the share of all cores’ time, with whatever ran.`,
+    ],
+    table: {
+      head: ['callers', 'executions a second', 'CPU ms an execution', 'machine busy, %'],
+      rows: [1, 16].map((callers) => {
+        const values = (one: (run: Run<Times>) => number) => of(runs, callers).map(one);
+        return [
+          figure(callers),
+          spread(
+            values(({ rate }) => rate),
+            1,
+          ),
+          spread(
+            values(({ cpuMs }) => cpuMs),
+            1,
+          ),
+          spread(values(({ busy }) => busy * 100)),
+        ];
+      }),
+    },
+  };
+}
+
+function of<One>(runs: readonly Run<One>[], callers: number): readonly Run<One>[] {
+  return runs.filter((run) => run.callers === callers);
+}
