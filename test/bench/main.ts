@@ -7,9 +7,10 @@ import { executions } from './executions.ts';
 import { latency } from './latency.ts';
 import { circumstances } from './machine.ts';
 import { pageOf, type Section, sectionOf } from './page.ts';
+import { start } from './start.ts';
 import { writers } from './writers.ts';
 
-const parts: readonly Part[] = [deliveries, latency, writers, executions];
+const parts: readonly Part[] = [deliveries, latency, writers, executions, start];
 
 const page = 'docs/benchmarks.md';
 

@@ -23,15 +23,25 @@ export function cpuBelow(processes: readonly Process[], root: number, without: r
 
 /** The CPU time so far of a running process and all below it, in ms, leaving out the trees of those in `without`. */
 export function cpuOfTree(root: number, without: readonly number[] = []): number {
-  const stats = readdirSync('/proc')
+  return cpuBelow(running(), root, without);
+}
+
+/** The processes that run below another, whatever is between. */
+export function processesBelow(root: number): Process[] {
+  const children = Map.groupBy(running(), ({ parent }) => parent);
+  const below = (pid: number): Process[] => (children.get(pid) ?? []).flatMap((one) => [one, ...below(one.pid)]);
+  return below(root);
+}
+
+function running(): Process[] {
+  return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
       try {
-        return [readFileSync(`/proc/${pid}/stat`, 'utf8')];
+        return [processFrom(readFileSync(`/proc/${pid}/stat`, 'utf8'))];
       } catch {
         // It has ended since the folder was listed.
         return [];
       }
     });
-  return cpuBelow(stats.map(processFrom), root, without);
 }
