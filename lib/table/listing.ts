@@ -45,7 +45,7 @@ export const ulidEpochs: Epochs = {
 };
 
 /** Writers of one epoch are spread over this many counter rows. */
-const lanes = 4;
+export const lanes = 4;
 
 /** The lane of an id: a hash of it, so that a thing's moves meet its own counter row. */
 const laneOf = (ulid: string) => ulid.charCodeAt(ulid.length - 1) % lanes;
