@@ -16,9 +16,14 @@ export function circumstances(): Circumstances {
     'Load before the start': `${figure(loadavg()[0] ?? 0, 2)} (mean of a minute)`,
     Crewboard: `${versionIn('package.json')}${commit && `, commit ${commit}`}`,
     'Node.js': process.version,
-    'Table engine': `dynoxide ${versionIn(`node_modules/@dynoxide/${platform()}-${arch()}/package.json`)}`,
+    'Table engine': `dynoxide ${engineVersion()}`,
     Queues: `fauxqs ${versionIn('node_modules/fauxqs/package.json')}`,
   };
+}
+
+/** The version of the bundled table engine. */
+export function engineVersion(): string {
+  return versionIn(`node_modules/@dynoxide/${platform()}-${arch()}/package.json`);
 }
 
 function versionIn(packageFile: string): string {

@@ -1,21 +1,24 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Problem } from '../../infra/local/problem.ts';
 import type { Bench, Part } from './bench.ts';
 import { deliveries } from './deliveries.ts';
 import { executions } from './executions.ts';
 import { latency } from './latency.ts';
+import { lists } from './lists.ts';
 import { circumstances } from './machine.ts';
-import { pageOf, type Section, sectionOf } from './page.ts';
+import { pageOf, plotFolder, type Section, sectionOf } from './page.ts';
+import { svgOf } from './plot.ts';
 import { start } from './start.ts';
 import { writers } from './writers.ts';
 
-const parts: readonly Part[] = [deliveries, latency, writers, executions, start];
+const parts: readonly Part[] = [lists, deliveries, latency, writers, executions, start];
 
 const page = 'docs/benchmarks.md';
 
 /** Nothing may hang for longer, whatever is wrong. */
-const boundSeconds = { whole: 360, quick: 120 };
+const boundSeconds = { whole: 600, quick: 120 };
 
 const usage = `Usage: npm run bench -- [--quick] [${parts.map(({ name }) => name).join('] [')}]
 Without arguments all parts are measured and ${page} is written.`;
@@ -45,6 +48,9 @@ async function main(args: string[]): Promise<void> {
     console.log(`\n${sections.map(sectionOf).join('\n\n')}`);
     if (quick || chosen.length < parts.length) return;
     writeFileSync(page, pageOf(seen, sections));
+    const pictures = join(dirname(page), plotFolder);
+    mkdirSync(pictures, { recursive: true });
+    for (const { plot } of sections) if (plot) writeFileSync(join(pictures, `${plot.name}.svg`), svgOf(plot));
     console.log(`\n${page} is written.`);
   } finally {
     await stop();

@@ -20,6 +20,13 @@ How to repeat it.
 | 1 | 2 |`);
 });
 
+it('shows a picture before the figures that it is drawn from', () => {
+  const plot = { name: 'rates', alt: 'Rates against time', x: 'time', panels: [] };
+  expect(sectionOf({ ...section, plot })).toContain(
+    'How to repeat it.\n\n![Rates against time](benchmarks/rates.svg)\n\n| a | b |',
+  );
+});
+
 it('keeps a bar inside its cell', () => {
   expect(sectionOf({ ...section, table: { head: ['a|b'], rows: [] } })).toContain('| a\\|b |');
 });

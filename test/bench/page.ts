@@ -1,8 +1,16 @@
+import type { Plot } from './plot.ts';
+
 /** A table of the page: its head, and rows of as many cells. */
 type Table = { head: readonly string[]; rows: readonly (readonly string[])[] };
 
-/** A part of the page: what was measured, what it means and how to repeat it, paragraph by paragraph, and the figures. */
-export type Section = { title: string; text: readonly string[]; table: Table };
+/**
+ * A part of the page: what was measured, what it means and how to repeat it, paragraph by paragraph, and the figures;
+ * drawn as well, where a picture says more.
+ */
+export type Section = { title: string; text: readonly string[]; table: Table; plot?: Plot };
+
+/** The folder of the page's pictures, beside it. */
+export const plotFolder = 'benchmarks';
 
 /** Where the figures were seen, as names and values. */
 export type Circumstances = Readonly<Record<string, string>>;
@@ -17,7 +25,7 @@ export function pageOf(circumstances: Circumstances, sections: readonly Section[
 
 # Benchmarks
 
-What this service did on one machine, as seen by \`npm run bench\` (about four minutes, Linux). Everything ran on that
+What this service did on one machine, as seen by \`npm run bench\` (about eight minutes, Linux). Everything ran on that
 machine: the service, its table engine, the receiver and what sends the load. Figures of another machine, or of this one
 when it has other work, are others: compare runs of one machine, one after the other.
 \`npm run bench -- --quick\` runs all of it for a few seconds, checks that everything arrives and writes no page.`;
@@ -25,8 +33,9 @@ when it has other work, are others: compare runs of one machine, one after the o
 }
 
 /** A section as Markdown. */
-export function sectionOf({ title, text, table }: Section): string {
-  return [`## ${title}`, ...text, tableOf(table)].join('\n\n');
+export function sectionOf({ title, text, table, plot }: Section): string {
+  const picture = plot ? [`![${plot.alt}](${plotFolder}/${plot.name}.svg)`] : [];
+  return [`## ${title}`, ...text, ...picture, tableOf(table)].join('\n\n');
 }
 
 function tableOf({ head, rows }: Table): string {

@@ -1,4 +1,3 @@
-import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ulid } from 'ulid';
 import type { App } from '../../lib/app.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
@@ -8,6 +7,7 @@ import type { Once } from '../../lib/table/idempotency.ts';
 import { openTaskStore, type TaskStore } from '../../lib/table/tasks.ts';
 import { openTasks, type Tasks } from '../../lib/tasks/tasks.ts';
 import { type Clock, clockAt, newCaller, openService, type Service } from '../service.ts';
+import { withoutStream } from './seed.ts';
 
 /** The agents that every organization of a test has. */
 export const agents = ['qa-reviewer', 'prompt-improver'] as const;
@@ -32,8 +32,7 @@ export type Board = {
  */
 export async function openBoard(clock: Clock = clockAt(Date.UTC(2026, 0, 1))): Promise<Board> {
   const { app, table, endpoint: engine } = await openService(clock);
-  const StreamSpecification = { StreamEnabled: false };
-  await table.client.send(new UpdateTableCommand({ TableName: table.name, StreamSpecification }));
+  await withoutStream(table);
   const { organization } = await newCaller(app);
   const store = openTaskStore(table);
   const tasks = openTasks(store, () => ulid(clock()), clock);

@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import type { TaskFilter } from '../../lib/table/task-items.ts';
+import type { Bench, Part } from './bench.ts';
+import { figure, spread } from './figures.ts';
+import { listFilters } from './list-boards.ts';
+import { type Measured, type Readings, readLists } from './list-runs.ts';
+import { openListTable } from './list-table.ts';
+import type { Section } from './page.ts';
+import { percentile } from './percentile.ts';
+import type { Plot, Series } from './plot.ts';
+
+/** What the first page of the largest board may be of that of the smallest (the goals of the lists). */
+const goals = { rcu: 2, time: 4 };
+
+/** The tables that are only read: kept here, for writing them takes longer than reading them. */
+const folder = '.bench';
+
+/** Pages of lists of boards of 100 to 100,000 tasks: their time, their requests and their capacity units. */
+export const lists: Part = {
+  name: 'lists',
+  async measure(bench) {
+    const counts = bench.quick ? [100, 1_000] : [100, 1_000, 10_000, 100_000];
+    const readings: Readings = bench.quick
+      ? { runs: 1, firstPage: 2, further: 1 }
+      : { runs: 5, firstPage: 10, further: 3 };
+    const table = await openListTable(bench, join(folder, bench.quick ? 'lists-quick' : 'lists'), counts);
+    const measured = await readLists(bench, table, readings);
+    return [goalsSection(measured, bench), pagesSection(measured, readings)];
+  },
+};
+
+const timeOf = ({ runs }: Measured) => percentile(runs, 0.5);
+
+/** A first page of the smallest and of the largest board, through the same filter. */
+function extremes(measured: readonly Measured[], filter: TaskFilter): [Measured, Measured] {
+  const pages = measured.filter((page) => page.filter === filter && page.offset === 0);
+  return [pages[0] as Measured, pages.at(-1) as Measured];
+}
+
+/**
+ * How much dearer the first page is on the largest board.
+ *
+ * @throws Error where it takes more capacity units than it may: they do not depend on the machine
+ */
+function goalsSection(measured: readonly Measured[], { quick }: Bench): Section {
+  const rows = listFilters.map((filter) => {
+    const [small, large] = extremes(measured, filter);
+    const [rcu, time] = [large.cost.rcu / small.cost.rcu, timeOf(large) / timeOf(small)];
+    if (!quick && rcu > goals.rcu)
+      throw new Error(
+        `The first page of ${nameOf(filter)} takes ${figure(rcu, 1)} times the read units on the largest board.`,
+      );
+    const cpu = [small, large].map(({ cpuMs }) => figure(cpuMs, 1)).join(' → ');
+    return [
+      nameOf(filter),
+      `${figure(small.cost.rcu, 1)} → ${figure(large.cost.rcu, 1)}`,
+      `${figure(rcu, 2)} (${rcu <= goals.rcu ? 'met' : 'not met'})`,
+      `${figure(timeOf(small), 1)} → ${figure(timeOf(large), 1)}`,
+      `${figure(time, 2)} (${time <= goals.time ? 'met' : 'not met'})`,
+      cpu,
+    ];
+  });
+  const [smallest, largest] = extremes(measured, listFilters[0] as TaskFilter);
+  return {
+    title: 'Lists, whatever the size of the board',
+    text: [
+      `A page of 20 tasks and the exact total, asked of the handler of \`listTasks\` in this process, on boards of
+${figure(smallest.tasks)} to ${figure(largest.tasks)} tasks spread over a year. The goals for the first page of the largest: at most ${goals.rcu} times the read
+units of that of the smallest, and at most ${goals.time} times its time. The command fails where the first is missed; the second
+depends on the machine.`,
+    ],
+    table: {
+      head: ['filter', 'read units', 'ratio', 'ms', 'ratio', 'CPU ms'],
+      rows,
+    },
+    plot: plotOf(measured),
+  };
+}
+
+function pagesSection(measured: readonly Measured[], { runs, firstPage, further }: Readings): Section {
+  return {
+    title: 'Lists, page by page',
+    text: [
+      `Each figure is the median of ${figure(runs)} runs (with the least and the greatest), a run that of ${figure(firstPage)} reads of a first page and
+${figure(further)} of one further down; within a run the boards take turns. Every page is checked to have exactly the tasks and the
+total that it should. Requests, their rounds and the read units are the engine's own count. CPU is that of this process
+and of the engine. The tables were written once by batch writes, into a file without a stream, and are only read.`,
+      'Repeat: `npm run bench -- lists`.',
+    ],
+    table: {
+      head: ['tasks', 'filter', 'matched', 'offset', 'requests', 'rounds', 'read units', 'ms', 'CPU ms'],
+      rows: measured.map(({ tasks, filter, total, offset, cost, runs, cpuMs }) => [
+        figure(tasks),
+        nameOf(filter),
+        figure(total),
+        figure(offset),
+        figure(cost.requests),
+        figure(cost.rounds),
+        figure(cost.rcu, 1),
+        spread(runs, 1),
+        figure(cpuMs, 1),
+      ]),
+    },
+  };
+}
+
+/** A filter as a caller would say it. */
+function nameOf(filter: TaskFilter): string {
+  const names = Object.entries(filter).filter(([, value]) => value !== undefined);
+  return names.length === 0 ? 'none' : names.map(([name]) => name).join(', ');
+}
+
+/** The list of all tasks against the size of the board: its first page, and its last. */
+function plotOf(measured: readonly Measured[]): Plot {
+  const all = measured.filter(({ filter }) => filter === listFilters[0]);
+  const [first, deepest] = [all.filter(({ offset }) => offset === 0), all.filter((page) => page.deepest)];
+  const panel = (title: string, pointOf: (page: Measured) => Series['points'][number]) => ({
+    title,
+    series: [
+      { name: 'first page', points: first.map(pointOf) },
+      { name: 'last page', points: deepest.map(pointOf) },
+    ],
+  });
+  return {
+    name: 'lists',
+    alt: 'Time and read units of the first and the last page of a list against the number of tasks on the board',
+    x: 'tasks on the board',
+    panels: [
+      panel('ms a page, median and range', (page) => ({
+        x: page.tasks,
+        y: timeOf(page),
+        least: Math.min(...page.runs),
+        greatest: Math.max(...page.runs),
+      })),
+      panel('read units a page', ({ tasks, cost }) => ({ x: tasks, y: cost.rcu })),
+    ],
+  };
+}
