@@ -35,6 +35,8 @@ export default defineConfig({
       {
         test: {
           ...common,
+          // Two at a time, each in a process of its own: one of them measures its memory.
+          pool: 'forks' as const,
           name: 'slow',
           include: ['test/**/*.slow.test.ts'],
           testTimeout: 300_000,
