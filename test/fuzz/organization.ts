@@ -31,8 +31,8 @@ const root = join(import.meta.dirname, '..', '..');
 /** Runs one of the commands that operators run, on the fuzzed service. */
 export async function runCommand(dataFolder: string, command: string, args: string[]): Promise<string> {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, CREWBOARD_DATA: dataFolder };
-  const file = join(root, 'infra', 'cli', `${command}.ts`);
-  const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], { cwd: root, env });
+  const program = join(root, 'infra', 'cli', 'main.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [program, command, ...args], { cwd: root, env });
   return stdout.trim();
 }
 
