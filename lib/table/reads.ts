@@ -48,11 +48,29 @@ export async function getItems(table: Table, wanted: readonly Key[]): Promise<It
   return wanted.map((key) => found.get(`${key.pk} ${key.sk}`)).filter((item) => item !== undefined);
 }
 
-/** A range of a partition: sort keys `from` to `to`, both included, and how many items at most. */
-export type Range = { pk: string; from?: string | undefined; to?: string; limit?: number };
+/**
+ * A range of a partition: sort keys `from` to `to`, both included, and how many items at most. With `only` nothing else
+ * of an item is handed over but its sort key and these attributes; it takes as many read units.
+ */
+export type Range = {
+  pk: string;
+  from?: string | undefined;
+  to?: string;
+  limit?: number;
+  only?: readonly string[] | undefined;
+};
+
+/** Only these attributes; by stand-ins, for a name may be any text. */
+function projected(names: readonly string[]) {
+  const standIns = Object.fromEntries(names.map((name, at) => [`#only${at}`, name]));
+  return { ProjectionExpression: Object.keys(standIns).join(', '), ExpressionAttributeNames: standIns };
+}
 
 /** Reads a range of a partition as it is now, by descending sort key, page after page for as long as it is asked. */
-export async function* queryItems(table: Table, { pk, from = ' ', to = '~', limit }: Range): AsyncGenerator<Item> {
+export async function* queryItems(
+  table: Table,
+  { pk, from = ' ', to = '~', limit, only }: Range,
+): AsyncGenerator<Item> {
   let start: Item | undefined;
   let left = limit ?? Number.POSITIVE_INFINITY;
   do {
@@ -63,6 +81,7 @@ export async function* queryItems(table: Table, { pk, from = ' ', to = '~', limi
             TableName: table.name,
             KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
             ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
+            ...(only && projected(['sk', ...only])),
             ConsistentRead: true,
             ScanIndexForward: false,
             Limit: limit && left,

@@ -106,3 +106,12 @@ describe('a read that is throttled even after the tries of the SDK', () => {
     await expect(getItem(wrong.table, { pk: 'p', sk: 's' })).rejects.toThrow('ValidationException');
   });
 });
+
+it('a range hands over its sort keys and only the attributes that are asked for, whatever their names', async () => {
+  const { table } = await openBoard();
+  const Item = { pk: 'range', sk: '1', 'done:high': 2, 'done:low': 3, size: 4 };
+  await table.client.send(new PutCommand({ TableName: table.name, Item }));
+  const read = (only?: readonly string[]) => Array.fromAsync(queryItems(table, { pk: 'range', only }));
+  expect(await read()).toEqual([Item]);
+  expect(await read(['done:high', 'size', 'absent'])).toEqual([{ sk: '1', 'done:high': 2, size: 4 }]);
+});
