@@ -49,7 +49,6 @@ export async function readLists(
   const level = log().getLevelName();
   // A line a request would drown the figures.
   log().setLogLevel('SILENT');
-  bench.atEnd(() => log().setLogLevel(level));
   const measured = wanted.map((page, at) => ({
     page,
     cost: costs[at] as Cost,
@@ -57,24 +56,28 @@ export async function readLists(
     cpu: 0,
     reads: 0,
   }));
-  for (const { page } of measured) refuseWrong(page, await read(page));
-  for (let run = 0; run <= readings.runs; run++) {
-    for (const one of measured) {
-      const reads = one.page.offset === 0 ? readings.firstPage : readings.further;
-      const before = cpuOfTree(process.pid);
-      const times: number[] = [];
-      for (let nth = 0; nth < reads; nth++) {
-        const startedAt = performance.now();
-        const { statusCode } = await read(one.page);
-        times.push(performance.now() - startedAt);
-        if (statusCode !== 200) throw new Error(`A list was answered ${statusCode}.`);
+  try {
+    for (const { page } of measured) refuseWrong(page, await read(page));
+    for (let run = 0; run <= readings.runs; run++) {
+      for (const one of measured) {
+        const reads = one.page.offset === 0 ? readings.firstPage : readings.further;
+        const before = cpuOfTree(process.pid);
+        const times: number[] = [];
+        for (let nth = 0; nth < reads; nth++) {
+          const startedAt = performance.now();
+          const { statusCode } = await read(one.page);
+          times.push(performance.now() - startedAt);
+          if (statusCode !== 200) throw new Error(`A list was answered ${statusCode}.`);
+        }
+        if (run === 0) continue;
+        one.cpu += cpuOfTree(process.pid) - before;
+        one.reads += reads;
+        one.runs.push(percentile(times, 0.5));
       }
-      if (run === 0) continue;
-      one.cpu += cpuOfTree(process.pid) - before;
-      one.reads += reads;
-      one.runs.push(percentile(times, 0.5));
+      bench.say(run === 0 ? 'warmed up' : `run ${run} of ${readings.runs}`);
     }
-    bench.say(run === 0 ? 'warmed up' : `run ${run} of ${readings.runs}`);
+  } finally {
+    log().setLogLevel(level);
   }
   return measured.map(({ page: { board, ids: _, ...page }, cost, runs, cpu, reads }) => ({
     ...page,

@@ -25,7 +25,7 @@ export type Plot = {
 use([LineChart, CustomChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
 /** In pixels, all of them. */
-const size = { panel: 430, height: 330, left: 56, right: 24, top: 56, bottom: 92, whisker: 4 };
+const size = { panel: 430, height: 330, left: 56, right: 36, top: 56, bottom: 92, whisker: 4 };
 
 /** Told apart by those who do not see all colours, too. */
 const colors = ['#0072b2', '#d55e00', '#009e73', '#cc79a7'];
