@@ -68,7 +68,7 @@ async function ofThisMachine(): Promise<DeadLetters> {
         return { queue, url, deadUrl: 'deadLetters' in queues[queue] ? url : await urlOf(deadLettersOf(queue)) };
       }),
     ),
-    publish: await publisherOf(running),
+    publish: publisherOf(running),
     // The engine has no tasks that move messages.
     move: async ({ queue, url, deadUrl }, tell) =>
       `${await moveMessages(sqs, deadUrl, url, tell)} moved back to ${queue}.`,
@@ -76,11 +76,12 @@ async function ofThisMachine(): Promise<DeadLetters> {
 }
 
 /** The publisher that Lambda would run, in this process: its log of what goes wrong goes to standard error. */
-async function publisherOf({ environment: variables }: Running): Promise<Publish> {
-  Object.assign(process.env, variables, { POWERTOOLS_LOG_LEVEL: 'WARN' });
+function publisherOf({ environment: variables }: Running): Publish {
   const name = 'publishEvents';
-  const handler = await loadHandler('pipeline', fileNameOf(name));
   return async (change) => {
+    // Not before there is a change: who lists dead letters needs neither the function nor its environment.
+    Object.assign(process.env, variables, { POWERTOOLS_LOG_LEVEL: 'WARN' });
+    const handler = await loadHandler('pipeline', fileNameOf(name));
     const answer = await handler(JSON.parse(batchOf(change)), contextOf(name, consumers[name].timeoutSeconds));
     return faultIn(answer, 'the log on standard error tells why');
   };
