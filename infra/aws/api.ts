@@ -10,7 +10,7 @@ import {
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import type { Endpoint } from '../../lib/contract/endpoint.ts';
+import { type Endpoint, templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, routes } from '../../lib/contract/endpoints.ts';
 import { mayAskModels } from './model-access.ts';
 import { ServiceFunction, type Surroundings } from './service-function.ts';
@@ -85,7 +85,7 @@ export class Api extends Construct {
       });
       allow(row, handler, surroundings);
       api.addRoutes({
-        path: row.path.replaceAll(/:(\w+)/g, '{$1}'),
+        path: templateOf(row.path),
         methods: [HttpMethod[row.method]],
         integration: new HttpLambdaIntegration(handler.node.id, handler),
       });

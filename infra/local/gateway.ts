@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/endpoints.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { codeOf, Problem } from './problem.ts';
@@ -43,7 +44,7 @@ export async function startGateway(port: number): Promise<Gateway> {
     if (!body) return send(response, { statusCode: 413, body: '{"message":"Request Too Long"}' });
     const path = decoded((request.url as string).split('?')[0] as string);
     const match = matchPath(path).find(({ row }) => row.method === request.method);
-    const routeKey = match ? `${match.row.method} ${match.row.path.replace(/:(\w+)/g, '{$1}')}` : '$default';
+    const routeKey = match ? `${match.row.method} ${templateOf(match.row.path)}` : '$default';
     const event = eventOf(request, { path, body, routeKey, params: match?.params });
     const handler = match ? (handlers.get(match.operation) as Handler) : unmatched;
     const context = contextOf(match?.operation ?? 'unmatched', timeoutSeconds);

@@ -9,7 +9,7 @@ import {
 } from './document-answers.ts';
 import { documentedEvents } from './document-events.ts';
 import { type Json, namedSchemas, schemaOf } from './document-schemas.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, templateOf } from './endpoint.ts';
 import { familyOf, routes } from './endpoints.ts';
 import { overview, tags } from './reference/overview.ts';
 import { reference } from './reference/reference.ts';
@@ -74,7 +74,7 @@ const components: Json = {
 export function openApiDocument(): Json {
   const paths: Record<string, Json> = {};
   for (const [operationId, row] of routes) {
-    const path = row.path.replace(/:(\w+)/g, '{$1}');
+    const path = templateOf(row.path);
     const given = parameters(row);
     const { description, body, data } = reference[operationId];
     paths[path] ??= {};

@@ -103,6 +103,11 @@ export function pathParameters(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string);
 }
 
+/** A path as OpenAPI and API Gateway write it: `/api/agents/{name}`. */
+export function templateOf(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
 /** The refusals that a row's shape implies, in the order in which they are checked (design §2). */
 export function impliedRefusals(row: Endpoint): RefusalCode[] {
   const implied: RefusalCode[] = [];
