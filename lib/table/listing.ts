@@ -10,7 +10,10 @@ import { type Item, type Otherwise, transactionLimit, type Write } from './trans
  * counter rows that say how many there are. Rows and counters change in the thing's own transaction.
  */
 
-/** The run of a list that holds everything in it, whatever its cell. */
+/**
+ * The run of a list that holds everything in it, whatever its cell. Each run has rows of its own and a number of its own
+ * in the counters.
+ */
 export const everything = '*';
 
 /** Where a thing stands: the lists it is in, and its cell in each of them (for a task: status × priority). */
@@ -73,7 +76,6 @@ export function listingWrites(before?: Standing, after?: Standing, keeping: Keep
     if (left === entered && !rewritten) return [];
     const leaves = left ? runsOf(left) : [];
     const enters = entered ? runsOf(entered) : [];
-    const changes = { ...(left && { [left]: -1 }), ...(entered && { [entered]: 1 }) };
     return [
       ...leaves
         .filter((run) => !enters.includes(run))
@@ -81,7 +83,7 @@ export function listingWrites(before?: Standing, after?: Standing, keeping: Keep
       ...enters
         .filter((run) => rewritten || !leaves.includes(run))
         .map((run) => put({ ...keys.listRow(list, run, ulid), ...after?.entry }, keeping)),
-      ...(left === entered ? [] : [count(list, ulid, changes, keeping)]),
+      ...(left === entered ? [] : [count(list, ulid, changesOf(leaves, enters), keeping)]),
     ];
   });
 }
@@ -104,9 +106,11 @@ export function leavingWrites(
   things: readonly Pick<Standing, 'ulid' | 'cell'>[],
   otherwise: Otherwise,
 ): Write[] {
-  const changes: Record<string, number> = {};
-  for (const { cell } of things) changes[cell] = (changes[cell] ?? 0) - 1;
   const rows = things.flatMap(({ ulid, cell }) => runsOf(cell).map((run) => keys.listRow(list, run, ulid)));
+  const changes = changesOf(
+    things.flatMap(({ cell }) => runsOf(cell)),
+    [],
+  );
   return [
     ...rows.map((Key): Write => ({ Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, otherwise })),
     count(list, (things[0] as Standing).ulid, changes, {}),
@@ -117,20 +121,28 @@ function put(item: Item, { expiresAt }: Keeping): Write {
   return { Put: { Item: { ...item, ...(expiresAt && { [tableSchema.expiry]: expiresAt }) } } };
 }
 
+/** What rows that go and come change in the number of each run; a run that loses as many as it gains is left out. */
+function changesOf(leaves: readonly string[], enters: readonly string[]): Record<string, number> {
+  const changes: Record<string, number> = {};
+  for (const run of leaves) changes[run] = (changes[run] ?? 0) - 1;
+  for (const run of enters) changes[run] = (changes[run] ?? 0) + 1;
+  return Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== 0));
+}
+
 function count(list: ListScope, ulid: string, changes: Record<string, number>, keeping: Keeping): Write {
   const { epochs = ulidEpochs, expiresAt } = keeping;
-  const cells = Object.entries(changes);
-  const add = `ADD ${cells.map((_, at) => `#cell${at} :change${at}`).join(', ')}`;
+  const runs = Object.entries(changes);
+  const add = `ADD ${runs.map((_, at) => `#run${at} :change${at}`).join(', ')}`;
   return {
     Update: {
       Key: keys.listCounter(list, epochs.of(ulid), laneOf(ulid)),
       UpdateExpression: expiresAt ? `SET #expiry = :expiry ${add}` : add,
       ExpressionAttributeNames: {
-        ...Object.fromEntries(cells.map(([cell], at) => [`#cell${at}`, cell])),
+        ...Object.fromEntries(runs.map(([run], at) => [`#run${at}`, run])),
         ...(expiresAt && { '#expiry': tableSchema.expiry }),
       },
       ExpressionAttributeValues: {
-        ...Object.fromEntries(cells.map(([, change], at) => [`:change${at}`, change])),
+        ...Object.fromEntries(runs.map(([, change], at) => [`:change${at}`, change])),
         ...(expiresAt && { ':expiry': expiresAt }),
       },
     },
@@ -195,12 +207,12 @@ const totalOf = (counts: EpochCount[]) => counts.reduce((total, { number }) => t
 
 /** How many of the asked cells each epoch holds, newest first. */
 async function countEpochs(table: Table, query: ListQuery): Promise<EpochCount[]> {
-  const { list, cells, epochs = ulidEpochs, since } = query;
+  const { list, cells = [everything], epochs = ulidEpochs, since } = query;
   const counts = new Map<string, number>();
-  for await (const { pk: _, sk, [tableSchema.expiry]: __, ...numbers } of queryItems(table, {
+  for await (const { sk, ...numbers } of queryItems(table, {
     pk: list.counters,
     from: since && epochs.of(since),
-    // A year has a hundred counters of up to 24 cells: what is not asked for need not be read out of the answer.
+    // A year has a hundred counters of up to 25 numbers: what is not asked for need not be read out of the answer.
     only: cells,
   })) {
     const [epoch] = (sk as string).split('#') as [string];

@@ -29,7 +29,7 @@ describe('the writes of a thing that', () => {
     expect(inShort(listingWrites(undefined, standing('bm', all)))).toEqual([
       `put O#org#TX *#${ulid}`,
       `put O#org#TX bm#${ulid}`,
-      'add O#org#C#TX 01KE#0 bm 1',
+      'add O#org#C#TX 01KE#0 * 1, bm 1',
     ]);
   });
 
@@ -37,7 +37,7 @@ describe('the writes of a thing that', () => {
     expect(inShort(listingWrites(standing('bm', all), undefined))).toEqual([
       `delete O#org#TX *#${ulid}`,
       `delete O#org#TX bm#${ulid}`,
-      'add O#org#C#TX 01KE#0 bm -1',
+      'add O#org#C#TX 01KE#0 * -1, bm -1',
     ]);
   });
 
@@ -53,10 +53,10 @@ describe('the writes of a thing that', () => {
     expect(inShort(listingWrites(standing('bm', all, agents), standing('bm', all, projects)))).toEqual([
       `delete O#org#TA#a *#${ulid}`,
       `delete O#org#TA#a bm#${ulid}`,
-      'add O#org#C#TA#a 01KE#0 bm -1',
+      'add O#org#C#TA#a 01KE#0 * -1, bm -1',
       `put O#org#TP#p *#${ulid}`,
       `put O#org#TP#p bm#${ulid}`,
-      'add O#org#C#TP#p 01KE#0 bm 1',
+      'add O#org#C#TP#p 01KE#0 * 1, bm 1',
     ]);
   });
 
@@ -67,10 +67,10 @@ describe('the writes of a thing that', () => {
       'add O#org#C#TX 01KE#0 bm -1, dm 1',
       `delete O#org#TA#a *#${ulid}`,
       `delete O#org#TA#a bm#${ulid}`,
-      'add O#org#C#TA#a 01KE#0 bm -1',
+      'add O#org#C#TA#a 01KE#0 * -1, bm -1',
       `put O#org#TP#p *#${ulid}`,
       `put O#org#TP#p dm#${ulid}`,
-      'add O#org#C#TP#p 01KE#0 dm 1',
+      'add O#org#C#TP#p 01KE#0 * 1, dm 1',
     ]);
   });
 
