@@ -1,12 +1,15 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { clientConfig } from '../contract/deployment.ts';
+import { type Lanes, openLanes } from './lanes.ts';
 
 /** The table that stores write to. `sleep` waits between tries; tests pass one that does not. */
 export type Table = {
   name: string;
   client: DynamoDBDocumentClient;
   sleep: (milliseconds: number) => Promise<void>;
+  /** Which lanes counters are written in, by what this container has met. */
+  lanes: Lanes;
 };
 
 /** Opens the table; `endpoint` points at a local engine. */
@@ -14,5 +17,6 @@ export function openTable(name: string, endpoint?: string): Table {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(endpoint)), {
     marshallOptions: { removeUndefinedValues: true },
   });
-  return { name, client, sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)) };
+  const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+  return { name, client, sleep, lanes: openLanes() };
 }

@@ -54,6 +54,9 @@ export const keys = {
   },
   listRow: (list: ListScope, run: string, id: string): Key => ({ pk: list.rows, sk: `${run}#${id}` }),
   listCounter: (list: ListScope, epoch: string, lane: number): Key => ({ pk: list.counters, sk: `${epoch}#${lane}` }),
+  /** The epoch of a list that a counter counts in, whatever its lane; `undefined` for any other item. */
+  counted: ({ pk, sk }: Key): Key | undefined =>
+    pk.split('#')[2] === counters ? { pk, sk: sk.slice(0, sk.lastIndexOf('#')) } : undefined,
   graphLock: (organization: Organization): Key => ({ pk: partition(organization, 'G'), sk: only }),
 
   agents: (organization: Organization) => partition(organization, 'A'),

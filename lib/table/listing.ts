@@ -1,6 +1,7 @@
 import { tableSchema } from '../contract/deployment.ts';
 import type { Table } from './client.ts';
 import { keys, type ListScope } from './keys.ts';
+import { laneOf } from './lanes.ts';
 import { queryItems } from './reads.ts';
 import { type Item, type Otherwise, transactionLimit, type Write } from './transact.ts';
 
@@ -46,12 +47,6 @@ export const ulidEpochs: Epochs = {
   first: (epoch) => epoch.padEnd(26, '0'),
   last: (epoch) => epoch.padEnd(26, 'Z'),
 };
-
-/** Writers of one epoch are spread over this many counter rows. */
-export const lanes = 4;
-
-/** The lane of an id: a hash of it, so that a thing's moves meet its own counter row. */
-const laneOf = (ulid: string) => ulid.charCodeAt(ulid.length - 1) % lanes;
 
 const runsOf = (cell: string) => (cell === everything ? [everything] : [everything, cell]);
 
@@ -133,9 +128,11 @@ function count(list: ListScope, ulid: string, changes: Record<string, number>, k
   const { epochs = ulidEpochs, expiresAt } = keeping;
   const runs = Object.entries(changes);
   const add = `ADD ${runs.map((_, at) => `#run${at} :change${at}`).join(', ')}`;
+  const keyIn = (lane: number) => keys.listCounter(list, epochs.of(ulid), lane);
   return {
+    keyIn,
     Update: {
-      Key: keys.listCounter(list, epochs.of(ulid), laneOf(ulid)),
+      Key: keyIn(laneOf(ulid)),
       UpdateExpression: expiresAt ? `SET #expiry = :expiry ${add}` : add,
       ExpressionAttributeNames: {
         ...Object.fromEntries(runs.map(([run], at) => [`#run${at}`, run])),

@@ -3,6 +3,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
+import { leaveWhatAddsUp } from './counter-sums.ts';
 import { type Key, keys } from './keys.ts';
 import { listingWrites, type Standing } from './listing.ts';
 import { itemName, type OrganizationItems, readOrganization } from './organization-items.ts';
@@ -34,6 +35,7 @@ export async function recount(
   const found = await readOrganization(table, organization, tell);
   leaveToPurges(organization, found);
   const implied = impliedBy(organization, found);
+  leaveWhatAddsUp(found.derived, implied);
   const names = new Set([...implied.keys(), ...found.derived.keys()]);
   const items = [...names].map((name) => difference(found.derived.get(name), implied.get(name)));
   const differing = [...items, ...purgesOf(organization, found, now)].filter(({ stands, implied: should }) =>

@@ -17,6 +17,7 @@ import {
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { Refusal } from '../contract/refusals.ts';
 import type { Table } from './client.ts';
+import type { Key } from './keys.ts';
 
 /** An item as the document client reads it. */
 export type Item = Record<string, unknown>;
@@ -39,7 +40,11 @@ export type Write = (
         ConditionExpression: string;
       };
     }
-) & { otherwise?: Otherwise };
+) & {
+  otherwise?: Otherwise;
+  /** For what only adds to a counter: where it may be added instead, see `lanes.ts`. */
+  keyIn?: (lane: number) => Key;
+};
 
 /** The item is no longer what the decision was made on: read it again and decide again. */
 export class Stale extends Error {
@@ -59,14 +64,18 @@ export class AlreadyDone extends Error {
 /** DynamoDB takes no more items in one transaction. */
 export const transactionLimit = 100;
 
-const tries = 8;
+/** So often a transaction is tried before it is given up as `unavailable`. */
+export const tries = 8;
 const firstPauseMs = 25;
 
 /** Reasons that say nothing about the items themselves: the same transaction may succeed a moment later. */
 const passing = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded', 'RequestLimitExceeded'];
 
-/** A transaction that did not happen: the meanings of its failed conditions, or none where only its moment was bad. */
-type Failure = { meanings: Error[] };
+/**
+ * A transaction that did not happen: the meanings of its failed conditions, or none where only its moment was bad; and
+ * then whose items another transaction held.
+ */
+type Failure = { meanings: Error[]; held?: readonly Write[] };
 
 /** What a try came to: done, perhaps with the item that a single update asked for, or a failure. */
 type Tried = { item: Item | undefined } | Failure;
@@ -101,20 +110,26 @@ function meaningOf(write: Write, found: Item | undefined): Error {
 
 /**
  * Carries out writes, all or none: one by a single command, more by a transaction. This is the only place that
- * retries what DynamoDB cancels for a conflict or for throttling: the same items under the same token, up to 8
- * times with full jitter (the SDK retries none of these).
+ * retries what DynamoDB cancels for a conflict or for throttling, up to 8 times with full jitter (the SDK retries none
+ * of these): the same items under the same token, but where another transaction was met over a counter, which is then
+ * looked for in another lane, and is another transaction to DynamoDB.
  *
  * @returns the item, where a single update asks for it by `ReturnValues`
  * @throws what a failed condition means (`otherwise`); `Refusal` `unavailable` when conflicts or throttling last.
  */
 export async function transact(table: Table, writes: readonly Write[]): Promise<Item | undefined> {
   if (writes.length > transactionLimit) throw new Error(`A transaction of ${writes.length} items cannot be written.`);
-  const token = randomUUID();
+  let placed = table.lanes.place(writes);
+  let token = randomUUID();
   for (let attempt = 0; ; attempt++) {
-    const tried = writes.length === 1 ? await single(table, writes[0] as Write) : await many(table, writes, token);
+    const tried = placed.length === 1 ? await single(table, placed[0] as Write) : await many(table, placed, token);
     if ('item' in tried) return tried.item;
     if (tried.meanings.length > 0) throw merged(tried.meanings);
     if (attempt + 1 === tries) throw unavailable();
+    if (table.lanes.spread(tried.held ?? [])) {
+      placed = table.lanes.place(writes);
+      token = randomUUID();
+    }
     await table.sleep(Math.random() * firstPauseMs * 2 ** attempt);
   }
 }
@@ -168,7 +183,7 @@ function sendSingle(
 
 async function many(table: Table, writes: readonly Write[], token: string): Promise<Tried> {
   const common = { TableName: table.name, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
-  const items = writes.map(({ otherwise: _, ...write }) => {
+  const items = writes.map(({ otherwise: _, keyIn: __, ...write }) => {
     const [[kind, spec]] = Object.entries(write) as [[string, object]];
     return { [kind]: { ...spec, ...common } };
   });
@@ -187,7 +202,7 @@ async function many(table: Table, writes: readonly Write[], token: string): Prom
     if (meanings.length > 0) return { meanings };
     const unknown = reasons.find((reason) => reason.Code !== 'None' && !passing.includes(reason.Code ?? ''));
     if (unknown || reasons.length === 0) throw error;
-    return { meanings: [] };
+    return { meanings: [], held: writes.filter((_, at) => reasons[at]?.Code === 'TransactionConflict') };
   }
 }
 

@@ -19,6 +19,7 @@ import type { Table } from '../../lib/table/client.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { openLanes } from '../../lib/table/lanes.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { openTaskStore } from '../../lib/table/tasks.ts';
 import { newCaller, openService } from '../service.ts';
@@ -82,6 +83,7 @@ export async function openWorkshop({
   const seen: Table = through({
     name: table.name,
     sleep: async () => {},
+    lanes: openLanes(),
     client: {
       send: (command: never) => counted(table.client.send(command)),
     } as unknown as Table['client'],

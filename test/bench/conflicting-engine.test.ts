@@ -57,8 +57,8 @@ async function underWay(...writes: Write[]): Promise<void> {
 }
 
 it('refuses a transaction for as long as another is under way on its item, and counts its tries by where', async () => {
-  await underWay(add('counter'), put('first'));
-  const refused = transact(table, [add('counter'), put('second')]);
+  await underWay(put('first'), add('counter'));
+  const refused = transact(table, [put('second'), add('counter')]);
   await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
   await expect(refused).rejects.toBeInstanceOf(Refusal);
   expect(pauses).toBe(7);
@@ -68,15 +68,15 @@ it('refuses a transaction for as long as another is under way on its item, and c
 });
 
 it('refuses a single write meanwhile likewise, but is not held up by one', async () => {
-  await underWay(add('counter'), put('first'));
+  await underWay(put('first'), add('counter'));
   await expect(transact(table, [add('counter')])).rejects.toMatchObject({ code: 'unavailable' });
   expect(engine.take().conflicts).toEqual({ counter: 8 });
 });
 
 it('carries a transaction out that comes again once the other is over', async () => {
   table.sleep = async () => endWindows();
-  await underWay(add('counter'), put('first'));
-  await transact(table, [add('counter'), put('second')]);
+  await underWay(put('first'), add('counter'));
+  await transact(table, [put('second'), add('counter')]);
   expect(await getItem(table, { pk: 'counter', sk: '-' })).toMatchObject({ n: 2 });
   expect(engine.take().attempts).toEqual([1, 2]);
 });

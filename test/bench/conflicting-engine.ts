@@ -1,5 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request as requestOver, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tries } from '../../lib/table/transact.ts';
 import { openItemLocks, partitionOf, type Writes, writesOf } from './item-locks.ts';
 
 /**
@@ -10,8 +11,9 @@ import { openItemLocks, partitionOf, type Writes, writesOf } from './item-locks.
 export const lockWindowMs = 18;
 
 /**
- * What the transactions since the last look came to: how often each was tried, by the token that its tries share, and
- * how many items were another's, by their partition.
+ * What the transactions since the last look came to: how often each was tried, and how many items were another's, by
+ * their partition. The tries of one are told by its first item, which is the one that is written; where another was met
+ * over a counter, the next try is of another counter and has another token.
  */
 export type Contention = { attempts: number[]; conflicts: Record<string, number> };
 
@@ -30,7 +32,8 @@ export async function openConflictingEngine(
 ): Promise<ConflictingEngine> {
   const locks = openItemLocks();
   const agent = new Agent({ keepAlive: true });
-  const tries = new Map<string, number>();
+  const trying = new Map<string, number>();
+  const attempts: number[] = [];
   const conflicts = new Map<string, number>();
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
@@ -42,8 +45,8 @@ export async function openConflictingEngine(
     const arrivedAt = performance.now();
     const action = String(request.headers['x-amz-target']).split('.')[1] as string;
     const writes = writesOf(action, body.toString('utf8'));
-    if (writes?.token !== undefined) tries.set(writes.token, (tries.get(writes.token) ?? 0) + 1);
     const taken = writes && locks.take(writes);
+    if (writes?.token !== undefined) countTry(writes, taken && 'conflicts' in taken);
     if (taken && 'conflicts' in taken) {
       countConflicts(writes, taken.conflicts);
       return send(response, 400, conflictAnswer(writes, taken.conflicts));
@@ -70,6 +73,16 @@ export async function openConflictingEngine(
     return { status: message.statusCode as number, text: await bytesOf(message) };
   }
 
+  function countTry({ items: [first = ''] }: Writes, again: boolean | undefined): void {
+    const tried = (trying.get(first) ?? 0) + 1;
+    if (again && tried < tries) {
+      trying.set(first, tried);
+    } else {
+      trying.delete(first);
+      attempts.push(tried);
+    }
+  }
+
   function countConflicts({ items }: Writes, held: boolean[]): void {
     for (const [at, item] of items.entries())
       if (held[at]) conflicts.set(partitionOf(item), (conflicts.get(partitionOf(item)) ?? 0) + 1);
@@ -78,8 +91,9 @@ export async function openConflictingEngine(
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     take() {
-      const seen = { attempts: [...tries.values()], conflicts: Object.fromEntries(conflicts) };
-      tries.clear();
+      const seen = { attempts: [...attempts, ...trying.values()], conflicts: Object.fromEntries(conflicts) };
+      attempts.length = 0;
+      trying.clear();
       conflicts.clear();
       return seen;
     },

@@ -4,7 +4,7 @@ import { createTable } from '../../infra/local/table.ts';
 import { qaReviewer } from '../../lib/agents/system-agents.ts';
 import { environment } from '../../lib/contract/deployment.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { lanes } from '../../lib/table/listing.ts';
+import { busyLanes, quietLanes, spreadWrites } from '../../lib/table/lanes.ts';
 import type { Bench, Part } from './bench.ts';
 import { type Contention, lockWindowMs } from './conflicting-engine.ts';
 import type { Said as EngineSaid } from './conflicting-engine-process.ts';
@@ -91,11 +91,12 @@ reason, as DynamoDB does. AWS publishes no such time. Seen from a Lambda functio
 a single put 7.6 (medians of 400, github.com/alexdebrie/dynamodb-performance-testing); the rest of it is taken for the time
 in which its items are held. Attempts: how often a transaction was tried, those that were given up after 8 tries (refused,
 503) among them. The goal: 1.3 at most for 100 writers of nobody’s tasks.`,
-      `The counters of a list have ${lanes} lanes, and a task’s is by its id: ${figure(lanes / (lockWindowMs / 1000))} writes a second are the
-most that could be, and writers without a pause queue for them. An agent’s own list has the same lane for a task as the
-organization’s: who has the one free has the other, so tasks that are all one agent’s conflict no more often. Writers that
-rest conflict less: at 32 writes a second in all it is under 1.3 attempts, on any machine
-(\`test/table/contention.slow.test.ts\`).`,
+      `The counters of a list have ${quietLanes} lanes, and a task’s is by its id: no more than ${figure(quietLanes / (lockWindowMs / 1000))} writes a second could pass.
+A writer who has met another over a list’s counters spreads its next ${spreadWrites} writes there over ${busyLanes} lanes. In Lambda each
+container learns that by itself; here the writers are one process and learn it together
+(\`test/table/contention.slow.test.ts\` has 100 that each learn by themselves). An agent’s own list is spread to the same
+lane as the organization’s: who has the one free mostly has the other. DynamoDB itself takes 1,000 write units a second to
+a partition, which are 250 new tasks of one organization.`,
       `Rate: the median of ${slices} slices of a load, in brackets the least and the greatest. CPU is user and system time of the process
 of the writers, and of the table engine, a write that succeeded. Machine busy: the share of all cores’ time, with
 whatever ran; the engine with its conflicts is a third process.`,

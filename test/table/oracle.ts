@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import { type Key, keys } from '../../lib/table/keys.ts';
 import { type StoredTask, taskFrom, taskStanding } from '../../lib/table/task-items.ts';
 import type { Item } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
 import { countsOf, executionsAmong, standingAmong, tornDelegations, tornExecutions } from './execution-oracle.ts';
-import { derivedFrom } from './seed.ts';
+import { derivedFrom, nameOf } from './seed.ts';
 
 /** The tasks of an organization, by their items. */
 export async function tasksOf(table: Table, organization: Organization): Promise<StoredTask[]> {
@@ -21,14 +21,14 @@ export async function faultsOf(table: Table, organization: Organization): Promis
   const dump = await dumpOf(table, organization);
   const tasks = tasksAmong(dump);
   const executions = executionsAmong(dump);
-  const implied = new Map([
+  const implied = overLanes([
     ...derivedFrom([...tasks.map((task) => taskStanding(organization, task)), ...executions.map(standingAmong(dump))]),
     ...countsOf(organization, executions),
   ]);
   const isCounter = countersOf(organization);
+  const standing = Object.entries(dump as Record<string, Item>).filter(([, item]) => !isAside(organization, item));
   const found = new Map(
-    Object.entries(dump as Record<string, Item>)
-      .filter(([, item]) => !isAside(organization, item))
+    [...overLanes(standing)]
       .map(([name, item]): [string, Item] => [name, isCounter(item) ? withoutZeros(item) : item])
       .filter(([, item]) => !isCounter(item) || Object.keys(item).length > 2),
   );
@@ -42,6 +42,23 @@ export async function faultsOf(table: Table, organization: Organization): Promis
     ...tornExecutions(organization, dump),
     ...tornDelegations(organization, dump),
   ];
+}
+
+/** The items with one counter for all lanes of an epoch, which say together how many there are. */
+function overLanes(items: readonly [name: string, item: Item][]): Map<string, Item> {
+  const summed = new Map<string, Item>();
+  for (const [name, item] of items) {
+    const epoch = keys.counted(item as Key);
+    if (!epoch) {
+      summed.set(name, item);
+      continue;
+    }
+    const { pk: _, sk: __, ...numbers } = item as Record<string, number>;
+    const sums = (summed.get(nameOf(epoch)) ?? epoch) as Record<string, number>;
+    const added = Object.entries(numbers).map(([run, number]) => [run, (sums[run] ?? 0) + number]);
+    summed.set(nameOf(epoch), { ...sums, ...Object.fromEntries(added) });
+  }
+  return summed;
 }
 
 /** A ring of dependencies among tasks, where there is one. */

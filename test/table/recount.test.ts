@@ -254,6 +254,26 @@ describe('a recount of what a deleted agent has left', () => {
     expect(await counted()).toEqual([]);
   });
 
+  it('finds nothing in counters that add up over other lanes than those of what they count', async () => {
+    const { counters } = keys.taskScope(organization, {});
+    const [counter] = Object.values(lived).filter(({ pk }) => pk === counters) as [Item];
+    const { pk, sk, ...numbers } = counter as Item & Key;
+    await put({ pk, sk, ...Object.fromEntries(Object.keys(numbers).map((run) => [run, -7])) });
+    const rest = Object.entries(numbers).map(([run, number]) => [run, 7 + (number as number)]);
+    await put({ pk, sk: `${sk.slice(0, -1)}31`, ...Object.fromEntries(rest) });
+    expect(await counted()).toEqual([]);
+  });
+
+  it('finds counters that do not add up, in whatever lane, and leaves each in the lane of what it counts', async () => {
+    const { counters: pk } = keys.taskScope(organization, {});
+    const epoch = ulidOf(foundation).slice(0, 4);
+    await put({ pk, sk: `${epoch}#31`, bm: -1 });
+    const differences = await counted();
+    expect(differences).toEqual([expect.objectContaining({ key: { pk, sk: `${epoch}#31` }, implied: undefined })]);
+    await putRight(board.table, differences);
+    expect(await dump()).toEqual(lived);
+  });
+
   it('takes away a purge whose agent is there: its deletion was torn off', async () => {
     const agent = await board.app.agents.get(organization, agents[0]);
     await put({ ...keys.purge(organization, ulidOf(agent.data.id)), kind: 'purge' });

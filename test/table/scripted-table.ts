@@ -7,6 +7,7 @@ import {
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Table } from '../../lib/table/client.ts';
+import { openLanes } from '../../lib/table/lanes.ts';
 import type { Item } from '../../lib/table/transact.ts';
 
 /** A command as it was sent. */
@@ -32,6 +33,7 @@ export function scriptedTable(script: Script) {
     sleep: async (milliseconds) => {
       pauses.push(milliseconds);
     },
+    lanes: openLanes(),
   };
   return { table, sent, pauses };
 }

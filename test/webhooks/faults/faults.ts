@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from '../../../lib/table/client.ts';
+import { openLanes } from '../../../lib/table/lanes.ts';
 import { type Ended, type Mortal, runMortal } from '../../mortal.ts';
 import type { Clock } from '../../service.ts';
 import { named } from '../../table/scripted-table.ts';
@@ -115,7 +116,7 @@ export function openFaults(clock: Clock) {
         const really = () => client.send(command) as Promise<unknown>;
         return point ? this.pass(point, really) : really();
       };
-      return { name, client: { send } as unknown as Table['client'], sleep: async () => {} };
+      return { name, client: { send } as unknown as Table['client'], sleep: async () => {}, lanes: openLanes() };
     },
 
     /**

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { keys, type ListScope } from '../../lib/table/keys.ts';
+import { busyLanes, openLanes, quietLanes, spreadWrites } from '../../lib/table/lanes.ts';
+import { listingWrites } from '../../lib/table/listing.ts';
+import { transact, type Write } from '../../lib/table/transact.ts';
+import { cancelled, scriptedTable } from './scripted-table.ts';
+
+const organization = 'org' as Organization;
+const all = keys.taskScope(organization, {});
+const agents = keys.taskScope(organization, { agent: 'a' });
+const ulid = '01KE0000000000000000000004';
+
+const entering = (...lists: ListScope[]) => listingWrites(undefined, { ulid, cell: 'bm', lists });
+
+/** Which lane each counter among writes is in, by its list's partition. */
+function lanesOf(writes: readonly Write[]): Record<string, number> {
+  return Object.fromEntries(
+    writes.flatMap((write) => {
+      if (!('Update' in write)) return [];
+      const { pk, sk } = write.Update.Key as { pk: string; sk: string };
+      return [[pk, Number(sk.split('#')[1])]];
+    }),
+  );
+}
+const laneOf = (writes: readonly Write[], list = all) => lanesOf(writes)[list.counters] as number;
+const countersAmong = (writes: readonly Write[]) => writes.filter((write) => 'Update' in write);
+
+describe('a container', () => {
+  it('writes a counter in the lane of what it counts, for as long as it meets nobody', () => {
+    const lanes = openLanes();
+    for (let nth = 0; nth < 100; nth++) expect(laneOf(lanes.place(entering(all)))).toBe(laneOf(entering(all)));
+    expect(laneOf(entering(all))).toBeLessThan(quietLanes);
+  });
+
+  it('that has met another over a list spreads what it writes there next over all lanes, and then no more', () => {
+    const lanes = openLanes();
+    const met = new Set<number>();
+    for (let round = 0; round < 20; round++) {
+      expect(lanes.spread(countersAmong(entering(all)))).toBe(true);
+      for (let nth = 0; nth < spreadWrites; nth++) met.add(laneOf(lanes.place(entering(all))));
+    }
+    expect([...met].sort((a, b) => a - b)).toEqual(Array.from({ length: busyLanes }, (_, lane) => lane));
+    for (let nth = 0; nth < 100; nth++) expect(laneOf(lanes.place(entering(all)))).toBe(laneOf(entering(all)));
+  });
+
+  it('spreads the lists that it has met another over, to one lane together, and leaves the others alone', () => {
+    const lanes = openLanes();
+    lanes.spread(countersAmong(entering(all)));
+    const others = new Set(Array.from({ length: 50 }, () => laneOf(lanes.place(entering(all, agents)), agents)));
+    expect([...others]).toEqual([laneOf(entering(agents), agents)]);
+    lanes.spread(countersAmong(entering(all, agents)));
+    for (let nth = 0; nth < 50; nth++) {
+      const placed = lanes.place(entering(all, agents));
+      expect(laneOf(placed, agents)).toBe(laneOf(placed, all));
+    }
+  });
+
+  it('spreads nothing for what is no counter', () => {
+    const lanes = openLanes();
+    const item: Write = { Update: { Key: { pk: 'p', sk: 's' }, UpdateExpression: 'ADD n :one' } };
+    expect(lanes.spread([item, ...entering(all).filter((write) => 'Put' in write)])).toBe(false);
+    expect(lanes.place([item])).toEqual([item]);
+    expect(laneOf(lanes.place(entering(all)))).toBe(laneOf(entering(all)));
+  });
+
+  it('changes nothing of a write but the lane', () => {
+    const lanes = openLanes();
+    lanes.spread(countersAmong(entering(all)));
+    const placed = lanes.place(entering(all));
+    const withoutLanes = (writes: readonly Write[]) =>
+      JSON.stringify(writes).replaceAll(/"sk":"01KE#\d+"/g, '"sk":"01KE#"');
+    expect(withoutLanes(placed)).toBe(withoutLanes(entering(all)));
+  });
+});
+
+describe('a transaction that another holds', () => {
+  const held = (nth: number) => Array.from({ length: 3 }, (_, at) => (at === nth ? 'TransactionConflict' : 'None'));
+  const keysOf = ({ input }: { input: Record<string, unknown> }) =>
+    (input.TransactItems as { Update?: { Key: { sk: string } } }[]).flatMap(({ Update }) => Update?.Key.sk ?? []);
+
+  it('over a counter is tried in other lanes, each try under a token of its own', async () => {
+    const { table, sent } = scriptedTable((nth) => (nth < 7 ? cancelled(...held(2)) : {}));
+    await transact(table, entering(all));
+    expect(new Set(sent.map(({ input }) => input.ClientRequestToken)).size).toBe(8);
+    expect(new Set(sent.flatMap(keysOf)).size).toBeGreaterThan(2);
+  });
+
+  it('over anything else is tried again as it is, under its token', async () => {
+    const { table, sent } = scriptedTable((nth) => (nth < 7 ? cancelled(...held(0)) : {}));
+    await transact(table, entering(all));
+    expect(new Set(sent.map(({ input }) => input.ClientRequestToken)).size).toBe(1);
+    expect(new Set(sent.flatMap(keysOf)).size).toBe(1);
+  });
+});
