@@ -64,7 +64,8 @@ export function openDeliveryStore(table: Table) {
 
     /**
      * Takes an attempt in hand until the lease ends. Answers `early` where it is not due yet, and `undefined` where it
-     * was made, is in another's hand, or has been given up. The sweeper looks at it again when the lease ends.
+     * was made, is in another's hand, or has been given up. It stays listed for the sweeper as it was, since to move it
+     * there would be two more writes of each delivery: where its worker is lost, it is overdue like one whose wake-up is.
      */
     async claim(
       reference: DeliveryReference,
@@ -75,10 +76,10 @@ export function openDeliveryStore(table: Table) {
       const write: Write = {
         Update: {
           Key: deliveryKey(reference),
-          UpdateExpression: 'SET claim = :claim, leaseUntil = :until, #dueAt = :until',
+          UpdateExpression: 'SET claim = :claim, leaseUntil = :until',
           ConditionExpression:
             '#state IN (:pending, :retrying) AND attempt = :attempt AND nextAttemptAt <= :now AND (attribute_not_exists(leaseUntil) OR leaseUntil <= :now)',
-          ExpressionAttributeNames: { '#state': 'state', '#dueAt': tableSchema.dueIndex.sortKey },
+          ExpressionAttributeNames: { '#state': 'state' },
           ExpressionAttributeValues: {
             ':claim': lease.claim,
             ':until': lease.until,

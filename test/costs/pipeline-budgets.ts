@@ -29,13 +29,13 @@ export const pipelineBudgets = {
     'a deleted agent': usage({ sends: 1 }),
   },
   deliverWebhook: {
-    delivered: usage({ requests: 4, rounds: 4, rcu: 2, wcu: 8, indexWcu: 3, keyUses: 1, logLines: 2, logBytes: 596 }),
+    delivered: usage({ requests: 4, rounds: 4, rcu: 2, wcu: 8, indexWcu: 1, keyUses: 1, logLines: 2, logBytes: 596 }),
     'not delivered': usage({
       requests: 4,
       rounds: 4,
       rcu: 2,
       wcu: 8,
-      indexWcu: 4,
+      indexWcu: 2,
       sends: 1,
       logLines: 2,
       logBytes: 587,

@@ -104,10 +104,10 @@ describe('the list of what is due', () => {
     expect(await due(at(59.999))).toEqual([]);
   });
 
-  it('has a delivery in hand when the hold ends', async () => {
+  it('has a delivery in hand as if it were in nobody’s', async () => {
     const delivery = await claimed(newDelivery({ id: 'dlv_01K00000000000000000000000' }));
-    expect(await due(at(19.999))).toEqual([]);
-    expect(await due(at(20))).toEqual([deliveryKey(delivery).sk]);
+    expect(await due(at(59.999))).toEqual([]);
+    expect(await due(at(60))).toEqual([deliveryKey(delivery).sk]);
   });
 
   it('has nothing that has ended', async () => {

@@ -135,13 +135,21 @@ describe('a delivery that a worker has in hand', () => {
     await posting.promise;
   }
 
-  it('is not woken while the hold lasts, and is when it has ended', async () => {
+  it('is woken when it is overdue, a minute after its time', async () => {
     const message = await office.message();
     await loseWorker(message);
-    office.clock.now = opening + 19_999;
+    office.clock.now = opening + minuteMs - 1;
     expect(await swept()).toEqual([]);
-    office.clock.now = opening + 20_000;
+    office.clock.now = opening + minuteMs;
     expect(await swept()).toEqual([{ to: 'deliveries', message, delaySeconds: 0 }]);
+  });
+
+  it('and was taken just before it was overdue is woken for the end of the hold', async () => {
+    const message = await office.message();
+    office.clock.now = opening + minuteMs - 1_000;
+    await loseWorker(message);
+    office.clock.now = opening + minuteMs;
+    expect(await swept()).toEqual([{ to: 'deliveries', message, delaySeconds: 19 }]);
   });
 
   it('is woken for the end of the hold by a sweep that reaches ahead', async () => {

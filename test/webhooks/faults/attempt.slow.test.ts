@@ -3,11 +3,8 @@ import { opening } from '../office.ts';
 import type { Fault } from './faults.ts';
 import { failing, type Line, openLines } from './line.ts';
 
-/** A wake-up that is lost is missed a minute after its time, and sent again by the next sweep. */
+/** A wake-up that is lost, or its worker, is missed a minute after its time, and sent again by the next sweep. */
 const overdue = 119_999;
-
-/** What a lost worker had in hand is free after 20 s, and woken by the next sweep. */
-const inHand = 59_999;
 
 /** A fault of ten minutes is over for whatever comes next. */
 const tenMinutes = 599_999;
@@ -30,13 +27,13 @@ describe('a first attempt is made and recorded once, though its worker', () => {
   it.each<[string, Fault, { posts: number; latestMs: number }]>([
     ['dies before it reads where to', { at: 'target', when: 'before', how: 'dies' }, { posts: 1, latestMs: overdue }],
     ['dies before it takes it in hand', { at: 'claim', when: 'before', how: 'dies' }, { posts: 1, latestMs: overdue }],
-    ['dies once it has it in hand', { at: 'claim', when: 'after', how: 'dies' }, { posts: 1, latestMs: inHand }],
-    ['dies before the post', { at: 'post', when: 'before', how: 'dies' }, { posts: 1, latestMs: inHand }],
-    ['dies after the post', { at: 'post', when: 'after', how: 'dies' }, { posts: 2, latestMs: inHand }],
+    ['dies once it has it in hand', { at: 'claim', when: 'after', how: 'dies' }, { posts: 1, latestMs: overdue }],
+    ['dies before the post', { at: 'post', when: 'before', how: 'dies' }, { posts: 1, latestMs: overdue }],
+    ['dies after the post', { at: 'post', when: 'after', how: 'dies' }, { posts: 2, latestMs: overdue }],
     [
       'dies before it writes the attempt down',
       { at: 'end', when: 'before', how: 'dies' },
-      { posts: 2, latestMs: inHand },
+      { posts: 2, latestMs: overdue },
     ],
     ['dies once it has written it down', { at: 'end', when: 'after', how: 'dies' }, { posts: 1, latestMs: 0 }],
     [
@@ -46,23 +43,27 @@ describe('a first attempt is made and recorded once, though its worker', () => {
     ],
     ['cannot read where to', { at: 'target', when: 'before', how: 'fails' }, { posts: 1, latestMs: overdue }],
     ['cannot take it in hand', { at: 'claim', when: 'before', how: 'fails' }, { posts: 1, latestMs: overdue }],
-    ['has it in hand and is not told so', { at: 'claim', when: 'after', how: 'fails' }, { posts: 1, latestMs: inHand }],
+    [
+      'has it in hand and is not told so',
+      { at: 'claim', when: 'after', how: 'fails' },
+      { posts: 1, latestMs: overdue },
+    ],
     [
       'dies before it tells the webhook',
       { at: 'tell the webhook', when: 'before', how: 'dies' },
-      { posts: 2, latestMs: inHand },
+      { posts: 2, latestMs: overdue },
     ],
     [
       'dies once it has told the webhook',
       { at: 'tell the webhook', when: 'after', how: 'dies' },
-      { posts: 2, latestMs: inHand },
+      { posts: 2, latestMs: overdue },
     ],
     [
       'cannot tell the webhook',
       { at: 'tell the webhook', when: 'before', how: 'fails' },
-      { posts: 2, latestMs: inHand },
+      { posts: 2, latestMs: overdue },
     ],
-    ['cannot write it down', { at: 'end', when: 'before', how: 'fails' }, { posts: 2, latestMs: inHand }],
+    ['cannot write it down', { at: 'end', when: 'before', how: 'fails' }, { posts: 2, latestMs: overdue }],
     ['has written it down and is not told so', { at: 'end', when: 'after', how: 'fails' }, { posts: 1, latestMs: 0 }],
     ['meets reads throttled once', { at: 'target', when: 'before', how: 'throttles' }, { posts: 1, latestMs: overdue }],
     [
@@ -88,7 +89,7 @@ describe('a first attempt is made and recorded once, though its worker', () => {
     [
       'meets ends throttled for 10 minutes',
       { at: 'end', when: 'before', how: 'throttles', until },
-      { posts: 11, latestMs: tenMinutes },
+      { posts: 9, latestMs: tenMinutes },
     ],
   ])('%s', async (_, fault, { posts, latestMs }) => {
     const line = await lineWith(0, fault);
@@ -144,12 +145,12 @@ describe('the ladder is climbed to its end, though a worker', () => {
     [
       'dies after the post of a retry',
       { at: 'post', when: 'after', how: 'dies', after: 1 },
-      { posts: 5, latestMs: inHand },
+      { posts: 5, latestMs: overdue },
     ],
     [
       'dies with a retry in hand',
       { at: 'claim', when: 'after', how: 'dies', after: 1 },
-      { posts: 4, latestMs: inHand },
+      { posts: 4, latestMs: overdue },
     ],
     [
       'dies with the last record written',
@@ -159,7 +160,7 @@ describe('the ladder is climbed to its end, though a worker', () => {
     [
       'dies before the last record is written',
       { at: 'end', when: 'before', how: 'dies', after: 3 },
-      { posts: 5, latestMs: inHand },
+      { posts: 5, latestMs: overdue },
     ],
   ])('%s', async (_, fault, { posts, latestMs }) => {
     const line = await lineWith(Number.POSITIVE_INFINITY, fault);
