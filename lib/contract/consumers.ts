@@ -46,6 +46,8 @@ export const consumers = {
       { queue: 'thirdRetry', batchSize: 10, concurrency: 2 },
     ],
     timeoutSeconds: 30,
+    // It waits for receivers nearly all its time, and memory is paid for by time.
+    memoryMegabytes: 256,
     sendsTo: ['deliveries', 'slowDeliveries', ...retries],
     secrets: 'opens',
   },
@@ -53,7 +55,7 @@ export const consumers = {
   runExecution: {
     sources: [{ queue: 'executions', batchSize: 1, concurrency: 50 }],
     timeoutSeconds: 660,
-    // It waits for a model nearly all its time, and memory is paid for by time.
+    // It waits for a model nearly all its time.
     memoryMegabytes: 256,
     sendsTo: [],
     asksModels: true,
