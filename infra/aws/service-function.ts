@@ -7,6 +7,7 @@ import {
   LoggingFormat,
   type RecursiveLoop,
   Runtime,
+  SystemLogLevel,
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { environment } from '../../lib/contract/deployment.ts';
@@ -77,6 +78,8 @@ export class ServiceFunction extends LambdaFunction {
       role,
       logGroup,
       loggingFormat: LoggingFormat.JSON,
+      // Of a call that went well our own line says more than Lambda's two; of one that did not, Lambda still reports.
+      systemLogLevelV2: SystemLogLevel.WARN,
       environment: {
         NODE_OPTIONS: '--enable-source-maps',
         [environment.tableName]: table.inUse.tableName,

@@ -1,13 +1,18 @@
-import { consumers } from '../../lib/contract/consumers.ts';
-import { accessBytes, platformBytes } from './log-lines.ts';
+import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
+import { accessBytes } from './log-lines.ts';
 import { costOf, type PriceName, prices } from './prices.ts';
 import type { Usage } from './usage.ts';
+
+/** The functions that have other memory than the rest, in megabytes. */
+const exceptions = Object.entries<Consumer>(consumers).flatMap(([name, { memoryMegabytes }]) =>
+  memoryMegabytes ? [[name, memoryMegabytes] as const] : [],
+);
 
 /** What cannot be measured on one machine, and is assumed; `why` says where each comes from. */
 export const assumptions = {
   memoryMegabytes: {
     value: 512,
-    why: `the memory of each function, but \`runExecution\` has ${consumers.runExecution.memoryMegabytes}`,
+    why: `the memory of each function, but ${exceptions.map(([name, memory]) => `\`${name}\` has ${memory}`).join(', ')}`,
   },
   vcpuMegabytes: {
     value: 1769,
@@ -65,8 +70,7 @@ export function durationOf({ usage, by, waitMs = 0, memoryMegabytes = memoryOfOt
 /**
  * What is paid for a step.
  *
- * @param together so many records come in one call: it, its time, its lines of Lambda's own and its requests to queues
- *   are shared by them
+ * @param together so many records come in one call: it, its time and its requests to queues are shared by them
  */
 export function countsOf(step: Step, together = 1): Counts {
   const { usage, by, times = 1, batchSize = by === 'request' ? 1 : together } = step;
@@ -83,7 +87,7 @@ export function countsOf(step: Step, together = 1): Counts {
     queueRequest: ofQueue / shared,
     keyUse: usage.keyUses,
     key: 0,
-    logGigabyte: usage.logBytes + platformBytes * calls + (by === 'request' ? accessBytes : 0),
+    logGigabyte: usage.logBytes + (by === 'request' ? accessBytes : 0),
     alarmMetric: 0,
   };
   return mapCounts((name) => once[name] * times);

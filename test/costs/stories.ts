@@ -1,10 +1,14 @@
-import { type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
+import { type Consumer, type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
 import { endpointBudgets, type Guarded } from './endpoint-budgets.ts';
 import { assumptions, type Counts, countsOf, dollarsOf, perMillion, type Step, sumOf } from './model.ts';
 import { pipelineBudgets } from './pipeline-budgets.ts';
 import { usage } from './usage.ts';
 
-const { memoryMegabytes } = consumers.runExecution;
+/** The memory of a consumer's function, where it is not that of the others. */
+const memoryOf = (name: ConsumerName): Pick<Step, 'memoryMegabytes'> => {
+  const { memoryMegabytes }: Consumer = consumers[name];
+  return memoryMegabytes ? { memoryMegabytes } : {};
+};
 const { batchSize } = consumers.runExecution.sources[0];
 const { receiverMs, modelMs, improvementMs } = assumptions;
 const waits: Partial<Record<Guarded, number>> = {
@@ -30,6 +34,7 @@ const delivered: Step = {
   usage: { ...deliverWebhook.delivered, keyUses: 0 },
   by: 'queue',
   waitMs: receiverMs.value,
+  ...memoryOf('deliverWebhook'),
 };
 const opened: Step = { ...delivered, usage: deliverWebhook.delivered };
 
@@ -38,7 +43,14 @@ const started = (what: keyof typeof endpointBudgets.executeAgent): Step[] => [
   { what: 'publish the start', usage: publishEvents['the start of an execution'], by: 'stream' },
 ];
 const ranFor = (what: 'without a task' | 'with a task'): Step[] => [
-  { what: 'run', usage: runExecution[what], by: 'queue', waitMs: modelMs.value, batchSize, memoryMegabytes },
+  {
+    what: 'run',
+    usage: runExecution[what],
+    by: 'queue',
+    waitMs: modelMs.value,
+    batchSize,
+    ...memoryOf('runExecution'),
+  },
   { what: 'see the claim', usage: publishEvents['a change that is no event'], by: 'stream' },
   { what: 'publish the end', usage: publishEvents['the end of an execution'], by: 'stream' },
 ];
@@ -65,8 +77,7 @@ export const steps = Object.entries(pipelineBudgets).flatMap(([name, cases]) =>
   Object.entries(cases).map(([what, budget]): Step & { operation: string } => {
     const waitMs = stepWaits[`${name}, ${what}`] ?? 0;
     const by = what === renewal ? 'part' : callers[name as ConsumerName];
-    const memory = name === 'runExecution' ? { memoryMegabytes } : {};
-    return { operation: name, what, usage: budget, by, waitMs, ...memory };
+    return { operation: name, what, usage: budget, by, waitMs, ...memoryOf(name as ConsumerName) };
   }),
 );
 

@@ -46,7 +46,9 @@ describe('every function', () => {
   });
 
   it('logs JSON to a group of its own, kept for 30 days', () => {
-    template.allResourcesProperties('AWS::Lambda::Function', { LoggingConfig: { LogFormat: 'JSON' } });
+    template.allResourcesProperties('AWS::Lambda::Function', {
+      LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN' },
+    });
     template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
     expect(new Set(all.map(({ LoggingConfig }) => LoggingConfig.LogGroup.Ref)).size).toBe(all.length);
   });
