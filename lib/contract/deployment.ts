@@ -100,5 +100,15 @@ type Logger = Record<'debug' | 'info' | 'warn' | 'error', () => void>;
 export function clientConfig(endpoint: string | undefined) {
   if (!endpoint) return { logger: quiet };
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  return { endpoint, region: 'local', credentials, logger: quiet };
+  return { endpoint, region: 'local', credentials, signer: unsigned, logger: quiet };
 }
+
+/** Signs for engines that read whose a request is, and look at no signature: to make one is a tenth of a request's work. */
+const unsigned = {
+  sign: async <Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> => {
+    const Credential = 'local/20000101/local/local/aws4_request';
+    request.headers['x-amz-date'] = '20000101T000000Z';
+    request.headers.authorization = `AWS4-HMAC-SHA256 Credential=${Credential}, SignedHeaders=host, Signature=none`;
+    return request;
+  },
+};
