@@ -4,6 +4,7 @@ import { scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
+import { openBell } from './bell.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { startGateway } from './gateway.ts';
@@ -61,8 +62,9 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.secretsKeyFile]: data.path('secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
     });
-    stops.push(await startPollers({ endpoint, tableName, queues, data }));
-    const gateway = await startGateway(settings.port);
+    const bell = openBell();
+    stops.push(await startPollers({ endpoint, tableName, queues, data, bell }));
+    const gateway = await startGateway(settings.port, bell.ring);
     stops.push(gateway.stop);
     const token = await firstToken(data);
     data.write(addressFile, JSON.stringify({ url: gateway.url, environment: given() } satisfies Running));

@@ -20,9 +20,10 @@ export type Gateway = { url: string; stop: () => Promise<void> };
  * What no row takes goes to the `$default` function, as in AWS.
  *
  * @param port 0 takes any free port
+ * @param changed called after each request that may have changed something
  * @throws `Problem` when the port is taken
  */
-export async function startGateway(port: number): Promise<Gateway> {
+export async function startGateway(port: number, changed: () => void = () => {}): Promise<Gateway> {
   const handlers = new Map<string, Handler>(
     await Promise.all(
       routes.map(async ([operation, row]) => {
@@ -54,6 +55,7 @@ export async function startGateway(port: number): Promise<Gateway> {
       // What API Gateway answers for a function that fails; the function has logged why.
       send(response, { statusCode: 500, body: '{"message":"Internal Server Error"}' });
     }
+    if (match && match.row.method !== 'GET') changed();
   }
 
   return {

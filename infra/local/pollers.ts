@@ -1,5 +1,6 @@
 import { type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
 import { fileNameOf } from '../../lib/contract/endpoints.ts';
+import type { Bell } from './bell.ts';
 import type { DataFolder } from './data-folder.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { pollQueue, type Stop } from './queue-poller.ts';
@@ -7,13 +8,16 @@ import type { Queues } from './queues.ts';
 import { type Positions, pollStream, positionsIn } from './stream-poller.ts';
 
 /** What the consumers are fed from. */
-export type Sources = { endpoint: string; tableName: string; queues: Queues; data: DataFolder };
+export type Sources = { endpoint: string; tableName: string; queues: Queues; data: DataFolder; bell: Bell };
 
 /** How far the stream has been handled. */
 const positionsFile = 'stream.json';
 
 /** A call costs no container here: so many more run at once that a receiver that hangs delays no other. */
 const callsForOneOfLambda = 16;
+
+/** Whose calls change what the stream is read for. What the others change wakes nobody, and is not looked for at once. */
+const changing: readonly ConsumerName[] = ['runExecution', 'purgeAgent'];
 
 /** A time that everything that waits is due by. */
 const allTime = '9999-12-31T23:59:59.999Z';
@@ -26,7 +30,8 @@ export async function startPollers(sources: Sources): Promise<Stop> {
   const names = Object.keys(consumers) as ConsumerName[];
   const stops = await Promise.all(
     names.map(async (name) => {
-      const called = { name, timeoutSeconds: consumers[name].timeoutSeconds, handler: await load(name) };
+      const handler = changing.includes(name) ? ringing(await load(name), sources.bell) : await load(name);
+      const called = { name, timeoutSeconds: consumers[name].timeoutSeconds, handler };
       const rows: readonly Source[] = consumers[name].sources;
       return Promise.all(rows.map((source) => startPoller(called, source, sources)));
     }),
@@ -38,22 +43,27 @@ export async function startPollers(sources: Sources): Promise<Stop> {
 
 const load = (name: ConsumerName) => loadHandler('pipeline', fileNameOf(name));
 
+/** A handler after whose calls the bell rings. */
+function ringing(handler: Handler, bell: Bell): Handler {
+  return (event, context) => handler(event, context).finally(bell.ring);
+}
+
 /** A function that sources call. */
 type Called = { name: ConsumerName; timeoutSeconds: number; handler: Handler };
 
 async function startPoller(
   called: Called,
   source: Source,
-  { endpoint, tableName, queues, data }: Sources,
+  { endpoint, tableName, queues, data, bell }: Sources,
 ): Promise<Stop> {
   if ('stream' in source) {
     const positions = {
       read: () => positionsIn(data.read(positionsFile)),
-      // After every batch, so not flushed: from an older position on changes are handled again, which changes nothing.
+      // Not flushed: from an older position on changes are handled again, which changes nothing.
       write: (positions: Positions) => data.write(positionsFile, JSON.stringify(positions), { flush: false }),
     };
     const { kinds, batchSize } = source;
-    return pollStream({ ...called, endpoint, tableName, kinds, batchSize, positions });
+    return pollStream({ ...called, endpoint, tableName, kinds, batchSize, positions, bell });
   }
   if ('queue' in source) {
     const { queue, batchSize } = source;

@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { clientConfig } from '../../lib/contract/deployment.ts';
+import type { Bell } from './bell.ts';
 import { contextOf, type Handler } from './functions.ts';
 import type { Stop } from './queue-poller.ts';
 
@@ -35,10 +36,15 @@ export type StreamMapping = {
   batchSize: number;
   timeoutSeconds: number;
   positions: { read: () => Positions; write: (positions: Positions) => void };
+  /** Rings when there may be changes, to be looked for at once. */
+  bell: Bell;
 };
 
-/** How long an idle reader waits before it looks again. */
+/** How long a reader that has seen all waits before it looks again, unless the bell rings. */
 const idleMs = 50;
+
+/** So many changes are asked for at once, the most that there are; where fewer come, they are all. */
+const pageSize = 1000;
 
 /** How often it looks for shards that are new. */
 const shardsEveryMs = 5_000;
@@ -52,12 +58,16 @@ export function pollStream(mapping: StreamMapping): Stop {
   const client = new DynamoDBStreamsClient(clientConfig(mapping.endpoint));
   const stopping = new AbortController();
   const positions = mapping.positions.read();
+  /** How many changes were handled since the positions were kept. */
+  let handledSince = 0;
   const readers = new Map<string, Promise<void>>();
   const watcher = watch();
   return async () => {
     stopping.abort();
+    mapping.bell.ring();
     await watcher;
     await Promise.all(readers.values());
+    if (handledSince > 0) keep();
     client.destroy();
   };
 
@@ -82,8 +92,9 @@ export function pollStream(mapping: StreamMapping): Stop {
     while (!stopping.signal.aborted) {
       try {
         iterator ??= await iteratorAt(StreamArn, ShardId);
+        const rings = mapping.bell.rings();
         const { Records = [], NextShardIterator } = await client.send(
-          new GetRecordsCommand({ ShardIterator: iterator, Limit: 1000 }),
+          new GetRecordsCommand({ ShardIterator: iterator, Limit: pageSize }),
         );
         const handled = await handleAll(Records, ShardId);
         failures = handled ? 0 : failures + 1;
@@ -91,7 +102,9 @@ export function pollStream(mapping: StreamMapping): Stop {
         // Only a missing next iterator closes a shard (design §7).
         if (handled && !NextShardIterator) return;
         if (!handled) await wait(Math.min(10_000, 100 * 2 ** failures));
-        else if (Records.length === 0) await wait(idleMs);
+        else if (Records.length < pageSize) await mapping.bell.wait(rings, idleMs);
+        // Kept at rest, and now and then: from an older position on, changes are only handled again.
+        if (handledSince >= pageSize || (handledSince > 0 && Records.length === 0)) keep();
       } catch (error) {
         report(error);
         iterator = undefined;
@@ -127,11 +140,16 @@ export function pollStream(mapping: StreamMapping): Stop {
       const last = handled.at(-1)?.dynamodb?.SequenceNumber;
       if (last) {
         positions[shard] = last;
-        mapping.positions.write(positions);
+        handledSince += handled.length;
       }
       if (failed !== undefined) return false;
     }
     return true;
+  }
+
+  function keep(): void {
+    mapping.positions.write(positions);
+    handledSince = 0;
   }
 
   /** The sequence number of the first record that failed, if one did. */

@@ -26,7 +26,10 @@ type Called = {
   remainingMs: number;
 };
 
-const gateway = await startGateway(0);
+let changes = 0;
+const gateway = await startGateway(0, () => {
+  changes += 1;
+});
 afterAll(() => gateway.stop());
 
 type Sent = { headers?: Record<string, string | string[]>; body?: Buffer };
@@ -175,6 +178,18 @@ it('refuses what is over 10 MB without calling anything', async () => {
   expect(most.status).toBe(299);
   const over = await send('POST', '/api/kanban-tasks', { body: Buffer.alloc(10 * 1024 * 1024 + 1, ' ') });
   expect([over.status, over.bytes.toString()]).toEqual([413, '{"message":"Request Too Long"}']);
+});
+
+it('says after a request that something may have changed, unless it only reads', async () => {
+  const said = async (...sent: Parameters<typeof send>) => {
+    const before = changes;
+    await send(...sent);
+    return changes - before;
+  };
+  expect(await said('POST', '/api/kanban-tasks')).toBe(1);
+  expect(await said('POST', '/api/kanban-tasks', { headers: { 'X-Fail': 'yes' } })).toBe(1);
+  expect(await said('GET', '/api/kanban-tasks')).toBe(0);
+  expect(await said('POST', '/nowhere')).toBe(0);
 });
 
 it('says that its port is taken', async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { afterAll, expect, inject, it } from 'vitest';
+import { openBell } from '../../../infra/local/bell.ts';
 import type { Stop } from '../../../infra/local/queue-poller.ts';
 import { type Positions, pollStream, positionsIn } from '../../../infra/local/stream-poller.ts';
 import { createTable } from '../../../infra/local/table.ts';
@@ -48,8 +49,10 @@ async function newStream() {
   await createTable(endpoint, tableName);
   const table = openTable(tableName, endpoint);
   const kept: { positions: Positions } = { positions: {} };
+  const bell = openBell();
   return {
     kept,
+    bell,
     put: async (names: string[], kind = 'task') => {
       for (const pk of names)
         await table.client.send(new PutCommand({ TableName: tableName, Item: { pk, sk: 'x', kind } }));
@@ -80,7 +83,7 @@ async function newStream() {
         batchSize,
         timeoutSeconds: 60,
       };
-      const stop = pollStream({ ...mapping, positions });
+      const stop = pollStream({ ...mapping, positions, bell });
       stops.push(stop);
       const heard = (name: string) => until(`${name} is heard`, () => batches.flat().includes(name));
       return { batches, stop, heard };
@@ -208,6 +211,22 @@ it.concurrent('notes how far it is only once a batch is handled, also past chang
     'the position moves on',
     () => BigInt(Object.values(stream.kept.positions)[0] ?? 0) > BigInt(before ?? 0),
   );
+});
+
+it.concurrent('notes how far it is once it has seen all, and once more when it stops', async () => {
+  const stream = await newStream();
+  await stream.put(letters);
+  const written: number[] = [];
+  const { stop, heard, batches } = stream.poll(() => {
+    written.push(Object.keys(stream.kept.positions).length);
+    return undefined;
+  }, 1);
+  await heard('j');
+  // While there is more to handle nothing is written: what is behind an older position is only handled again.
+  expect(written).toEqual(letters.map(() => 0));
+  await stop();
+  expect(batches).toHaveLength(letters.length);
+  expect(Object.keys(stream.kept.positions)).toHaveLength(1);
 });
 
 it.concurrent('lets a call under way end before it has stopped', async () => {
