@@ -3,6 +3,7 @@ import { basename, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
+import { clientSchemas } from './client-schemas.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -58,6 +59,13 @@ export const forLambda = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
+/** How functions are: without what of the SDK none of them needs. */
+export const asFunctions = {
+  ...forLambda,
+  alias: standIns,
+  plugins: [skills, versions, clientSchemas],
+} satisfies BuildOptions;
+
 /** The bundled functions: the folder of each, by its source below the repository's root. */
 export type Bundles = ReadonlyMap<string, string>;
 
@@ -84,9 +92,7 @@ export async function bundleFunctions(folder: string): Promise<Bundles> {
     entryPoints: sources.map((source) => ({ in: source, out: `${basename(source, '.ts')}/index` })),
     outdir,
     outExtension: { '.js': '.mjs' },
-    ...forLambda,
-    alias: standIns,
-    plugins: [skills, versions],
+    ...asFunctions,
     metafile: true,
   });
   for (const { entryPoint = '', inputs } of Object.values(metafile.outputs))
