@@ -4,6 +4,8 @@ import { executionsApp } from './apps/executions.ts';
 import { improvementsApp } from './apps/improvements.ts';
 import { metricsApp } from './apps/metrics.ts';
 import { pipelineApp } from './apps/pipeline.ts';
+import { purgesApp } from './apps/purges.ts';
+import { runsApp } from './apps/runs.ts';
 import { tasksApp } from './apps/tasks.ts';
 import { webhooksApp } from './apps/webhooks.ts';
 
@@ -18,6 +20,8 @@ export const app = appOf((base) => ({
   ...metricsApp(base),
   ...improvementsApp(base),
   ...webhooksApp(base),
+  ...runsApp(base),
+  ...purgesApp(base),
   ...pipelineApp(base),
 }));
 

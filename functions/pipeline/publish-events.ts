@@ -6,14 +6,14 @@ import { purgeFrom, purgeKind } from '../../lib/table/purges.ts';
 import { taskFrom } from '../../lib/table/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 
-export const handler = consumeStream(async ({ organization, before, after }, { deliveries, purges, runs }) => {
+export const handler = consumeStream(async ({ organization, before, after }, { deliveries, wakeUps }) => {
   if (!after) return;
-  if (after.kind === purgeKind) return purges.wake(purgeFrom(after));
+  if (after.kind === purgeKind) return wakeUps.purges.wake(purgeFrom(after));
   if (after.kind === executionKind) {
     const execution = executionFrom(after);
     const events = executionEvents(before && executionFrom(before), execution);
     // A start is one of them: its worker is woken as reliably as its event is told.
-    if (execution.status === 'running' && events.length > 0) await runs.wake(execution);
+    if (execution.status === 'running' && events.length > 0) await wakeUps.runs.wake(execution);
     return deliveries.publish({ organization, item: execution.id, version: 1, events });
   }
   const task = taskFrom(after);

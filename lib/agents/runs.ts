@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { timestamp } from '../contract/ids.ts';
 import type { ExecutionMessage } from '../contract/messages.ts';
 import type { Counts } from '../contract/metrics.ts';
-import { type Queue, secondsUntil } from '../sqs/queue.ts';
 import type { AgentStore } from '../table/agents.ts';
-import { sweep } from '../table/due.ts';
-import type { ExecutionHead, RunningExecution } from '../table/execution-items.ts';
+import type { RunningExecution } from '../table/execution-items.ts';
 import { Lost } from '../table/execution-steps.ts';
 import type { ExecutionStore, TaskMove } from '../table/executions.ts';
 import type { TaskStore } from '../table/tasks.ts';
@@ -20,16 +18,12 @@ export type RunParts = {
   store: ExecutionStore;
   agents: AgentStore;
   tasks: TaskStore;
-  queue: Queue<ExecutionMessage>;
   clock: () => number;
   pause: Pause;
 };
 
 /** An execution ends so long after its start, in milliseconds, whatever it has come to. */
 const deadlineMs = 10 * 60_000;
-
-/** What a sweep has woken in vain is for the next one again: a wake-up is cheap, a run that nobody has in hand is not. */
-const sweptAgainMs = 60_000;
 
 /** One other worker follows one that died; an execution that two have died of is given up. */
 const claimsAllowed = 2;
@@ -40,23 +34,13 @@ const triesOfMove = 3;
 /** An end that meets a fault of the table is written again, so often and after so long: the work is done and paid for. */
 const endPausesMs = [500, 1_000, 2_000, 4_000];
 
-/** Carries executions out (design §5). Each method may be run again at any time, by several at once. */
-export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts) {
-  const wake = (executions: readonly ExecutionHead[]): Promise<void> =>
-    queue.send(
-      executions.map(({ organization, id, leaseUntil, requestId }) => ({
-        message: { organization, executionId: id, ...(requestId && { requestId }) },
-        delaySeconds: leaseUntil === undefined ? 0 : secondsUntil(Date.parse(leaseUntil), clock()),
-      })),
-    );
-
+/** Carries executions out (design §5). */
+export function openRuns({ store, agents, tasks, clock, pause }: RunParts) {
   return {
-    /** Wakes a worker for an execution. */
-    wake: (execution: ExecutionHead): Promise<void> => wake([execution]),
-
     /**
-     * Carries an execution out, unless it has ended or is in another's hand. A worker that dies on the way leaves a
-     * lease that runs out; one that has lost its hold says nothing of how it ended.
+     * Carries an execution out, unless it has ended or is in another's hand: it may be run again at any time, by several
+     * at once. A worker that dies on the way leaves a lease that runs out; one that has lost its hold says nothing of how
+     * it ended.
      *
      * @returns what was counted on the way
      */
@@ -74,9 +58,6 @@ export function openRuns({ store, agents, tasks, queue, clock, pause }: RunParts
         hold.release();
       }
     },
-
-    /** Wakes the executions that are overdue at a moment, and answers how many; see `lib/table/due.ts`. */
-    sweep: (until: number): Promise<number> => sweep(store, { until, now: clock(), againMs: sweptAgainMs }, wake),
   };
 
   /** What an execution comes to; one that two workers have died of, or whose time is up, is not worked on any more. */

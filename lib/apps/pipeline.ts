@@ -1,14 +1,19 @@
+import { openPurgeWakeUps, openRunWakeUps } from '../agents/wake-ups.ts';
+import { openPurgeStore } from '../table/purges.ts';
 import { appOf } from './base.ts';
 import { deliveriesApp } from './deliveries.ts';
-import { purgesApp } from './purges.ts';
 import { queueOf } from './queues.ts';
-import { runsApp } from './runs.ts';
+import { executionStoreOf } from './stores.ts';
 
 /** The app of functions that look after everything that is under way: all that the table's changes can set off. */
-export const pipelineApp = appOf((base) => ({
-  ...deliveriesApp(base),
-  ...runsApp(base),
-  ...purgesApp(base),
-  /** Where what can never be handled waits for an operator. */
-  deadChanges: queueOf<unknown>(base, 'deadChanges'),
-}));
+export const pipelineApp = appOf((base) => {
+  const { table, clock } = base;
+  const runs = { store: executionStoreOf(base), queue: queueOf(base, 'executions'), clock };
+  const purges = { store: openPurgeStore(table), queue: queueOf(base, 'purges'), clock };
+  return {
+    ...deliveriesApp(base),
+    wakeUps: { runs: openRunWakeUps(runs), purges: openPurgeWakeUps(purges) },
+    /** Where what can never be handled waits for an operator. */
+    deadChanges: queueOf<unknown>(base, 'deadChanges'),
+  };
+});

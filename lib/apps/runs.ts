@@ -2,11 +2,10 @@ import { openRuns } from '../agents/runs.ts';
 import { openTaskStore } from '../table/tasks.ts';
 import { appOf } from './base.ts';
 import { pause } from './pause.ts';
-import { queueOf } from './queues.ts';
 import { agentStoreOf, executionStoreOf } from './stores.ts';
 
 /** The app of functions that carry executions out. */
 export const runsApp = appOf((base) => {
   const [store, agents, tasks] = [executionStoreOf(base), agentStoreOf(base), openTaskStore(base.table)];
-  return { runs: openRuns({ store, agents, tasks, queue: queueOf(base, 'executions'), clock: base.clock, pause }) };
+  return { runs: openRuns({ store, agents, tasks, clock: base.clock, pause }) };
 });

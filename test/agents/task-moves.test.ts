@@ -119,8 +119,7 @@ describe('a task that changes between the look at it and the end', () => {
         return task;
       },
     };
-    const queue = { send: async () => {} };
-    const runs = openRuns({ ...workshop.parts, tasks, queue, clock });
+    const runs = openRuns({ ...workshop.parts, tasks, clock });
     const work = () => {
       done = true;
       return text('Done.', 100);

@@ -4,6 +4,7 @@ import { openDelegations } from '../../lib/agents/delegations.ts';
 import { openExecutions } from '../../lib/agents/executions.ts';
 import { selfTestPrompt, verdictLine } from '../../lib/agents/prompts.ts';
 import { openRuns } from '../../lib/agents/runs.ts';
+import { openRunWakeUps } from '../../lib/agents/wake-ups.ts';
 import type { Tools } from '../../lib/agents/work.ts';
 import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
 import type { Delegation, NewDelegation } from '../../lib/contract/delegations.ts';
@@ -116,7 +117,8 @@ export async function openWorkshop({
     executions,
     delegations,
     sent,
-    runs: openRuns({ store, agents, tasks, queue, clock, pause }),
+    runs: openRuns({ store, agents, tasks, clock, pause }),
+    wakeUps: openRunWakeUps({ store, queue, clock }),
     parts: { store, agents, tasks, pause },
 
     /** Changes an agent. */
