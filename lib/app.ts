@@ -5,8 +5,10 @@ import { improvementsApp } from './apps/improvements.ts';
 import { metricsApp } from './apps/metrics.ts';
 import { pipelineApp } from './apps/pipeline.ts';
 import { purgesApp } from './apps/purges.ts';
+import { registrationApp } from './apps/registration.ts';
 import { runsApp } from './apps/runs.ts';
 import { tasksApp } from './apps/tasks.ts';
+import { testDeliveriesApp } from './apps/test-deliveries.ts';
 import { webhooksApp } from './apps/webhooks.ts';
 
 /**
@@ -20,6 +22,8 @@ export const app = appOf((base) => ({
   ...metricsApp(base),
   ...improvementsApp(base),
   ...webhooksApp(base),
+  ...registrationApp(base),
+  ...testDeliveriesApp(base),
   ...runsApp(base),
   ...purgesApp(base),
   ...pipelineApp(base),

@@ -1,5 +1,5 @@
 import { keyedBase } from '../../lib/apps/keyed-base.ts';
-import { webhooksApp } from '../../lib/apps/webhooks.ts';
+import { testDeliveriesApp } from '../../lib/apps/test-deliveries.ts';
 import { testWebhook } from '../../lib/contract/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { openSender } from '../../lib/webhooks/sender.ts';
@@ -8,5 +8,5 @@ export const handler = serve(
   testWebhook,
   async ({ params, body, caller, once }, { testDelivery, allowed }) =>
     testDelivery(caller.organization, { webhookId: params.id, event: body.event }, openSender(allowed), once),
-  () => webhooksApp(keyedBase()),
+  () => testDeliveriesApp(keyedBase()),
 );

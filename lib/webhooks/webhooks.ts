@@ -1,26 +1,15 @@
 import type { Page } from '../contract/endpoint.ts';
-import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound } from '../contract/refusals.ts';
-import type { DeliveryRecord, NewWebhook, Webhook } from '../contract/webhooks.ts';
+import type { DeliveryRecord, Webhook } from '../contract/webhooks.ts';
 import type { DeliveryStore } from '../table/deliveries.ts';
-import type { Once } from '../table/idempotency.ts';
 import type { WebhookStore } from '../table/webhooks.ts';
-import { type Allowed, refuseUrl } from './receivers.ts';
-import type { Secrets } from './secrets.ts';
 
 /** What webhooks are made of. */
-export type WebhookParts = {
-  store: WebhookStore;
-  deliveries: DeliveryStore;
-  secrets: Secrets;
-  allowed: Allowed;
-  ulid: () => string;
-  clock: () => number;
-};
+export type WebhookParts = { store: WebhookStore; deliveries: DeliveryStore; clock: () => number };
 
-/** Webhooks: what callers can do with them (specification, "Webhooks"). */
-export function openWebhooks({ store, deliveries, secrets, allowed, ulid, clock }: WebhookParts) {
+/** Webhooks: what callers can do with them (specification, "Webhooks"). `registration.ts` makes new ones. */
+export function openWebhooks({ store, deliveries, clock }: WebhookParts) {
   const found = async (organization: Organization, id: string): Promise<Webhook> => {
     const webhook = await store.get(organization, id);
     if (!webhook) throw notFound();
@@ -28,20 +17,6 @@ export function openWebhooks({ store, deliveries, secrets, allowed, ulid, clock 
   };
 
   return {
-    /**
-     * Registers a URL that hears events from now on.
-     *
-     * @throws `Refusal` `validation_failed` or `url_not_allowed` for the URL, `limit_reached`
-     */
-    async register(organization: Organization, { url, events, secret }: NewWebhook, once: Once): Promise<Webhook> {
-      refuseUrl(url, allowed);
-      const id = ulid();
-      const webhook = { id: `wh_${id}`, url, events, active: true, createdAt: timestamp(timeOf(id)) };
-      const sealed = secret && (await secrets.seal(secret, { organization, webhook: webhook.id }));
-      await store.insert(organization, webhook, sealed, once);
-      return webhook;
-    },
-
     /** An organization's webhooks, newest first. */
     list: (organization: Organization): Promise<Webhook[]> => store.list(organization),
 

@@ -66,7 +66,7 @@ async function openDelivering(bench: Bench): Promise<(count: number) => Promise<
   return async (count) => {
     const organization = `org-${randomUUID()}` as Organization;
     const webhook = { url: `${receiver.url}/hooks`, events: ['task.created' as const], secret: randomUUID() };
-    const { id: webhookId } = await app.webhooks.register(organization, webhook, undefined);
+    const { id: webhookId } = await app.registration(organization, webhook, undefined);
     const messages = await putPending(table, { organization, webhookId }, count);
     const left = messages.values();
     const worker = async () => {

@@ -66,7 +66,7 @@ beforeEach(async () => {
   await end(await start(agents[1]), 'failed');
   const url = 'https://example.com/hooks';
   const webhook = () =>
-    board.app.webhooks.register(organization, { url, events: ['task.created', 'agent.failed'] }, undefined);
+    board.app.registration(organization, { url, events: ['task.created', 'agent.failed'] }, undefined);
   await webhook();
   const { id } = await webhook();
   await board.app.webhooks.delete(organization, id);

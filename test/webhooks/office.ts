@@ -19,6 +19,7 @@ import { openWebhookStore } from '../../lib/table/webhooks.ts';
 import { type Change, openDeliveries } from '../../lib/webhooks/deliveries.ts';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
+import { openRegistration } from '../../lib/webhooks/registration.ts';
 import { openKeyFile, type Secrets } from '../../lib/webhooks/secrets.ts';
 import type { Outcome, Post, Sender } from '../../lib/webhooks/sender.ts';
 import { openTestDelivery } from '../../lib/webhooks/test-delivery.ts';
@@ -53,7 +54,8 @@ function officeOf(table: Table) {
   const secrets = faultySecrets(openKeyFile(join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key')));
   const queue = listingQueue();
   const allowed = allowedReceivers('127.0.0.1:*');
-  const webhooks = openWebhooks({ store: webhookStore, deliveries: store, secrets, allowed, ulid, clock });
+  const webhooks = openWebhooks({ store: webhookStore, deliveries: store, clock });
+  const registration = openRegistration({ store: webhookStore, secrets, allowed, ulid });
   const deliveries = openDeliveries({
     store,
     webhooks: webhookStore,
@@ -79,11 +81,7 @@ function officeOf(table: Table) {
 
     /** Registers a webhook; what is not named is that of a plain one. */
     register: (fields: Partial<NewWebhook> = {}): Promise<Webhook> =>
-      webhooks.register(
-        organization,
-        { url: 'https://example.com/hooks', events: ['task.created'], ...fields },
-        undefined,
-      ),
+      registration(organization, { url: 'https://example.com/hooks', events: ['task.created'], ...fields }, undefined),
 
     /** A new task as a change: now, unless it is told otherwise. */
     change: (event: TaskEvent['event'] = 'task.created', occurredAt = timestamp(clock())): Change => {

@@ -51,7 +51,7 @@ export async function openPipeline(): Promise<Pipeline> {
     sqs,
     urls: queues.urls,
     register: (url = 'https://example.com/hooks', events = ['task.created'], secret) =>
-      app().webhooks.register(organization, { url, events, secret }, undefined),
+      app().registration(organization, { url, events, secret }, undefined),
     receive: async (queue = 'deliveries') => {
       const bodies: string[] = [];
       for (;;) {

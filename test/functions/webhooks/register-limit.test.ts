@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 /** Registers so many webhooks, past the edge for they are many, and returns their ids. */
 async function fill(count: number): Promise<string[]> {
-  const register = () => app().webhooks.register(registry.organization, { ...newWebhook }, undefined);
+  const register = () => app().registration(registry.organization, { ...newWebhook }, undefined);
   return (await Promise.all(Array.from({ length: count }, register))).map(({ id }) => id);
 }
 

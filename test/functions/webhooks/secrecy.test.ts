@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
+import { registrationApp } from '../../../lib/apps/registration.ts';
 import { consumers } from '../../../lib/contract/consumers.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
@@ -82,7 +83,7 @@ describe('the secret of a webhook', () => {
   });
 
   it('is in no log line when the table fails', async () => {
-    vi.spyOn(app().webhooks, 'register').mockRejectedValue(new Error('The table is away.'));
+    vi.spyOn(registrationApp(), 'registration').mockRejectedValue(new Error('The table is away.'));
     expect((await registry.register({ ...newWebhook, secret })).status).toBe(500);
     expect(lines).toHaveLength(1);
     expectKept(said());

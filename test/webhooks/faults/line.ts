@@ -20,6 +20,7 @@ import { openWebhookStore } from '../../../lib/table/webhooks.ts';
 import { type Change, openDeliveries } from '../../../lib/webhooks/deliveries.ts';
 import { readLadder } from '../../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../../lib/webhooks/receivers.ts';
+import { openRegistration } from '../../../lib/webhooks/registration.ts';
 import { openKeyFile } from '../../../lib/webhooks/secrets.ts';
 import type { Outcome, Sender } from '../../../lib/webhooks/sender.ts';
 import { openWebhooks } from '../../../lib/webhooks/webhooks.ts';
@@ -80,14 +81,9 @@ function lineOf(service: Service) {
   });
   // What the function of deliveries asks of its app.
   const app = { deliveries, log: { info: () => {}, error: () => {} } } as unknown as App;
-  const webhooks = openWebhooks({
-    store: openWebhookStore(table),
-    deliveries: openDeliveryStore(table),
-    secrets,
-    allowed: allowedReceivers(''),
-    ulid,
-    clock,
-  });
+  const store = openWebhookStore(table);
+  const webhooks = openWebhooks({ store, deliveries: openDeliveryStore(table), clock });
+  const registration = openRegistration({ store, secrets, allowed: allowedReceivers(''), ulid });
 
   const receivers = new Map<string, { webhook: Webhook; answers: Answers; posts: number }>();
   const posts: Posted[] = [];
@@ -110,7 +106,7 @@ function lineOf(service: Service) {
     /** Registers a webhook, and says how its receiver answers. */
     async register(answers: Answers = () => ({}), events: Webhook['events'] = ['task.created']): Promise<Webhook> {
       const url = `https://example.com/${receivers.size}`;
-      const webhook = await webhooks.register(organization, { url, events }, undefined);
+      const webhook = await registration(organization, { url, events }, undefined);
       receivers.set(url, { webhook, answers, posts: 0 });
       return webhook;
     },

@@ -1,0 +1,13 @@
+import { openDeliveryStore } from '../table/deliveries.ts';
+import { openWebhookStore } from '../table/webhooks.ts';
+import { openTestDelivery } from '../webhooks/test-delivery.ts';
+import { appOf } from './base.ts';
+import { receivers } from './receivers.ts';
+
+/** The app of the function that sends test deliveries. */
+export const testDeliveriesApp = appOf((base) => {
+  const { table, secrets, ulid, clock } = base;
+  const { allowed } = receivers(base);
+  const [store, webhooks] = [openDeliveryStore(table), openWebhookStore(table)];
+  return { allowed, testDelivery: openTestDelivery({ store, webhooks, secrets, ulid, clock }) };
+});
