@@ -44,6 +44,34 @@ const standIns = {
   '@smithy/core/event-streams': standIn('./stand-ins/event-streams.ts'),
 };
 
+/** Likewise single files of `@smithy`'s packages, which nobody imports but files beside them. */
+const standInFiles: Record<string, string> = {
+  HeaderFormatter: standIn('./stand-ins/event-streams.ts'),
+  getInstanceMetadataRegion: standIn('./stand-ins/machine.ts'),
+  loadSharedConfigFiles: standIn('./stand-ins/machine.ts'),
+  'node-http2-handler': standIn('./stand-ins/http2.ts'),
+};
+
+const files: Plugin = {
+  name: 'files',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: new RegExp(`^\\..*/(${Object.keys(standInFiles).join('|')})$`) }, ({ path, importer }) =>
+      /[\\/]@smithy[\\/]/.test(importer) ? { path: standInFiles[basename(path)] } : undefined,
+    ),
+};
+
+/**
+ * Pages of lists are read by what calls make when a module is loaded, which keeps them, and the commands that they send,
+ * in bundles that read no pages.
+ */
+const paginators: Plugin = {
+  name: 'paginators',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]@aws-sdk[\\/][\w-]+[\\/]dist-es[\\/]pagination[\\/]\w+\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace('= createPaginator(', '= /* @__PURE__ */ createPaginator('),
+    })),
+};
+
 /** How anything is bundled for Lambda's Node.js. */
 export const forLambda = {
   bundle: true,
@@ -63,7 +91,7 @@ export const forLambda = {
 export const asFunctions = {
   ...forLambda,
   alias: standIns,
-  plugins: [skills, versions, clientSchemas],
+  plugins: [skills, versions, clientSchemas, paginators, files],
 } satisfies BuildOptions;
 
 /** The bundled functions: the folder of each, by its source below the repository's root. */

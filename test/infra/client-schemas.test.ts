@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as bedrockModels from '@aws-sdk/client-bedrock-runtime';
 import * as dynamodbModels from '@aws-sdk/client-dynamodb';
 import * as kmsModels from '@aws-sdk/client-kms';
 import * as sqsModels from '@aws-sdk/client-sqs';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { build } from 'esbuild';
 import { describe, expect, inject, it, vi } from 'vitest';
-import { asFunctions } from '../../infra/aws/bundle.ts';
 import { keptErrors } from '../../infra/aws/client-schemas.ts';
 import { createTable } from '../../infra/local/table.ts';
 import { clientConfig, environment } from '../../lib/contract/deployment.ts';
 import { isHopeless } from '../../lib/queue/hopeless.ts';
 import { json, refusal, startBedrock } from '../model/bedrock-server.ts';
+import { bundledClients } from './bundled-clients.ts';
 import * as sources from './clients.ts';
 
 /** What an error of AWS is to those who meet it. */
@@ -30,12 +26,6 @@ const service = await startBedrock();
 const endpoint = inject('dynamodbEndpoint');
 const tableName = `test-${randomUUID()}`;
 await createTable(endpoint, tableName);
-
-async function bundledClients(): Promise<typeof sources> {
-  const outfile = join(await mkdtemp(join(tmpdir(), 'crewboard-clients-')), 'clients.mjs');
-  await build({ ...asFunctions, entryPoints: [join(import.meta.dirname, 'clients.ts')], outfile });
-  return import(outfile);
-}
 
 /** The errors that a client models, by name. */
 function modelled(models: object): [string, ErrorClass][] {

@@ -10,7 +10,13 @@ const refused = (): never => {
   throw new Error('The bundles have no event streams (infra/aws/stand-ins/event-streams.ts).');
 };
 
+/** What of a message of a stream is signed; `SignatureV4` makes one whether it signs any or not. */
+class HeaderFormatter {
+  readonly format = refused;
+}
+
 export {
+  HeaderFormatter,
   nothing as getEventStreamPlugin,
   nothing as getWebSocketPlugin,
   refused as eventStreamPayloadHandlerProvider,
