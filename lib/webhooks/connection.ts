@@ -1,7 +1,10 @@
 import { addAbortListener } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls } from 'node:tls';
+
+// An import reads all that a module exports: of this one a WebSocket as well, and to make that Node.js loads its undici.
+const { request } = process.getBuiltinModule('node:http');
 
 /** What is sent on a connection. */
 type Sent = { headers: Record<string, string>; body: string };

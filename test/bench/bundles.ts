@@ -20,7 +20,13 @@ try {
     console.log(`\n${source}: ${kilobytes(size).trim()} KB`);
     for (const [origin, bytes] of by) if (bytes >= worthALine) console.log(`${kilobytes(bytes)}  ${origin}`);
   }
-  const measured = ['functions/kanban-tasks/create-task.ts', 'functions/open/health.ts'];
+  const measured = [
+    'functions/kanban-tasks/create-task.ts',
+    'functions/webhooks/test-webhook.ts',
+    'functions/pipeline/deliver-webhook.ts',
+    'functions/pipeline/run-execution.ts',
+    'functions/open/health.ts',
+  ];
   const modules = measured.map((source) => join(bundles.get(source) as string, 'index.mjs'));
   const [bare, ...ours] = await importCpu(folder, [await bundleBareClient(folder), ...modules], rounds);
   console.log(`\nImport of DynamoDB's client alone, as it comes: ${bare?.median.toFixed(1)} ms of processor`);
