@@ -114,7 +114,7 @@ export function openRuns({ store, agents, tasks, clock, pause }: RunParts) {
 function countsOf(result: { status: Result['status']; error?: string }, throttles: number): Counts {
   return {
     [result.status === 'completed' ? 'ExecutionsCompleted' : 'ExecutionsFailed']: 1,
-    ExecutionsLost: result.error === 'lost' ? 1 : 0,
-    ModelThrottles: throttles,
+    ...(result.error === 'lost' && { ExecutionsLost: 1 }),
+    ...(throttles > 0 && { ModelThrottles: throttles }),
   };
 }

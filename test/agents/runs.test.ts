@@ -21,7 +21,9 @@ describe('an execution that is carried out', () => {
       await timeline.pause(65_000, new AbortController().signal);
       return text('Done.', 100);
     };
-    await workshop.carryOut(message, scriptedModel({ work: slow }).tools);
+    const counts = await workshop.carryOut(message, scriptedModel({ work: slow }).tools);
+    // What has not happened is not counted, not even as 0: each count is a metric that is written.
+    expect(counts).toEqual({ ExecutionsCompleted: 1 });
     const execution = await workshop.execution(message);
     expect(execution).toMatchObject({
       status: 'completed',
@@ -94,7 +96,7 @@ describe('an execution whose worker died', () => {
     const message = await workshop.start();
     await loseWorkers(message.executionId, 2);
     const { tools, asked } = scriptedModel();
-    await workshop.carryOut(message, tools);
+    expect(await workshop.carryOut(message, tools)).toEqual({ ExecutionsFailed: 1, ExecutionsLost: 1 });
     expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost', tokensUsed: 0 });
     expect(asked).toEqual([]);
   });
