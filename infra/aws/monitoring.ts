@@ -100,9 +100,8 @@ function watchesOf(
   { api, pipeline, settings }: { api: Api; pipeline: Pipeline; settings: Settings },
 ): Watch[] {
   const own = (metricName: MetricName) => ownMetric(scope, metricName);
-  const { queues, deadLetters, functions } = pipeline;
+  const { queues, functions } = pipeline;
   const ages = promptQueues.map((name) => queues[name].metricApproximateAgeOfOldestMessage({ period }));
-  const dead = deadLetters.map((queue) => queue.metricApproximateNumberOfMessagesVisible({ period }));
   return [
     {
       name: 'api-errors',
@@ -138,7 +137,7 @@ function watchesOf(
     {
       name: 'dead-letters',
       hurts: 'Something was given up after five tries: an event may not have been told, or a purge not be complete.',
-      metric: math(`SUM([${dead.map((_, at) => `d${at}`).join(', ')}])`, numbered('d', dead)),
+      metric: queues.deadLetters.metricApproximateNumberOfMessagesVisible({ period }),
       threshold: 0,
     },
     {

@@ -3,13 +3,16 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { FilterCriteria, FilterRule, RecursiveLoop, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
-import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { type Consumer, type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
-import { maxReceiveCount, type QueueName, queues } from '../../lib/contract/deployment.ts';
+import { maxReceiveCount, type QueueName, queues, workQueues } from '../../lib/contract/deployment.ts';
 import { mayAskModels } from './model-access.ts';
 import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
 import type { ServiceTable } from './table.ts';
+
+/** As long as SQS keeps anything. A dead letter's time runs from when it was first sent, so it has to be above the others' 4 days. */
+const deadLettersKept = Duration.days(14);
 
 /** The stream keeps a record for 24 h; what is given up before that can still be read there. */
 const maxRecordAge = Duration.hours(20);
@@ -17,18 +20,13 @@ const maxRecordAge = Duration.hours(20);
 /** What happens after a write: the queues, and the functions that the stream, the queues and the clock call. */
 export class Pipeline extends Construct {
   readonly queues: Record<QueueName, Queue>;
-  /** The queues of what was given up; each holds faults of ours only. */
-  readonly deadLetters: readonly IQueue[];
   readonly functions: Readonly<Record<ConsumerName, ServiceFunction>>;
 
   constructor(scope: Construct, id: string, surroundings: Surroundings) {
     super(scope, id);
     const { table, secretsKey, settings } = surroundings;
-    const names = Object.keys(queues) as QueueName[];
-    const built = Object.fromEntries(names.map((name) => [name, queue(this, name)])) as Record<QueueName, Queue>;
+    const built = buildQueues(this);
     this.queues = built;
-    // Where a queue has none beside it, it holds dead letters itself.
-    this.deadLetters = names.map((name) => built[name].deadLetterQueue?.queue ?? built[name]);
     const functions: Partial<Record<ConsumerName, ServiceFunction>> = {};
 
     for (const [name, consumer] of Object.entries(consumers) as [ConsumerName, Consumer][]) {
@@ -63,15 +61,21 @@ function feedsItself({ sources, sendsTo }: Consumer): boolean {
   return sources.some((source) => 'queue' in source && sendsTo.includes(source.queue));
 }
 
-function queue(scope: Construct, name: QueueName): Queue {
-  const id = constructIdOf(name);
-  const safe = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true };
-  const kept = { ...safe, retentionPeriod: Duration.days(14) };
-  const { visibilitySeconds, ...rest } = queues[name];
-  const visibilityTimeout = Duration.seconds(visibilitySeconds);
-  if ('deadLetters' in rest) return new Queue(scope, id, { ...kept, visibilityTimeout });
-  const dead = new Queue(scope, `${id}Dead`, kept);
-  return new Queue(scope, id, { ...safe, visibilityTimeout, deadLetterQueue: { queue: dead, maxReceiveCount } });
+/** All queues: what fails too often in any other goes to `deadLetters`. */
+function buildQueues(scope: Construct): Record<QueueName, Queue> {
+  const build = (name: QueueName, rest?: QueueProps) =>
+    new Queue(scope, constructIdOf(name), {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      visibilityTimeout: Duration.seconds(queues[name].visibilitySeconds),
+      ...rest,
+    });
+  const deadLetters = build('deadLetters', { retentionPeriod: deadLettersKept });
+  const others = workQueues.map((name) => [
+    name,
+    build(name, { deadLetterQueue: { queue: deadLetters, maxReceiveCount } }),
+  ]);
+  return { ...Object.fromEntries(others), deadLetters };
 }
 
 function nameOf(source: Source): string {

@@ -23,7 +23,7 @@ export class ServiceStack extends Stack {
     const surroundings = { bundles, table, secretsKey, settings };
     const api = new Api(this, 'Api', surroundings);
     const pipeline = new Pipeline(this, 'Pipeline', surroundings);
-    acknowledge(this, pipeline);
+    acknowledge(this);
     new Monitoring(this, 'Monitoring', { api, pipeline, settings });
 
     new CfnOutput(this, 'Url', { value: api.url, description: 'Where the API answers' });

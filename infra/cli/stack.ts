@@ -73,23 +73,15 @@ function tableIn(stack: string, { TableName }: Outputs): string {
   return TableName;
 }
 
-/** Where a queue is, and where its dead letters are: in itself, for a queue of nothing else. */
-export type QueueUrls = { queue: QueueName; url: string; deadUrl: string };
-
 /**
- * The queues of a stack, by their names in the contract.
+ * Where the queues of a stack are, by their names in the contract.
  *
  * @throws `Problem` for a stack that lacks one
  */
-export function queuesOf(resources: readonly Resource[]): QueueUrls[] {
-  return (Object.keys(queues) as QueueName[]).map((queue) => {
-    const url = partOf(resources, 'AWS::SQS::Queue', queue);
-    return {
-      queue,
-      url,
-      deadUrl: 'deadLetters' in queues[queue] ? url : partOf(resources, 'AWS::SQS::Queue', `${queue}Dead`),
-    };
-  });
+export function queueUrlsOf(resources: readonly Resource[]): Record<QueueName, string> {
+  const names = Object.keys(queues) as QueueName[];
+  const urls = names.map((name) => [name, partOf(resources, 'AWS::SQS::Queue', name)]);
+  return Object.fromEntries(urls) as Record<QueueName, string>;
 }
 
 /**

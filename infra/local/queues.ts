@@ -1,7 +1,6 @@
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
-import { clientConfig, maxReceiveCount, type QueueName, queues } from '../../lib/contract/deployment.ts';
-import { deadLettersOf } from './running.ts';
+import { clientConfig, maxReceiveCount, type QueueName, queues, workQueues } from '../../lib/contract/deployment.ts';
 
 /** The running queues: where SQS answers, and each queue's URL, also by the variable that functions read it from. */
 export type Queues = {
@@ -19,27 +18,30 @@ export async function startQueues(): Promise<Queues> {
   const server = buildApp({ logger: false });
   const endpoint = await server.listen({ port: 0, host: '127.0.0.1' });
   const client = new SQSClient(clientConfig(endpoint));
-  const names = Object.keys(queues) as QueueName[];
-  const urls = await Promise.all(names.map(async (name) => [name, await createQueue(client, name)] as const));
+  const urls = await createQueues(client);
   client.destroy();
   return {
     endpoint,
-    urls: Object.fromEntries(urls) as Record<QueueName, string>,
-    variables: Object.fromEntries(urls.map(([name, url]) => [queues[name].urlVariable, url])),
+    urls,
+    variables: Object.fromEntries(
+      Object.entries(queues).map(([name, row]) => [row.urlVariable, urls[name as QueueName]]),
+    ),
     stop: () => server.close(),
   };
 }
 
-/** Creates a queue of the contract, and the dead-letter queue beside it, and answers its URL. */
-async function createQueue(client: SQSClient, name: QueueName): Promise<string> {
-  const { visibilitySeconds, ...rest } = queues[name];
-  const Attributes: Record<string, string> = { VisibilityTimeout: String(visibilitySeconds) };
-  if (!('deadLetters' in rest)) {
-    const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: deadLettersOf(name) }));
-    const request = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] });
-    const deadLetterTargetArn = (await client.send(request)).Attributes?.QueueArn;
-    Attributes.RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount });
-  }
-  const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes }));
+/** Creates the queues of the contract, and answers where they are: what fails too often in any other goes to `deadLetters`. */
+async function createQueues(client: SQSClient): Promise<Record<QueueName, string>> {
+  const deadLetters = await createQueue(client, 'deadLetters');
+  const request = new GetQueueAttributesCommand({ QueueUrl: deadLetters, AttributeNames: ['QueueArn'] });
+  const deadLetterTargetArn = (await client.send(request)).Attributes?.QueueArn;
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount });
+  const others = workQueues.map(async (name) => [name, await createQueue(client, name, { RedrivePolicy })] as const);
+  return { ...Object.fromEntries(await Promise.all(others)), deadLetters } as Record<QueueName, string>;
+}
+
+async function createQueue(client: SQSClient, QueueName: QueueName, rest?: Record<string, string>): Promise<string> {
+  const Attributes = { VisibilityTimeout: String(queues[QueueName].visibilitySeconds), ...rest };
+  const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName, Attributes }));
   return QueueUrl as string;
 }

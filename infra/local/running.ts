@@ -8,9 +8,6 @@ export const tableName = 'crewboard';
 /** The file in the data folder that tells of the deployment that runs on it: a `Running`. */
 export const addressFile = 'addresses.json';
 
-/** The queue of the dead letters of another one, by their names in a local deployment. */
-export const deadLettersOf = (queue: string): string => `${queue}Dead`;
-
 /** A running deployment: where its API answers, and the environment variables that its functions read. */
 export type Running = { url: string; environment: Record<string, string> };
 

@@ -13,7 +13,7 @@ export const pipelineApp = appOf((base) => {
   return {
     ...deliveriesApp(base),
     wakeUps: { runs: openRunWakeUps(runs), purges: openPurgeWakeUps(purges) },
-    /** Where what can never be handled waits for an operator. */
-    deadChanges: queueOf<unknown>(base, 'deadChanges'),
+    /** Where what can never be published waits for an operator. */
+    deadLetters: queueOf<unknown>(base, 'deadLetters'),
   };
 });

@@ -34,7 +34,7 @@ export const consumers = {
   publishEvents: {
     sources: [{ stream: 'table', kinds: ['task', 'execution', 'purge'], batchSize: 100, concurrency: 1 }],
     timeoutSeconds: 60,
-    sendsTo: ['deliveries', 'executions', 'purges', 'deadChanges'],
+    sendsTo: ['deliveries', 'executions', 'purges', 'deadLetters'],
   },
   /** A lane for each queue: neither receivers that hang nor a wave of retries takes the places of first attempts. */
   deliverWebhook: {

@@ -20,7 +20,7 @@ export const environment = {
   thirdRetryQueueUrl: 'THIRD_RETRY_QUEUE_URL',
   executionsQueueUrl: 'EXECUTIONS_QUEUE_URL',
   purgesQueueUrl: 'PURGES_QUEUE_URL',
-  deadChangesQueueUrl: 'DEAD_CHANGES_QUEUE_URL',
+  deadLettersQueueUrl: 'DEAD_LETTERS_QUEUE_URL',
   /** How long after each failed attempt the next one is made: three whole numbers of seconds, parted by commas. */
   retryLadder: 'RETRY_LADDER',
   /** The file of the key that encrypts webhook secrets, in the local deployment. */
@@ -52,12 +52,7 @@ export const tableSchema = {
 } as const;
 
 /** A queue: the variable that holds its URL, and how long a received message stays hidden from other receivers. */
-type QueueRow = {
-  urlVariable: string;
-  visibilitySeconds: number;
-  /** Nobody is called for what is in it: it waits for an operator. Every other queue has a dead-letter queue beside it. */
-  deadLetters?: true;
-};
+type QueueRow = { urlVariable: string; visibilitySeconds: number };
 
 /** Six times what their function may take, as AWS advises for a queue that Lambda polls. */
 const delivering = { visibilitySeconds: 180 };
@@ -76,15 +71,21 @@ export const queues = {
   executions: { urlVariable: environment.executionsQueueUrl, visibilitySeconds: 3960 },
   /** Agents that were deleted, and of which something is left. */
   purges: { urlVariable: environment.purgesQueueUrl, visibilitySeconds: 1800 },
-  /** Changes of the table that can never be published, with keys and images. */
-  deadChanges: { urlVariable: environment.deadChangesQueueUrl, visibilitySeconds: 30, deadLetters: true },
+  /**
+   * What was given up for a fault of ours: messages of all the others, and changes of the table that can never be
+   * published, with keys and images. Nobody is called for them, they wait for an operator.
+   */
+  deadLetters: { urlVariable: environment.deadLettersQueueUrl, visibilitySeconds: 30 },
 } as const satisfies Record<string, QueueRow>;
 
-/** A message that was received so often fails for a fault of ours: it goes to the dead-letter queue to be looked at. */
+/** A message that was received so often fails for a fault of ours: it goes to the dead letters to be looked at. */
 export const maxReceiveCount = 5;
 
 /** A queue's name in the contract. */
 export type QueueName = keyof typeof queues;
+
+/** The queues that call somebody: what they give up is sent to the dead letters. */
+export const workQueues = (Object.keys(queues) as QueueName[]).filter((name) => name !== 'deadLetters');
 
 /**
  * The log of an AWS client. The SDK prepares a whole copy of each request and answer, without what is sensitive, for

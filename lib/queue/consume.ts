@@ -25,7 +25,7 @@ type BatchResult = ReturnType<typeof processPartialResponse>;
  * it. From the first that fails on, the stream comes again, so `handle` must not mind a change that it has seen. A
  * record that would fail for ever is put aside with its keys and images, for it would stop all that come after it.
  */
-export function consumeStream<App extends Base & { deadChanges: Queue<unknown> }>(
+export function consumeStream<App extends Base & { deadLetters: Queue<unknown> }>(
   handle: (change: Change, app: App) => Promise<void>,
   open: () => App,
 ) {
@@ -36,7 +36,7 @@ export function consumeStream<App extends Base & { deadChanges: Queue<unknown> }
     } catch (error) {
       if (!isHopeless(error)) throw error;
       open().log.error('change set aside', { record: record.eventID, error: error as Error });
-      await open().deadChanges.send([{ message: record, delaySeconds: 0 }]);
+      await open().deadLetters.send([{ message: record, delaySeconds: 0 }]);
     }
   };
   return (event: DynamoDBStreamEvent, context: Context): BatchResult =>
@@ -56,7 +56,7 @@ function originOf(of: unknown): Origin {
 /**
  * The Lambda handler of a queue: `handle` for each message, side by side, on behalf of the request that it goes back
  * to. What `handle` counts is metered, and stands in the log beside the message, which holds ids only. Messages that
- * fail come again by themselves, and go to the queue's dead letters when they have come too often.
+ * fail come again by themselves, and go to the dead letters when they have come too often.
  */
 export function consumeQueue<const Message extends Schema, App extends Base>(
   schema: Message,

@@ -5,7 +5,10 @@ import { queues } from '../../lib/contract/deployment.ts';
 import { actionsOn, reads, stackOf, synthesized, writes } from './synthesized.ts';
 
 type RedrivePolicy = { deadLetterTargetArn: { 'Fn::GetAtt': [string, 'Arn'] }; maxReceiveCount: number };
-type Queue = { VisibilityTimeout?: number; RedrivePolicy?: RedrivePolicy };
+type Queue = { VisibilityTimeout?: number; MessageRetentionPeriod?: number; RedrivePolicy?: RedrivePolicy };
+
+/** In seconds. */
+const day = 24 * 60 * 60;
 
 const { template, resources, logicalId, functionOf, allowedTo } = synthesized();
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::Table'));
@@ -104,13 +107,14 @@ describe('the queues', () => {
         expect(hidden).toBeGreaterThan(timeoutSeconds);
       });
 
-      it(`keep a message of ${source.queue} that fails five times for 14 days, to be looked at`, () => {
-        const redrive = resources<Queue>('AWS::SQS::Queue')[queueOf(source.queue)]?.Properties.RedrivePolicy;
-        expect(redrive?.maxReceiveCount).toBe(5);
-        const dead = redrive?.deadLetterTargetArn['Fn::GetAtt'][0] ?? '';
-        expect(resources('AWS::SQS::Queue')[dead]?.Properties).toMatchObject({
-          MessageRetentionPeriod: 14 * 24 * 60 * 60,
+      it(`give a message of ${source.queue} that fails five times to the dead letters, which keep it for longer`, () => {
+        const queue = resources<Queue>('AWS::SQS::Queue')[queueOf(source.queue)]?.Properties;
+        expect(queue?.RedrivePolicy).toEqual({
+          maxReceiveCount: 5,
+          deadLetterTargetArn: { 'Fn::GetAtt': [queueOf('deadLetters'), 'Arn'] },
         });
+        // What SQS keeps a message for unless it is told. A dead letter's time runs from when it was first sent.
+        expect(queue?.MessageRetentionPeriod ?? 4 * day).toBeLessThan(14 * day);
       });
     }
 
@@ -120,7 +124,7 @@ describe('the queues', () => {
   });
 
   it.each([
-    ['PublishEvents', ['deliveries', 'executions', 'purges', 'deadChanges']],
+    ['PublishEvents', ['deliveries', 'executions', 'purges', 'deadLetters']],
     ['DeliverWebhook', ['deliveries', 'slowDeliveries', 'firstRetry', 'secondRetry', 'thirdRetry']],
     ['SweepOverdue', ['deliveries', 'executions', 'purges', 'firstRetry', 'secondRetry', 'thirdRetry']],
   ] as const)('take messages from %s, which knows where they are: %j, and no others', (id, names) => {
@@ -130,11 +134,12 @@ describe('the queues', () => {
     expect(functionOf(id).Environment.Variables).toMatchObject(known);
   });
 
-  it('keep changes that nobody could publish for 14 days, for nobody is called for them', () => {
-    expect(resources('AWS::SQS::Queue')[queueOf('deadChanges')]?.Properties).toMatchObject({
-      MessageRetentionPeriod: 14 * 24 * 60 * 60,
-    });
-    expect(sources.filter(({ source }) => 'queue' in source && String(source.queue) === 'deadChanges')).toEqual([]);
+  it('keep dead letters of all of them in one for 14 days, for nobody is called for them', () => {
+    const dead = resources<Queue>('AWS::SQS::Queue')[queueOf('deadLetters')]?.Properties;
+    expect(dead).toMatchObject({ MessageRetentionPeriod: 14 * day });
+    expect(dead).not.toHaveProperty('RedrivePolicy');
+    expect(Object.keys(resources('AWS::SQS::Queue'))).toHaveLength(Object.keys(queues).length);
+    expect(sources.filter(({ source }) => 'queue' in source && String(source.queue) === 'deadLetters')).toEqual([]);
   });
 
   it('may be fed by the very function that they call only where the ladder needs it', () => {

@@ -18,7 +18,7 @@ beforeEach(() => {
     logged.push(said);
   });
   setAside = [];
-  vi.spyOn(app.deadChanges, 'send').mockImplementation(async (messages) => {
+  vi.spyOn(app.deadLetters, 'send').mockImplementation(async (messages) => {
     setAside.push(messages);
   });
 });
@@ -159,7 +159,7 @@ describe('a function of the stream', () => {
   });
 
   it('has a record come again that can be neither handled nor set aside', async () => {
-    vi.spyOn(app.deadChanges, 'send').mockRejectedValue(new Error('The queue is away.'));
+    vi.spyOn(app.deadLetters, 'send').mockRejectedValue(new Error('The queue is away.'));
     const { handled, failures } = await handle([{ after }, {}, { after }]);
     expect(handled).toHaveLength(2);
     expect(failures).toEqual(['101']);

@@ -21,9 +21,8 @@ describe('the consumers', () => {
     expect(files.sort()).toEqual(rows.map(([name]) => `${fileNameOf(name)}.ts`).sort());
   });
 
-  it('take from each queue once, but from those that wait for an operator', () => {
-    const taken = Object.entries(queues).flatMap(([name, row]) => ('deadLetters' in row ? [] : [name]));
-    expect([...fed].sort()).toEqual(taken.sort());
+  it('take from each queue once, but not what waits for an operator', () => {
+    expect([...fed, 'deadLetters'].sort()).toEqual(Object.keys(queues).sort());
   });
 
   it('take at least one record a call, and make at least one call', () => {

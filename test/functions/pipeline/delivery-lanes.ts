@@ -68,6 +68,3 @@ export async function messagesIn({ sqs }: Pipeline, QueueUrl: string): Promise<n
   const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...counts] }));
   return counts.reduce((total, count) => total + Number(Attributes[count]), 0);
 }
-
-/** The dead-letter queue beside a queue, by its name (`infra/local/queues.ts`). */
-export const deadLettersOf = ({ urls }: Pipeline, queue: QueueName): string => `${urls[queue]}Dead`;

@@ -104,7 +104,7 @@ describe('publish-events', () => {
     const failures = await publish(recordOf(undefined, newTask(), 0), poisoned, recordOf(undefined, newTask(), 2));
     expect(failures).toEqual([]);
     expect(await told()).toEqual(['task.created', 'task.created']);
-    expect((await receive('deadChanges')).map((body) => JSON.parse(body))).toEqual([poisoned]);
+    expect((await receive('deadLetters')).map((body) => JSON.parse(body))).toEqual([poisoned]);
   });
 
   it('makes no second delivery of a record that comes again', async () => {

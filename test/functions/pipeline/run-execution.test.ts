@@ -7,7 +7,7 @@ import { environment, maxReceiveCount, queues } from '../../../lib/contract/depl
 import { openExecutionStore } from '../../../lib/table/executions.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { dumpOf } from '../../table-dump.ts';
-import { deadLettersOf, messagesIn, receiveFrom } from './delivery-lanes.ts';
+import { messagesIn, receiveFrom } from './delivery-lanes.ts';
 import { openPipeline } from './pipeline.ts';
 
 // The queues' engine reads the time in this process, so a faked one ends the time for which it hides a message.
@@ -86,7 +86,7 @@ describe('run-execution', () => {
 });
 
 it('a message in executions that cannot be read is received five times and then lies in the dead letters', async () => {
-  const [QueueUrl, dead] = [urls.executions, deadLettersOf(pipeline, 'executions')];
+  const [QueueUrl, dead] = [urls.executions, urls.deadLetters];
   const { id, body } = await start();
   for (const MessageBody of ['{"poison":true}', body])
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));

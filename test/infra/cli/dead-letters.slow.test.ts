@@ -1,10 +1,10 @@
-import { GetQueueUrlCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { PurgeQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { handler as publish } from '../../../functions/pipeline/publish-events.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
-import { environment, type QueueName, queues } from '../../../lib/contract/deployment.ts';
+import { environment, type QueueName } from '../../../lib/contract/deployment.ts';
 import { messagesIn } from '../../functions/pipeline/delivery-lanes.ts';
 import { messageOf, openPipeline } from '../../functions/pipeline/pipeline.ts';
 import { run } from '../../journeys/deployment.ts';
@@ -16,22 +16,9 @@ const pipeline = await openPipeline();
 const { organization, urls, sqs, service } = pipeline;
 await pipeline.register();
 
-const deadUrls = Object.fromEntries(
-  await Promise.all(
-    (Object.keys(queues) as QueueName[]).map(async (name) => {
-      const QueueName = 'deadLetters' in queues[name] ? name : `${name}Dead`;
-      return [name, (await sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl] as const;
-    }),
-  ),
-) as Record<QueueName, string>;
-
 const idOf = (name: string) => `Pipeline${name.charAt(0).toUpperCase()}${name.slice(1)}0123ABCD`;
-const queue = (id: string, name: string) => ({ id: idOf(id), type: 'AWS::SQS::Queue', name });
 const resources = [
-  ...Object.entries(urls).map(([name, url]) => queue(name, url)),
-  ...Object.entries(deadUrls)
-    .filter(([name]) => name !== 'deadChanges')
-    .map(([name, url]) => queue(`${name}Dead`, url)),
+  ...Object.entries(urls).map(([name, url]) => ({ id: idOf(name), type: 'AWS::SQS::Queue', name: url })),
   { id: idOf('publishEvents'), type: 'AWS::Lambda::Function', name: 'the-publisher' },
 ];
 
@@ -50,8 +37,27 @@ const shell = { ...aws.shell, AWS_REGION, AWS_ENDPOINT_URL_SQS: process.env[envi
 const runAs = (environment: Record<string, string>, ...args: string[]) =>
   run(['infra/cli/main.ts', 'dead-letters', ...args, '--stack', 'Crewboard'], environment);
 const deadLetters = (...args: string[]) => runAs(shell, ...args);
-const send = (name: QueueName, MessageBody: string) =>
-  sqs.send(new SendMessageCommand({ QueueUrl: deadUrls[name], MessageBody }));
+async function put(...bodies: string[]): Promise<void> {
+  for (const MessageBody of bodies) await sqs.send(new SendMessageCommand({ QueueUrl: urls.deadLetters, MessageBody }));
+}
+
+beforeEach(async () => {
+  const names: QueueName[] = ['deadLetters', 'deliveries', 'executions', 'purges'];
+  for (const name of names) await sqs.send(new PurgeQueueCommand({ QueueUrl: urls[name] }));
+});
+
+const ulid = '01K00000000000000000000000';
+const delivery = {
+  organization,
+  webhookId: `wh_${ulid}`,
+  deliveryId: `dlv_${ulid}`,
+  attempt: 3,
+  dueAt: '2026-03-01T12:00:00.000Z',
+};
+const execution = { organization, executionId: `ex_${ulid}` };
+const purge = { organization, agentId: `ag_${ulid}` };
+const json = (value: unknown) => JSON.stringify(value);
+const bodiesOf = (stdout: string) => stdout.match(/^ {2}\S.*$/gm)?.map((line) => line.trim());
 
 /** The change that puts a task on the board, as the stream tells it. */
 async function change(): Promise<DynamoDBRecord & { taskId: string }> {
@@ -61,46 +67,53 @@ async function change(): Promise<DynamoDBRecord & { taskId: string }> {
   return { ...record, taskId };
 }
 
-it('lists how many dead letters each queue of the contract has', async () => {
-  await send('purges', '{}');
+it('lists how many dead letters there are of each kind, and since when', async () => {
+  const before = Date.now();
+  await put(json(purge), json(delivery), 'no message', json({ ...purge, agentId: `ag_${ulid.slice(0, -1)}1` }));
   const { code, stdout, stderr } = await deadLetters('list');
   expect([code, stderr]).toEqual([0, '']);
-  const lines = stdout
-    .trimEnd()
-    .split('\n')
-    .slice(1)
-    .map((line) => line.split(/ {2,}/));
-  expect(lines).toEqual(Object.keys(queues).map((name) => [name, name === 'purges' ? '1' : '0']));
+  const [, ...rows] = stdout.trimEnd().split('\n');
+  const cells = rows.map((line) => line.split(/ {2,}/));
+  expect(cells.map(([kind, count]) => [kind, count])).toEqual([
+    ['deliveries', '1'],
+    ['executions', '0'],
+    ['purges', '2'],
+    ['changes', '0'],
+    ['unreadable', '1'],
+  ]);
+  for (const [, count, oldest] of cells) {
+    if (count === '0') expect(oldest).toBeUndefined();
+    else expect(Date.parse(oldest ?? '')).toBeGreaterThanOrEqual(before);
+  }
+  expect(await messagesIn(pipeline, urls.deadLetters)).toBe(4);
 });
 
-it('shows dead letters whole and leaves them where they are', async () => {
-  for (const body of ['{"one":1}', '{"two":2}']) await send('executions', body);
+it('shows dead letters whole, all or those of a kind, and leaves them where they are', async () => {
+  const bodies = [json(execution), '{"none":1}', json(purge)];
+  await put(...bodies);
   for (const _ of ['once', 'again']) {
-    const { code, stdout } = await deadLetters('show', 'executions');
+    const { code, stdout } = await deadLetters('show');
     expect(code).toBe(0);
-    expect(stdout.match(/\{.*\}/g)?.sort()).toEqual(['{"one":1}', '{"two":2}']);
+    expect(bodiesOf(stdout)?.sort()).toEqual(bodies.toSorted());
   }
-  expect((await deadLetters('show', 'executions', '--limit', '1')).stdout.match(/\{.*\}/g)).toHaveLength(1);
-  expect(await messagesIn(pipeline, deadUrls.executions)).toBe(2);
+  expect(bodiesOf((await deadLetters('show', 'unreadable')).stdout)).toEqual(['{"none":1}']);
+  expect(bodiesOf((await deadLetters('show', '--limit', '2')).stdout)).toHaveLength(2);
+  expect((await deadLetters('show', 'changes')).stdout).toBe('There are no dead letters of the kind changes.\n');
+  expect(await messagesIn(pipeline, urls.deadLetters)).toBe(3);
 });
 
 it('has a change published that was set aside, and only then deletes it', async () => {
-  const one = await change();
-  await send('deadChanges', JSON.stringify(one));
+  await put(json(await change()));
   expect(await pipeline.receive('deliveries')).toEqual([]);
-  const { code, stdout, stderr } = await deadLetters('redrive', 'deadChanges');
-  expect([code, stderr, stdout]).toEqual([
-    0,
-    '',
-    '1 handled, 0 set aside again, 0 failed. Only what was handled has left deadChanges.\n',
-  ]);
+  const { code, stdout, stderr } = await deadLetters('redrive', 'changes');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^1 redriven \(changes 1\), 0 set aside again, 0 failed\.\n/);
   const [told = ''] = await pipeline.receive('deliveries');
-  const delivery = messageOf(told);
-  expect(delivery).toMatchObject({ organization, attempt: 1 });
-  expect(await messagesIn(pipeline, deadUrls.deadChanges)).toBe(0);
+  expect(messageOf(told)).toMatchObject({ organization, attempt: 1 });
+  expect(await messagesIn(pipeline, urls.deadLetters)).toBe(0);
 });
 
-it('leaves a change that fails again, for good or for now, and what is no change, beside one that does not', async () => {
+it('leaves a change that fails again, for good or for now, and what is unreadable, beside what does not', async () => {
   const [good, hopeless, failing, crashing] = [await change(), await change(), await change(), await change()];
   const broken = { ...hopeless, dynamodb: { ...hopeless.dynamodb, NewImage: { kind: { S: 'task' } } } };
   const whole = invoke;
@@ -110,45 +123,57 @@ it('leaves a change that fails again, for good or for now, and what is no change
     if (eventID !== crashing.eventID) return whole(event);
     return { headers: { 'x-amz-function-error': 'Unhandled' }, body: { errorMessage: 'Task timed out' } };
   };
-  const bodies = [good, broken, failing, crashing].map((record) => JSON.stringify(record));
-  for (const body of [...bodies, 'no change']) await send('deadChanges', body);
-  const { code, stdout, stderr } = await deadLetters('redrive', 'deadChanges');
+  const left = [...[broken, failing, crashing].map(json), 'no change'];
+  await put(json(good), ...left, json(execution));
+  const { code, stdout, stderr } = await deadLetters('redrive');
   expect([code, stderr]).toEqual([1, '']);
-  expect(stdout).toMatch(/^1 handled, 1 set aside again, 3 failed\./);
+  expect(stdout).toMatch(/^2 redriven \(executions 1, changes 1\), 1 set aside again, 3 failed\.\n/);
   expect(stdout).toContain(`npm run trace -- ${failing.eventID} tells why`);
   expect(stdout).toContain('Task timed out');
-  expect(stdout).toContain('it is no change of the table');
-  const left = await pipeline.receive('deadChanges');
-  expect(left.sort()).toEqual([...bodies.slice(1), 'no change'].sort());
+  expect(stdout).toContain('it is unreadable');
+  expect((await pipeline.receive('deadLetters')).sort()).toEqual(left.sort());
+  expect(await pipeline.receive('executions')).toEqual([json(execution)]);
 });
 
-it('has SQS move the dead letters of a queue back to where they came from', async () => {
-  const moving = await startAws({
-    'cloudformation:ListStackResources': stackResources(resources),
-    'sqs:GetQueueAttributes': ({ body }) => ({
-      body: { Attributes: { QueueArn: `arn of ${body.QueueUrl}`, ApproximateNumberOfMessages: '3' } },
-    }),
-    'sqs:StartMessageMoveTask': () => ({ body: { TaskHandle: 'a handle' } }),
-  });
-  const { code, stdout } = await runAs(moving.shell, 'redrive', 'firstRetry');
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^SQS is moving about 3 back to firstRetry\./);
-  const [move] = moving.asked.filter(({ action }) => action === 'sqs:StartMessageMoveTask');
-  // No destination: SQS knows where each came from.
-  expect(move?.body).toEqual({ SourceArn: `arn of ${deadUrls.firstRetry}` });
+it('sends messages of a kind to their queue again, and leaves the others', async () => {
+  await put(...[delivery, { ...delivery, slow: true }, execution, purge].map(json));
+  const { code, stdout, stderr } = await deadLetters('redrive', 'deliveries');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^2 redriven \(deliveries 2\), 0 set aside again, 0 failed\.\n/);
+  // The worker finds out anew that a webhook is slow: its letter is a wake-up like any other.
+  expect(await pipeline.receive('deliveries')).toEqual([json(delivery), json(delivery)]);
+  expect((await pipeline.receive('deadLetters')).sort()).toEqual([execution, purge].map(json).sort());
+  for (const name of ['executions', 'purges'] as const) expect(await messagesIn(pipeline, urls[name])).toBe(0);
 });
 
 it('moves nothing where there is nothing', async () => {
-  expect((await deadLetters('redrive', 'slowDeliveries')).stdout).toBe('slowDeliveries has no dead letters.\n');
+  expect((await deadLetters('redrive')).stdout).toBe('There are no dead letters.\n');
+  await put('no message');
+  expect((await deadLetters('redrive', 'purges')).stdout).toBe('There are no dead letters of the kind purges.\n');
+});
+
+it('drops the dead letters of one kind, and no others', async () => {
+  await put(json(purge), 'no message', json(execution));
+  expect(await deadLetters('drop', 'unreadable')).toMatchObject({ code: 0, stdout: '1 dropped.\n', stderr: '' });
+  expect(await deadLetters('drop', 'unreadable')).toMatchObject({
+    code: 0,
+    stdout: 'There are no dead letters of the kind unreadable.\n',
+  });
+  expect((await pipeline.receive('deadLetters')).sort()).toEqual([purge, execution].map(json).sort());
 });
 
 it.each([
-  ['a list of one queue', ['list', 'deliveries'], /too many arguments/],
-  ['no queue to show', ['show'], /missing required argument 'queue'/],
+  ['a list of one kind', ['list', 'deliveries'], /too many arguments/],
+  ['a drop of no kind', ['drop'], /missing required argument 'kind'/],
   [
-    'a queue that there is not',
+    'a kind that there is not',
     ['show', 'letters'],
-    /'letters' is invalid for argument 'queue'\. Allowed choices are deliveries, /,
+    /'letters' is invalid for argument 'kind'\. Allowed choices are deliveries, /,
+  ],
+  [
+    'a redrive of what cannot be read',
+    ['redrive', 'unreadable'],
+    /'unreadable' is invalid for argument 'kind'\. Allowed choices are deliveries, executions, purges, changes\./,
   ],
   [
     'a limit of nought',
@@ -168,7 +193,7 @@ it('says what AWS refuses, and what this shell lacks', async () => {
   expect(lost.stderr).toBe('The stack Crewboard cannot be read: this shell names no region; set AWS_REGION.\n');
   const refusing = await startAws({
     'cloudformation:ListStackResources': stackResources(resources),
-    'sqs:GetQueueAttributes': () => ({ status: 403, body: { __type: 'AccessDenied', message: 'You may not.' } }),
+    'sqs:ReceiveMessage': () => ({ status: 403, body: { __type: 'AccessDenied', message: 'You may not.' } }),
   });
   expect((await runAs(refusing.shell, 'list')).stderr).toBe('AWS: You may not.\n');
   // Nobody listens on the first port.

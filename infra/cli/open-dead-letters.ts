@@ -1,24 +1,23 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { GetQueueUrlCommand, SQSClient, StartMessageMoveTaskCommand } from '@aws-sdk/client-sqs';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { consumers } from '../../lib/contract/consumers.ts';
 import { clientConfig, environment, type QueueName, queues } from '../../lib/contract/deployment.ts';
 import { fileNameOf } from '../../lib/contract/endpoints.ts';
 import { contextOf, loadHandler } from '../local/functions.ts';
-import { deadLettersOf, type Running } from '../local/running.ts';
+import type { Running } from '../local/running.ts';
+import type { ChangeRecord } from './dead-letter-kinds.ts';
 import { findLocal } from './deployments.ts';
-import { moveMessages } from './move-messages.ts';
-import type { Tell } from './progress.ts';
-import type { ChangeRecord, Publish } from './redrive-changes.ts';
-import { partOf, type QueueUrls, queuesOf, resourcesOf } from './stack.ts';
+import { partOf, queueUrlsOf, resourcesOf } from './stack.ts';
 
-/** The dead letters of a deployment, and what it has to handle them once more. */
+/** Hands a change to the function that publishes; answers what it failed for, if it did. */
+type Publish = (change: ChangeRecord) => Promise<string | undefined>;
+
+/** Where the dead letters of a deployment are, and what it has to handle them once more. */
 export type DeadLetters = {
   sqs: SQSClient;
-  queues: readonly QueueUrls[];
+  urls: Readonly<Record<QueueName, string>>;
   /** Hands a change to the publisher as it is deployed now. */
   publish: Publish;
-  /** Has the dead letters of a queue moved back to it; answers what was done, as a sentence's beginning. */
-  move: (from: QueueUrls & { number: number; arn: string }, tell: Tell) => Promise<string>;
 };
 
 /**
@@ -32,12 +31,11 @@ export function openDeadLetters(stack: string | undefined): Promise<DeadLetters>
 
 async function ofStack(stack: string): Promise<DeadLetters> {
   const resources = await resourcesOf(stack);
-  // Where AWS answers is for this shell to say, as for every other client, not for the URL of a queue.
-  const sqs = new SQSClient({ useQueueUrlAsEndpoint: false });
   const lambda = new LambdaClient({});
   return {
-    sqs,
-    queues: queuesOf(resources),
+    // Where AWS answers is for this shell to say, as for every other client, not for the URL of a queue.
+    sqs: new SQSClient({ useQueueUrlAsEndpoint: false }),
+    urls: queueUrlsOf(resources),
     publish: async (change) => {
       const FunctionName = partOf(resources, 'AWS::Lambda::Function', 'publishEvents');
       const { FunctionError, Payload } = await lambda.send(
@@ -47,31 +45,17 @@ async function ofStack(stack: string): Promise<DeadLetters> {
       if (FunctionError) return text;
       return faultIn(JSON.parse(text), `npm run trace -- ${change.eventID} tells why`);
     },
-    move: async ({ queue, number, arn }) => {
-      await sqs.send(new StartMessageMoveTaskCommand({ SourceArn: arn }));
-      return `SQS is moving about ${number} back to ${queue}.`;
-    },
   };
 }
 
 async function ofThisMachine(): Promise<DeadLetters> {
   const running = await findLocal();
   const variables = running.environment;
-  const sqs = new SQSClient(clientConfig(variables[environment.sqsEndpoint]));
-  const urlOf = async (QueueName: string) => (await sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl ?? '';
-  const names = Object.keys(queues) as QueueName[];
+  const urls = Object.entries(queues).map(([name, { urlVariable }]) => [name, variables[urlVariable]]);
   return {
-    sqs,
-    queues: await Promise.all(
-      names.map(async (queue) => {
-        const url = await urlOf(queue);
-        return { queue, url, deadUrl: 'deadLetters' in queues[queue] ? url : await urlOf(deadLettersOf(queue)) };
-      }),
-    ),
+    sqs: new SQSClient(clientConfig(variables[environment.sqsEndpoint])),
+    urls: Object.fromEntries(urls) as DeadLetters['urls'],
     publish: publisherOf(running),
-    // The engine has no tasks that move messages.
-    move: async ({ queue, url, deadUrl }, tell) =>
-      `${await moveMessages(sqs, deadUrl, url, tell)} moved back to ${queue}.`,
   };
 }
 
