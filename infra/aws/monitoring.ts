@@ -32,6 +32,8 @@ type Watch = {
   name: string;
   /** Whom it hurts, and how. */
   hurts: string;
+  /** What its figure is, in a few words, for the dashboard: its unit as CloudWatch has it may say something else. */
+  figure: string;
   metric: IMetric;
   threshold: number;
   /** Below the threshold instead of above it. */
@@ -63,11 +65,12 @@ export class Monitoring extends Construct {
       dashboardName: Stack.of(this).stackName,
       widgets: rowsOfThree(
         watches.map(
-          ({ name, hurts, metric, threshold }) =>
+          ({ name, hurts, figure, metric, threshold }) =>
             new GraphWidget({
               title: name,
               width: 8,
               left: [metric],
+              leftYAxis: { label: figure, showUnits: false },
               leftAnnotations: [{ value: threshold, label: hurts }],
             }),
         ),
@@ -99,23 +102,26 @@ function watchesOf(
   scope: Construct,
   { api, pipeline, settings }: { api: Api; pipeline: Pipeline; settings: Settings },
 ): Watch[] {
-  const own = (metricName: MetricName) => ownMetric(scope, metricName);
+  const own = (metricName: MetricName, statistic: string) => ownMetric(scope, metricName, statistic);
   const { queues, functions } = pipeline;
-  const ages = promptQueues.map((name) => queues[name].metricApproximateAgeOfOldestMessage({ period }));
+  const ages = Object.fromEntries(
+    promptQueues.map((name) => [name, queues[name].metricApproximateAgeOfOldestMessage({ period })]),
+  );
   return [
     {
       name: 'api-errors',
       hurts: 'Callers of the API get answers of 5xx: their requests fail.',
-      metric: math('IF(requests >= 20, 100 * errors / requests, 0)', {
-        errors: api.metric('5xx', Stats.SUM, period),
-        requests: api.metric('Count', Stats.SUM, period),
-      }),
-      threshold: 1,
+      figure: 'share of requests',
+      // Every request counts 1 or 0, so the average is their share: as AWS recommends (CloudWatch User Guide,
+      // "Recommended alarms", API Gateway), at a lower threshold.
+      metric: api.metric('5xx', Stats.AVERAGE, period),
+      threshold: 0.01,
       during: { periods: 2, of: 3 },
     },
     {
       name: 'api-latency',
       hurts: 'Callers of the API wait: one request in a hundred takes longer than 3 s.',
+      figure: 'milliseconds',
       metric: api.metric('Latency', Stats.p(99), period),
       threshold: 3_000,
       during: { periods: 3, of: 3 },
@@ -123,6 +129,7 @@ function watchesOf(
     {
       name: 'stream-age',
       hurts: 'Receivers hear late, and executions start late: changes wait to be published.',
+      figure: 'milliseconds',
       metric: functions.publishEvents.metric('IteratorAge', { statistic: Stats.MAXIMUM, period }),
       threshold: 60_000,
       during: { periods: 2, of: 2 },
@@ -130,43 +137,51 @@ function watchesOf(
     {
       name: 'oldest-message',
       hurts: 'Receivers hear late, or executions wait for a worker: a message is not taken.',
-      metric: math('MAX([a0, a1])', numbered('a', ages)),
+      figure: 'seconds',
+      metric: new MathExpression({
+        expression: `MAX([${Object.keys(ages).join(', ')}])`,
+        usingMetrics: ages,
+        period,
+      }),
       threshold: 300,
       during: { periods: 2, of: 2 },
     },
     {
       name: 'dead-letters',
       hurts: 'Something was given up after five tries: an event may not have been told, or a purge not be complete.',
+      figure: 'dead letters',
       metric: queues.deadLetters.metricApproximateNumberOfMessagesVisible({ period }),
       threshold: 0,
     },
     {
       name: 'lost-executions',
       hurts: 'Users of agents get failures that are ours: two workers died of an execution.',
-      metric: own('ExecutionsLost'),
+      figure: 'executions',
+      metric: own('ExecutionsLost', Stats.SUM),
       threshold: 0,
     },
     {
       name: 'delivery-success',
       hurts: 'Receivers hear nothing: most attempts fail, at more than one of them perhaps for a fault of ours.',
-      metric: math('IF(failed + delivered >= 20, 100 * delivered / (failed + delivered), 100)', {
-        failed: own('AttemptsFailed'),
-        delivered: own('AttemptsDelivered'),
-      }),
-      threshold: 50,
+      figure: 'share of attempts',
+      // Every attempt counts 1 or 0.
+      metric: own('AttemptsDelivered', Stats.AVERAGE),
+      threshold: 0.5,
       below: true,
       during: { periods: 3, of: 3 },
     },
     {
       name: 'model-throttling',
       hurts: 'Users of agents wait, and may meet the deadline: models take fewer calls than are made.',
-      metric: own('ModelThrottles'),
+      figure: 'throttled calls',
+      metric: own('ModelThrottles', Stats.SUM),
       threshold: 100,
       during: { periods: 3, of: 3 },
     },
     {
       name: 'unauthorized-burst',
       hurts: 'Perhaps everybody: somebody tries tokens, or a program has lost its own.',
+      figure: 'requests',
       metric: unauthorized(scope, api),
       threshold: Math.max(100, settings.throttleRate),
     },
@@ -185,22 +200,14 @@ function unauthorized(scope: Construct, api: Api): Metric {
   return filter.metric({ statistic: Stats.SUM, period });
 }
 
-function ownMetric(scope: Construct, metricName: MetricName): Metric {
+function ownMetric(scope: Construct, metricName: MetricName, statistic: string): Metric {
   return new Metric({
     namespace: metricNamespace,
     metricName,
     dimensionsMap: { [metricDimension]: Stack.of(scope).stackName },
-    statistic: Stats.SUM,
+    statistic,
     period,
   });
-}
-
-function math(expression: string, usingMetrics: Record<string, IMetric>): MathExpression {
-  return new MathExpression({ expression, usingMetrics, period });
-}
-
-function numbered(prefix: string, metrics: readonly IMetric[]): Record<string, IMetric> {
-  return Object.fromEntries(metrics.map((metric, at) => [`${prefix}${at}`, metric]));
 }
 
 function rowsOfThree<Widget>(widgets: readonly Widget[]): Widget[][] {

@@ -6,9 +6,8 @@ export const metricDimension = 'service';
 
 /** What functions count beside what AWS counts by itself; alarms and dashboard read the same list. */
 export const metricNames = [
-  /** Attempts that a receiver took, and those that it did not. */
+  /** 1 of each attempt that a receiver took, 0 of each that it did not: their average is the share that arrives. */
   'AttemptsDelivered',
-  'AttemptsFailed',
   /** Executions by their end; lost ones, of which two workers died, and overdue ones are among the failed. */
   'ExecutionsCompleted',
   'ExecutionsFailed',
@@ -20,5 +19,5 @@ export const metricNames = [
 /** A metric of ours. */
 export type MetricName = (typeof metricNames)[number];
 
-/** How often what was counted happened. */
+/** How often what was counted happened; 0 is written only where an average needs it. */
 export type Counts = Partial<Record<MetricName, number>>;

@@ -10,7 +10,7 @@ let metrics: Metrics | undefined;
  */
 export function meter(counts: Counts): void {
   if (!process.env[environment.serviceName]) return;
-  const counted = Object.entries(counts).filter(([, count]) => count > 0);
+  const counted = Object.entries(counts);
   if (counted.length === 0) return;
   metrics ??= new Metrics({ namespace: metricNamespace });
   for (const [name, count] of counted) metrics.addMetric(name, MetricUnit.Count, count);

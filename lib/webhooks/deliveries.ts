@@ -91,7 +91,7 @@ export function openDeliveries({ store, webhooks, queues, secrets, ladder, ulid,
       const id = attempt === 1 ? deliveryId : `dlv_${ulid()}`;
       await store.end(delivery, next, attemptedOf({ id, deliveryId, attempt, event }, outcome, endedAt));
       if (next.state === 'retrying') await wakeUps.send([{ delivery: { ...delivery, ...next } }]);
-      return next.state === 'delivered' ? { AttemptsDelivered: 1 } : { AttemptsFailed: 1 };
+      return { AttemptsDelivered: next.state === 'delivered' ? 1 : 0 };
     },
 
     /** Wakes the deliveries that are overdue at a moment, and answers how many; see `lib/table/due.ts`. */

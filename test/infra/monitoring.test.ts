@@ -15,6 +15,11 @@ type AlarmProperties = {
   AlarmDescription: string;
   MetricName?: string;
   Namespace?: string;
+  Statistic?: string;
+  Threshold: number;
+  EvaluationPeriods: number;
+  DatapointsToAlarm: number;
+  ComparisonOperator: string;
   Dimensions?: { Name: string; Value: unknown }[];
   Metrics?: Query[];
   AlarmActions?: unknown[];
@@ -80,9 +85,27 @@ describe('the alarms', () => {
     });
   });
 
+  it.each([
+    ['api-errors', '5xx', 'GreaterThanThreshold', 0.01, 2],
+    ['delivery-success', 'AttemptsDelivered', 'LessThanThreshold', 0.5, 3],
+  ])('look at a share in %s: the average of %s, %s %d in %d of three periods', (name, metric, compared, share, of) => {
+    expect(alarmOf(name)).toMatchObject({
+      MetricName: metric,
+      Statistic: 'Average',
+      ComparisonOperator: compared,
+      Threshold: share,
+      DatapointsToAlarm: of,
+      EvaluationPeriods: 3,
+    });
+  });
+
   it('name our own metrics as the functions do, with the stack that they are of', () => {
     const own = alarms.filter(({ Namespace, Dimensions }) => Namespace === 'Crewboard' && Dimensions);
-    expect(own.map(({ MetricName }) => MetricName).sort()).toEqual(['ExecutionsLost', 'ModelThrottles']);
+    expect(own.map(({ MetricName }) => MetricName).sort()).toEqual([
+      'AttemptsDelivered',
+      'ExecutionsLost',
+      'ModelThrottles',
+    ]);
     for (const { MetricName, Dimensions } of own) {
       expect(metricNames).toContain(MetricName);
       expect(Dimensions).toEqual([{ Name: 'service', Value: 'Crewboard' }]);
@@ -148,6 +171,7 @@ describe('the dashboard', () => {
     const [dashboard] = Object.values(resources<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard'));
     const body = JSON.stringify(dashboard?.Properties.DashboardBody);
     for (const name of names) expect(body).toContain(name);
+    expect(body.match(/showUnits\\":false/g)).toHaveLength(names.length);
   });
 });
 

@@ -19,7 +19,7 @@ afterEach(() => {
 describe('counts', () => {
   it('are a line of the log in the embedded metric format, under the name of the stack', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
-    meter({ ExecutionsFailed: 1, ExecutionsLost: 1, ModelThrottles: 7, ExecutionsCompleted: 0 });
+    meter({ ExecutionsFailed: 1, ExecutionsLost: 1, ModelThrottles: 7, AttemptsDelivered: 0 });
     const [line, ...more] = written.map((text) => JSON.parse(text));
     expect(more).toEqual([]);
     expect(line).toMatchObject({
@@ -27,15 +27,15 @@ describe('counts', () => {
       ExecutionsFailed: 1,
       ExecutionsLost: 1,
       ModelThrottles: 7,
+      // Half of an average.
+      AttemptsDelivered: 0,
     });
-    expect(line).not.toHaveProperty('ExecutionsCompleted');
     expect(line._aws.CloudWatchMetrics).toMatchObject([{ Namespace: 'Crewboard', Dimensions: [['service']] }]);
   });
 
   it('write nothing where nothing was counted', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
     meter({});
-    meter({ ExecutionsLost: 0 });
     expect(written).toEqual([]);
   });
 

@@ -217,3 +217,21 @@ describe('lastDeliveryAt', () => {
     expect(await lastDeliveryAt(webhookId)).toBe(newest?.deliveredAt);
   });
 });
+
+describe('what is counted', () => {
+  it.each([
+    [1, 'a receiver took', {}],
+    [0, 'none took', failed],
+  ])('is %d of an attempt that %s, so that the average is the share that arrives', async (delivered, _, outcome) => {
+    const message = await office.message();
+    const { send } = notingSender(outcome);
+    expect(await office.deliveries.attempt(message, send)).toEqual({ AttemptsDelivered: delivered });
+  });
+
+  it('is nothing where no attempt is made', async () => {
+    const message = await office.message();
+    const { send } = notingSender();
+    await office.deliveries.attempt(message, send);
+    expect(await office.deliveries.attempt(message, send)).toEqual({});
+  });
+});
