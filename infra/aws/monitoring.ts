@@ -112,8 +112,8 @@ function watchesOf(
       name: 'api-errors',
       hurts: 'Callers of the API get answers of 5xx: their requests fail.',
       figure: 'share of requests',
-      // Every request counts 1 or 0, so the average is their share: as AWS recommends (CloudWatch User Guide,
-      // "Recommended alarms", API Gateway), at a lower threshold.
+      // Every request counts 1 or 0, so the average is the share: AWS recommends it of this metric, there to be 5 % at
+      // most (CloudWatch User Guide, "Recommended alarms", Amazon API Gateway).
       metric: api.metric('5xx', Stats.AVERAGE, period),
       threshold: 0.01,
       during: { periods: 2, of: 3 },
