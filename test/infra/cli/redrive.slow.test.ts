@@ -1,4 +1,4 @@
-import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { DeleteMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { kinds } from '../../../infra/cli/dead-letter-kinds.ts';
 import { withHeld } from '../../../infra/cli/held-messages.ts';
@@ -57,5 +57,15 @@ describe('redriving', () => {
     const gone = { ...letters, urls: { ...urls, purges: `${endpoint}/000000000000/gone` } };
     await expect(redrive(gone, kinds, () => {})).rejects.toThrow();
     expect(await bodiesIn('deadLetters')).toEqual([body]);
+  });
+
+  it('has a letter in both places, not in neither, where it is cut between sending and deleting', async () => {
+    const [, , body = ''] = bodies;
+    await put(body);
+    const send = (command: never) =>
+      (command as unknown) instanceof DeleteMessageCommand ? Promise.reject(new Error('Cut.')) : sqs.send(command);
+    const cut = { ...letters, sqs: { send } as SQSClient };
+    await expect(redrive(cut, ['purges'], () => {})).rejects.toThrow('Cut.');
+    for (const queue of ['purges', 'deadLetters'] as const) expect(await bodiesIn(queue)).toContain(body);
   });
 });
