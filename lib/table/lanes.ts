@@ -2,53 +2,66 @@ import type { Write } from './transact.ts';
 
 /**
  * Counters are spread over lanes, for transactions that write to the same item at the same moment are cancelled by
- * DynamoDB (design §4). A list reads all lanes that there are, so there are few for as long as writers seldom meet.
- * Counters are only ever added to, so any lane will do: what a thing has added in one may be taken away in another.
+ * DynamoDB (design §4). A list reads all lanes that there are, so writers use few for as long as they seldom meet, and
+ * twice as many each time that they do. Counters are only ever added to, so any lane will do: what a thing has added in
+ * one may be taken away in another.
  */
 
-/** Lanes of an epoch whose writers do not meet. A list of a year reads 30 epochs of them. */
+/** The lanes of a list in an epoch whose writers do not meet. A list of a year reads 30 epochs of them. */
 export const quietLanes = 4;
 
-/** Lanes that writers who have met others spread over: more than what a partition of DynamoDB takes could fill. */
-export const busyLanes = 32;
+/** The most lanes that writers who meet are spread over. */
+export const mostLanes = 128;
 
-/** A writer who has met another spreads so many more of its writes to that list's counters. */
-export const spreadWrites = 64;
+/** After so many writes to a list without a meeting a writer is content with half the lanes: one in twenty or so meets another. */
+export const calmWrites = 16;
 
 /** The lane of an id as long as nobody is met: a hash of it, so that a thing's moves meet its own counter. */
 export function laneOf(ulid: string): number {
   return ulid.charCodeAt(ulid.length - 1) % quietLanes;
 }
 
-/** Opens the lanes of a container: what it has met of other writers, by the counters' partition, and nothing of the time before. */
+/** How widely the counters of a list are spread, and how many writes ago another was met there. */
+type Spread = { lanes: number; calm: number };
+
+/** Opens the lanes of a container: what it has met of other writers, by the partition of the counters. */
 export function openLanes() {
-  const spreading = new Map<string, number>();
+  const spreads = new Map<string, Spread>();
 
   return {
     /**
-     * The writes of a transaction with their counters in the lanes where they are to be written. Those that are spread
-     * go to one lane together: who has it free in one list mostly has it free in the others.
+     * The writes of a transaction with their counters in the lanes where they are to be written. Lists that are spread
+     * alike are written in the same lane: who has it free in one mostly has it free in the others.
      */
     place(writes: readonly Write[]): readonly Write[] {
-      const lane = Math.floor(Math.random() * busyLanes);
+      const chance = Math.random();
       return writes.map((write) => {
-        const partition = partitionOf(write);
-        const left = partition && spreading.get(partition);
-        if (!left) return write;
-        if (left > 1) spreading.set(partition, left - 1);
-        else spreading.delete(partition);
-        return moved(write, lane);
+        const spread = spreads.get(partitionOf(write) ?? '');
+        return spread ? moved(write, Math.floor(chance * spread.lanes)) : write;
       });
     },
 
+    /** Notes that these writes met nobody. */
+    passed(writes: readonly Write[]): void {
+      for (const partition of writes.flatMap((write) => partitionOf(write) ?? [])) {
+        const spread = spreads.get(partition);
+        if (!spread || ++spread.calm < calmWrites) continue;
+        if (spread.lanes > 2 * quietLanes) spreads.set(partition, { lanes: spread.lanes / 2, calm: 0 });
+        else spreads.delete(partition);
+      }
+    },
+
     /**
-     * Spreads the counters among these writes, which were met in the hands of other transactions, from now on.
+     * Spreads the counters among these writes, which were met in the hands of other transactions, over twice the lanes.
      *
      * @returns whether there are any
      */
     spread(held: readonly Write[]): boolean {
       const partitions = held.flatMap((write) => partitionOf(write) ?? []);
-      for (const partition of partitions) spreading.set(partition, spreadWrites);
+      for (const partition of partitions) {
+        const lanes = 2 * (spreads.get(partition)?.lanes ?? quietLanes);
+        spreads.set(partition, { lanes: Math.min(lanes, mostLanes), calm: 0 });
+      }
       return partitions.length > 0;
     },
   };

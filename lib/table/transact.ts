@@ -123,7 +123,10 @@ export async function transact(table: Table, writes: readonly Write[]): Promise<
   let token = randomUUID();
   for (let attempt = 0; ; attempt++) {
     const tried = placed.length === 1 ? await single(table, placed[0] as Write) : await many(table, placed, token);
-    if ('item' in tried) return tried.item;
+    if ('item' in tried) {
+      table.lanes.passed(placed);
+      return tried.item;
+    }
     if (tried.meanings.length > 0) throw merged(tried.meanings);
     if (attempt + 1 === tries) throw unavailable();
     if (table.lanes.spread(tried.held ?? [])) {

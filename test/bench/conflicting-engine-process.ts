@@ -5,9 +5,9 @@ import { type Contention, lockWindowMs, openConflictingEngine } from './conflict
 export type Said = { endpoint: string } | Contention;
 
 // A process of its own, forked by `writers.ts` with the engine's address: a window must not last longer because the
-// writers keep their process busy.
+// writers keep their process busy. Nor because the engine, which carries out one transaction at a time, lets it wait.
 const [engine] = process.argv.slice(2) as [string];
-const { endpoint, take } = await openConflictingEngine(engine, (spentMs) => pause(Math.max(0, lockWindowMs - spentMs)));
+const { endpoint, take } = await openConflictingEngine(engine, () => pause(lockWindowMs));
 const say = (said: Said) => process.send?.(said);
 process.on('message', () => say(take()));
 process.on('disconnect', () => process.exit());

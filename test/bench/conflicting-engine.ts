@@ -24,11 +24,11 @@ export type ConflictingEngine = { endpoint: string; take: () => Contention; stop
  * Opens a way to an engine that never reports conflicts, on which they happen as in DynamoDB: a transaction holds its
  * items for a time, and what would write one of them meanwhile is refused with the answer that DynamoDB gives.
  *
- * @param window waits until a transaction that has taken so many milliseconds by now has held its items long enough
+ * @param window waits until a transaction has held its items long enough; it is told when the engine has carried it out
  */
 export async function openConflictingEngine(
   engine: string,
-  window: (spentMs: number) => Promise<unknown>,
+  window: (carriedOut: Promise<unknown>) => Promise<unknown>,
 ): Promise<ConflictingEngine> {
   const locks = openItemLocks();
   const agent = new Agent({ keepAlive: true });
@@ -42,7 +42,6 @@ export async function openConflictingEngine(
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bytesOf(request);
-    const arrivedAt = performance.now();
     const action = String(request.headers['x-amz-target']).split('.')[1] as string;
     const writes = writesOf(action, body.toString('utf8'));
     const taken = writes && locks.take(writes);
@@ -51,16 +50,11 @@ export async function openConflictingEngine(
       countConflicts(writes, taken.conflicts);
       return send(response, 400, conflictAnswer(writes, taken.conflicts));
     }
-    try {
-      const { status, text } = await forward(request, body);
-      if (writes?.token !== undefined) await window(performance.now() - arrivedAt);
-      // Whoever has the answer must find the items free.
-      taken?.release();
-      send(response, status, text);
-    } catch (error) {
-      taken?.release();
-      throw error;
-    }
+    const forwarded = forward(request, body);
+    const held = writes?.token === undefined ? forwarded : window(forwarded);
+    // Whoever has the answer must find the items free.
+    const [{ status, text }] = await Promise.all([forwarded, held.finally(taken?.release)]);
+    send(response, status, text);
   }
 
   async function forward({ headers }: IncomingMessage, body: Buffer): Promise<{ status: number; text: Buffer }> {

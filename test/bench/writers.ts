@@ -4,7 +4,7 @@ import { createTable } from '../../infra/local/table.ts';
 import { qaReviewer } from '../../lib/agents/system-agents.ts';
 import { environment } from '../../lib/contract/deployment.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { busyLanes, quietLanes, spreadWrites } from '../../lib/table/lanes.ts';
+import { calmWrites, mostLanes, quietLanes } from '../../lib/table/lanes.ts';
 import type { Bench, Part } from './bench.ts';
 import { type Contention, lockWindowMs } from './conflicting-engine.ts';
 import type { Said as EngineSaid } from './conflicting-engine-process.ts';
@@ -87,12 +87,13 @@ its own tasks from one status to another; first of tasks that are nobody’s, th
 call the handlers of the endpoints in one process, over the real table engine.`,
       `The local engine never has transactions conflict, so they are made to on the way to it: a transaction holds its items
 for ${lockWindowMs} ms, in which any other on one of them is answered \`TransactionCanceledException\` with \`TransactionConflict\` as its
-reason, as DynamoDB does. AWS publishes no such time. Seen from a Lambda function a transaction of 5 items takes 25.3 ms and
+reason, as DynamoDB does, whatever time the engine takes, which carries out one at a time. AWS publishes no such time. Seen from a Lambda function a transaction of 5 items takes 25.3 ms and
 a single put 7.6 (medians of 400, github.com/alexdebrie/dynamodb-performance-testing); the rest of it is taken for the time
 in which its items are held. Attempts: how often a transaction was tried, those that were given up after 8 tries (refused,
 503) among them. The goal: 1.3 at most for 100 writers of nobody’s tasks.`,
       `The counters of a list have ${quietLanes} lanes, and a task’s is by its id: no more than ${figure(quietLanes / (lockWindowMs / 1000))} writes a second could pass.
-A writer who has met another over a list’s counters spreads its next ${spreadWrites} writes there over ${busyLanes} lanes. In Lambda each
+A writer who meets another over a list’s counters spreads what it writes there over twice the lanes, ${mostLanes} at most, and
+over half as many after ${calmWrites} writes without a meeting. In Lambda each
 container learns that by itself; here the writers are one process and learn it together
 (\`test/table/contention.slow.test.ts\` has 100 that each learn by themselves). An agent’s own list is spread to the same
 lane as the organization’s: who has the one free mostly has the other. DynamoDB itself takes 1,000 write units a second to

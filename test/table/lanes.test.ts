@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { keys, type ListScope } from '../../lib/table/keys.ts';
-import { busyLanes, openLanes, quietLanes, spreadWrites } from '../../lib/table/lanes.ts';
+import { calmWrites, mostLanes, openLanes, quietLanes } from '../../lib/table/lanes.ts';
 import { listingWrites } from '../../lib/table/listing.ts';
 import { transact, type Write } from '../../lib/table/transact.ts';
 import { cancelled, scriptedTable } from './scripted-table.ts';
@@ -26,6 +26,10 @@ function lanesOf(writes: readonly Write[]): Record<string, number> {
 const laneOf = (writes: readonly Write[], list = all) => lanesOf(writes)[list.counters] as number;
 const countersAmong = (writes: readonly Write[]) => writes.filter((write) => 'Update' in write);
 
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 describe('a container', () => {
   it('writes a counter in the lane of what it counts, for as long as it meets nobody', () => {
     const lanes = openLanes();
@@ -33,27 +37,42 @@ describe('a container', () => {
     expect(laneOf(entering(all))).toBeLessThan(quietLanes);
   });
 
-  it('that has met another over a list spreads what it writes there next over all lanes, and then no more', () => {
+  it('that meets another over a list spreads what it writes there over twice the lanes each time, up to the most', () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.999);
     const lanes = openLanes();
-    const met = new Set<number>();
-    for (let round = 0; round < 20; round++) {
+    const used = Array.from({ length: 6 }, () => {
       expect(lanes.spread(countersAmong(entering(all)))).toBe(true);
-      for (let nth = 0; nth < spreadWrites; nth++) met.add(laneOf(lanes.place(entering(all))));
-    }
-    expect([...met].sort((a, b) => a - b)).toEqual(Array.from({ length: busyLanes }, (_, lane) => lane));
-    for (let nth = 0; nth < 100; nth++) expect(laneOf(lanes.place(entering(all)))).toBe(laneOf(entering(all)));
+      return laneOf(lanes.place(entering(all)));
+    });
+    expect(used).toEqual([7, 15, 31, 63, 127, 127]);
+    expect(mostLanes).toBe(128);
+    vi.mocked(Math.random).mockReturnValue(0);
+    expect(laneOf(lanes.place(entering(all)))).toBe(0);
   });
 
-  it('spreads the lists that it has met another over, to one lane together, and leaves the others alone', () => {
+  it('spreads over half as many after some writes that met nobody, and then no more', () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.999);
+    const lanes = openLanes();
+    for (let met = 0; met < 3; met++) lanes.spread(countersAmong(entering(all)));
+    const used = Array.from({ length: 4 * calmWrites }, () => {
+      const placed = lanes.place(entering(all));
+      lanes.passed(placed);
+      return laneOf(placed);
+    });
+    const quiet = laneOf(entering(all));
+    expect(used).toEqual([31, 15, 7, quiet].flatMap((lane) => Array(calmWrites).fill(lane)));
+  });
+
+  it('spreads the lists that it has met another over, alike to one lane, and leaves the others alone', () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.999);
     const lanes = openLanes();
     lanes.spread(countersAmong(entering(all)));
-    const others = new Set(Array.from({ length: 50 }, () => laneOf(lanes.place(entering(all, agents)), agents)));
-    expect([...others]).toEqual([laneOf(entering(agents), agents)]);
-    lanes.spread(countersAmong(entering(all, agents)));
-    for (let nth = 0; nth < 50; nth++) {
-      const placed = lanes.place(entering(all, agents));
-      expect(laneOf(placed, agents)).toBe(laneOf(placed, all));
-    }
+    const placed = lanes.place(entering(all, agents));
+    expect([laneOf(placed), laneOf(placed, agents)]).toEqual([7, laneOf(entering(agents), agents)]);
+    const both = openLanes();
+    both.spread(countersAmong(entering(all, agents)));
+    const together = both.place(entering(all, agents));
+    expect([laneOf(together), laneOf(together, agents)]).toEqual([7, 7]);
   });
 
   it('spreads nothing for what is no counter', () => {
