@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { clientConfig } from '../../lib/contract/deployment.ts';
+import { openDeletions } from './deletions.ts';
 import { contextOf, type Handler } from './functions.ts';
 
 /** What is polled for whom: a consumer's row, its queue and its handler. */
@@ -29,7 +30,7 @@ const waited: Wait = (milliseconds) => pause(milliseconds, undefined, { ref: fal
  * @param wait how long calls that are under way are waited for when it stops
  */
 export function pollQueue(mapping: QueueMapping, wait: Wait = waited): Stop {
-  const client = new SQSClient(clientConfig(mapping.endpoint));
+  const client = new SQSClient({ ...clientConfig(mapping.endpoint), cacheMiddleware: true });
   const stopping = new AbortController();
   const receiver = receive(client, mapping, stopping.signal, wait);
   return async () => {
@@ -45,6 +46,7 @@ const leaveAfterMs = 12_000;
 async function receive(client: SQSClient, mapping: QueueMapping, stopping: AbortSignal, wait: Wait): Promise<void> {
   const { url: QueueUrl, batchSize: MaxNumberOfMessages } = mapping;
   const calls = new Set<Promise<void>>();
+  const deletions = openDeletions(client, QueueUrl);
   let goOn = () => {};
   stopping.addEventListener('abort', () => goOn(), { once: true });
   while (!stopping.aborted) {
@@ -53,7 +55,8 @@ async function receive(client: SQSClient, mapping: QueueMapping, stopping: Abort
       const { Messages = [] } = await client.send(request, { abortSignal: stopping });
       if (Messages.length === 0) continue;
       // A call that fails has logged why; what it was given becomes visible again.
-      const call = handle(client, mapping, Messages)
+      const call = handle(mapping, Messages)
+        .then((done) => done.forEach(deletions.add))
         .catch(() => {})
         .finally(() => {
           calls.delete(call);
@@ -72,17 +75,17 @@ async function receive(client: SQSClient, mapping: QueueMapping, stopping: Abort
   }
   // An attempt is over by then. An execution may take minutes: it is left, and taken up again by the next start.
   await Promise.race([Promise.all(calls), wait(leaveAfterMs)]);
+  await deletions.finish();
 }
 
-async function handle(client: SQSClient, mapping: QueueMapping, messages: Message[]): Promise<void> {
+/** Gives messages to the handler, and answers the handles of those that it is done with. */
+async function handle(mapping: QueueMapping, messages: Message[]): Promise<string[]> {
   const event: SQSEvent = { Records: messages.map(recordOf) };
   const context = contextOf(mapping.name, mapping.timeoutSeconds);
   const result = (await mapping.handler(event, context)) as SQSBatchResponse;
   const failed = new Set(result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   const done = messages.filter(({ MessageId }) => !failed.has(MessageId as string));
-  if (done.length === 0) return;
-  const Entries = done.map(({ ReceiptHandle }, at) => ({ Id: String(at), ReceiptHandle: ReceiptHandle as string }));
-  await client.send(new DeleteMessageBatchCommand({ QueueUrl: mapping.url, Entries }));
+  return done.map(({ ReceiptHandle }) => ReceiptHandle as string);
 }
 
 function recordOf({ MessageId = '', ReceiptHandle = '', Body = '', MD5OfBody = '' }: Message): SQSRecord {

@@ -55,7 +55,7 @@ const shardsEveryMs = 5_000;
  * each time.
  */
 export function pollStream(mapping: StreamMapping): Stop {
-  const client = new DynamoDBStreamsClient(clientConfig(mapping.endpoint));
+  const client = new DynamoDBStreamsClient({ ...clientConfig(mapping.endpoint), cacheMiddleware: true });
   const stopping = new AbortController();
   const positions = mapping.positions.read();
   /** How many changes were handled since the positions were kept. */

@@ -3,7 +3,9 @@ import { clientConfig, environment, type QueueName, queues } from '../contract/d
 import { openQueue, type Queue } from '../sqs/queue.ts';
 import { appOf, type Base } from './base.ts';
 
-const connected = appOf(({ variables }) => ({ sqs: new SQSClient(clientConfig(variables[environment.sqsEndpoint])) }));
+const connected = appOf(({ variables }) => ({
+  sqs: new SQSClient({ ...clientConfig(variables[environment.sqsEndpoint]), cacheMiddleware: true }),
+}));
 
 /** A queue to send to. Only some functions are given queues, each those that it sends to; the others never send. */
 export function queueOf<Message>(base: Base, name: QueueName): Queue<Message> {

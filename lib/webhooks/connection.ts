@@ -58,7 +58,8 @@ export function openConnection(url: URL, lookup: LookupFunction): Connection {
       await connected(url, socket);
       return answerTo(sent, url, socket);
     },
-    close: (reason) => end.abort(reason),
+    // Without a reason it is no error: the socket is just closed.
+    close: (reason) => end.abort(reason ?? null),
   };
 }
 

@@ -16,8 +16,8 @@ export type Pace = { warmUpSeconds: number; seconds: number };
 export type Stage = { service: Service; receiver: Receiver; idle: number };
 
 /**
- * What a scenario came to: the ms from each event to its arrival, the service's CPU ms a delivery, which share of the
- * machine's cores was busy with anything, and how the sending went.
+ * What a scenario came to: the ms from each event to its arrival, the service's CPU ms an event with all that it sets
+ * off, which share of the machine's cores was busy with anything, and how the sending went.
  */
 export type Outcome = { latencies: number[]; cpuMs: number; busy: number; sent: Sent };
 
@@ -57,5 +57,5 @@ export async function play({ service, receiver, idle }: Stage, scenario: Scenari
   // Nothing of this run may go on into the next. Deleted first, so that an attempt that is broken off is the last.
   for (const id of hangs) await api('DELETE', `/api/webhooks/${id}`);
   await receiver.letGo();
-  return { latencies: latenciesOf(arrivals), cpuMs: cpu / (sent.count * webhooks), busy, sent };
+  return { latencies: latenciesOf(arrivals), cpuMs: cpu / sent.count, busy, sent };
 }
