@@ -264,6 +264,16 @@ describe('a recount of what a deleted agent has left', () => {
     expect(await counted()).toEqual([]);
   });
 
+  it('gives counters that have no number of their whole list that number', async () => {
+    const { counters } = keys.taskScope(organization, {});
+    const mine = Object.values(lived).filter(({ pk }) => pk === counters);
+    for (const { '*': _, ...older } of mine) await put(older);
+    expect((await board.tasks.list(organization, {}, { limit: 20, offset: 0 })).total).toBe(0);
+    await putRight(board.table, await counted());
+    expect((await board.tasks.list(organization, {}, { limit: 20, offset: 0 })).total).toBe(3);
+    expect(withoutNoughts(await dump())).toEqual(withoutNoughts(lived));
+  });
+
   it('finds counters that do not add up, in whatever lane, and leaves each in the lane of what it counts', async () => {
     const { counters: pk } = keys.taskScope(organization, {});
     const epoch = ulidOf(foundation).slice(0, 4);
