@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { header, pageOf, sectionOf } from './page.ts';
+import { findings, header, pageOf, sectionOf } from './page.ts';
 
 const section = {
   title: 'Rates',
@@ -35,9 +35,11 @@ it('begins the page with who writes it, then says where the figures were seen', 
   const page = pageOf({ Machine: 'a small one' }, [section]);
   expect(page.startsWith(`${header}\n\n# Benchmarks\n`)).toBe(true);
   expect(page.indexOf('| Machine | a small one |')).toBeLessThan(page.indexOf('## Rates'));
-  expect(page.endsWith('| 1 | 2 |\n')).toBe(true);
+  expect(page.endsWith(`| 1 | 2 |\n\n${findings}`)).toBe(true);
 });
 
 it('is what has written the page in the repository', () => {
-  expect(readFileSync('docs/benchmarks.md', 'utf8').split('\n')[0]).toBe(header);
+  const written = readFileSync('docs/benchmarks.md', 'utf8');
+  expect(written.split('\n')[0]).toBe(header);
+  expect(written.endsWith(`\n\n${findings}`)).toBe(true);
 });

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Plot } from './plot.ts';
 
 /** A table of the page: its head, and rows of as many cells. */
@@ -15,10 +17,14 @@ export const plotFolder = 'benchmarks';
 /** Where the figures were seen, as names and values. */
 export type Circumstances = Readonly<Record<string, string>>;
 
-/** Every page begins so: nothing in it is written by hand. */
-export const header = '<!-- Written by `npm run bench`; run it again instead of editing this page. -->';
+/** Every page begins so. */
+export const header =
+  '<!-- Written by `npm run bench`; run it again instead of editing this page. Its end is test/bench/findings.md. -->';
 
-/** The page of all figures, as Markdown. */
+/** What was found behind the figures, in words: the end of the page, as Markdown. */
+export const findings = readFileSync(join(import.meta.dirname, 'findings.md'), 'utf8');
+
+/** The page of all figures and what was found behind them, as Markdown. */
 export function pageOf(circumstances: Circumstances, sections: readonly Section[]): string {
   const seen = { head: ['Where and when', ''], rows: Object.entries(circumstances) };
   const introduction = `${header}
@@ -29,7 +35,7 @@ What this service did on one machine, as seen by \`npm run bench\` (about six mi
 machine: the service, its table engine, the receiver and what sends the load. Figures of another machine, or of this one
 when it has other work, are others: compare runs of one machine, one after the other.
 \`npm run bench -- --quick\` runs all of it for a few seconds, checks that everything arrives and writes no page.`;
-  return `${[introduction, tableOf(seen), ...sections.map(sectionOf)].join('\n\n')}\n`;
+  return [introduction, tableOf(seen), ...sections.map(sectionOf), findings].join('\n\n');
 }
 
 /** A section as Markdown. */

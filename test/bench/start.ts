@@ -6,7 +6,7 @@ import type { Section } from './page.ts';
 import { cpuOfTree } from './process-cpu.ts';
 import { type Memory, memoryOf, processNamed } from './process-memory.ts';
 import { startReceiver } from './receiver.ts';
-import { type Outcome, play } from './scenario.ts';
+import { play, type Run } from './scenario.ts';
 import { startService } from './service.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -50,7 +50,7 @@ async function startsOn(bench: Bench, on: string, folder: () => string): Promise
 }
 
 /** The service at rest and under load, in time and memory. */
-type Measured = { idle: number; rest: Looked; greatest: Looked; after: Looked; outcome: Outcome; seconds: number };
+type Measured = { idle: number; rest: Looked; greatest: Looked; after: Looked; outcome: Run; seconds: number };
 
 async function measureMemory(bench: Bench): Promise<Measured> {
   const receiver = await startReceiver(bench);
@@ -63,11 +63,12 @@ async function measureMemory(bench: Bench): Promise<Measured> {
   const looks = [rest];
   const timer = setInterval(() => looks.push(look()), lookEveryMs);
   const seconds = bench.quick ? 1 : 20;
-  const outcome = await play({ service, receiver, idle }, load, {
+  const [outcome] = await play({ service, receiver, idle }, load, {
     warmUpSeconds: bench.quick ? 1 : 2,
+    runs: 1,
     seconds,
   }).finally(() => clearInterval(timer));
-  return { idle, rest, greatest: greatestOf(looks), after: look(), outcome, seconds };
+  return { idle, rest, greatest: greatestOf(looks), after: look(), outcome: outcome as Run, seconds };
 }
 
 function greatestOf(looks: readonly Looked[]): Looked {
