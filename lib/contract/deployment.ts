@@ -96,7 +96,9 @@ type Logger = Record<'debug' | 'info' | 'warn' | 'error', () => void>;
 
 /**
  * What an AWS client is opened with: the endpoint of a local engine, which looks at neither region nor credentials;
- * without one the SDK asks its environment, as in Lambda.
+ * without one the SDK asks its environment, as in Lambda. Clients of SQS and of streams are told to keep their
+ * middleware (`cacheMiddleware`) beside it; DynamoDB's document client must not be, for what it keeps of a command has the
+ * first one's input in it.
  */
 export function clientConfig(endpoint: string | undefined) {
   if (!endpoint) return { logger: quiet };

@@ -36,14 +36,15 @@ export function openLanes() {
     place(writes: readonly Write[]): readonly Write[] {
       const chance = Math.random();
       return writes.map((write) => {
-        const spread = spreads.get(partitionOf(write) ?? '');
-        return spread ? moved(write, Math.floor(chance * spread.lanes)) : write;
+        const spread = isCounter(write) && spreads.get(partitionOf(write));
+        if (!spread) return write;
+        return { ...write, Update: { ...write.Update, Key: write.keyIn(Math.floor(chance * spread.lanes)) } };
       });
     },
 
     /** Notes that these writes met nobody. */
     passed(writes: readonly Write[]): void {
-      for (const partition of writes.flatMap((write) => partitionOf(write) ?? [])) {
+      for (const partition of writes.filter(isCounter).map(partitionOf)) {
         const spread = spreads.get(partition);
         if (!spread || ++spread.calm < calmWrites) continue;
         if (spread.lanes > 2 * quietLanes) spreads.set(partition, { lanes: spread.lanes / 2, calm: 0 });
@@ -57,7 +58,7 @@ export function openLanes() {
      * @returns whether there are any
      */
     spread(held: readonly Write[]): boolean {
-      const partitions = held.flatMap((write) => partitionOf(write) ?? []);
+      const partitions = held.filter(isCounter).map(partitionOf);
       for (const partition of partitions) {
         const lanes = 2 * (spreads.get(partition)?.lanes ?? quietLanes);
         spreads.set(partition, { lanes: Math.min(lanes, mostLanes), calm: 0 });
@@ -69,12 +70,10 @@ export function openLanes() {
 
 export type Lanes = ReturnType<typeof openLanes>;
 
-/** The partition of the counter that a write adds to; `undefined` for any other write. */
-function partitionOf(write: Write): string | undefined {
-  return 'Update' in write && write.keyIn ? (write.Update.Key?.pk as string) : undefined;
-}
+/** A write that adds to a counter, in any lane. */
+type Counter = Extract<Write, { Update: unknown }> & Required<Pick<Write, 'keyIn'>>;
 
-function moved(write: Write, lane: number): Write {
-  if (!('Update' in write) || !write.keyIn) return write;
-  return { ...write, Update: { ...write.Update, Key: write.keyIn(lane) } };
-}
+const isCounter = (write: Write): write is Counter => 'Update' in write && write.keyIn !== undefined;
+
+/** The partition of a counter: the list that it counts. */
+const partitionOf = ({ Update }: Counter) => Update.Key?.pk as string;
