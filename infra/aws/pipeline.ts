@@ -6,7 +6,8 @@ import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { type Consumer, type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
-import { maxReceiveCount, type QueueName, queues, workQueues } from '../../lib/contract/deployment.ts';
+import { maxReceiveCount, type QueueName, queues, type WorkQueue, workQueues } from '../../lib/contract/deployment.ts';
+import { type Polling, pollingOf } from '../../lib/contract/polling.ts';
 import { mayAskModels } from './model-access.ts';
 import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
 import type { ServiceTable } from './table.ts';
@@ -27,6 +28,7 @@ export class Pipeline extends Construct {
     const { table, secretsKey, settings } = surroundings;
     const built = buildQueues(this);
     this.queues = built;
+    const sources: Sources = { table, queues: built, polling: pollingOf(settings.lambdaConcurrency, settings.queues) };
     const functions: Partial<Record<ConsumerName, ServiceFunction>> = {};
 
     for (const [name, consumer] of Object.entries(consumers) as [ConsumerName, Consumer][]) {
@@ -51,7 +53,7 @@ export class Pipeline extends Construct {
       }
       if (consumer.asksModels) handler.addToRolePolicy(mayAskModels(settings.emulator));
       if (consumer.secrets) secretsKey.allow(handler, consumer.secrets);
-      for (const source of consumer.sources) connect(handler, source, table, built);
+      for (const source of consumer.sources) connect(handler, source, sources);
     }
     this.functions = functions as Record<ConsumerName, ServiceFunction>;
   }
@@ -83,8 +85,11 @@ function nameOf(source: Source): string {
   return 'queue' in source ? `the queue of ${source.queue}` : `the clock, every ${source.everySeconds} s`;
 }
 
+/** What calls functions, and how its queues do. */
+type Sources = { table: ServiceTable; queues: Record<QueueName, Queue>; polling: Record<WorkQueue, Polling> };
+
 /** Has a source call the function, as its row says. */
-function connect(handler: ServiceFunction, source: Source, table: ServiceTable, built: Record<QueueName, Queue>): void {
+function connect(handler: ServiceFunction, source: Source, { table, queues: built, polling }: Sources): void {
   if ('stream' in source) {
     handler.addEventSource(
       new DynamoEventSource(table.inUse, {
@@ -104,8 +109,8 @@ function connect(handler: ServiceFunction, source: Source, table: ServiceTable, 
   } else if ('queue' in source) {
     handler.addEventSource(
       new SqsEventSource(built[source.queue], {
-        batchSize: source.batchSize,
-        maxConcurrency: source.concurrency,
+        batchSize: polling[source.queue].batchSize,
+        maxConcurrency: polling[source.queue].concurrency,
         reportBatchItemFailures: true,
       }),
     );

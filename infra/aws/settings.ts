@@ -1,6 +1,7 @@
 import type { Node } from 'constructs';
 import * as v from 'valibot';
-import { environment, standardModel } from '../../lib/contract/deployment.ts';
+import { environment, standardModel, workQueues } from '../../lib/contract/deployment.ts';
+import { batchSizeBounds, concurrencyBounds, usualLambdaConcurrency } from '../../lib/contract/polling.ts';
 
 /** What `cdk deploy -c name=value`, or `context` in cdk.json, can set of a stack. */
 export type Settings = v.InferOutput<typeof schema>;
@@ -26,6 +27,29 @@ const retentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
+/** The command line gives an object as JSON text, cdk.json as what it is. */
+const parsed = v.union([v.pipe(v.string(), v.parseJson()), v.unknown()]);
+
+/** What a queue's polling can be set to. */
+const polling = v.pipe(
+  parsed,
+  v.strictObject(
+    v.entriesFromList(
+      workQueues,
+      v.optional(
+        v.strictObject(
+          {
+            batchSize: v.optional(number(batchSizeBounds.least, batchSizeBounds.most)),
+            concurrency: v.optional(number(concurrencyBounds.least, concurrencyBounds.most)),
+          },
+          'must be an object of batchSize and concurrency',
+        ),
+      ),
+    ),
+    `must be an object by the names of queues: ${workQueues.join(', ')}`,
+  ),
+);
+
 const schema = v.object({
   /** Tells stacks of one account and region apart: the stack is `Crewboard-<stage>`, without one `Crewboard`. */
   stage: v.optional(
@@ -44,6 +68,10 @@ const schema = v.object({
   ),
   /** How many executions of an organization may run at once. */
   runningCap: v.optional(number(1, 999_999), 50),
+  /** The account's quota of Lambda functions that run at the same time in the region, 10 in a new account. */
+  lambdaConcurrency: v.optional(number(10, 1_000_000), usualLambdaConcurrency),
+  /** Batch size and concurrency of queues, instead of the defaults that are derived from `lambdaConcurrency`. */
+  queues: v.optional(polling, {}),
   /** How many days logs are kept. */
   logRetentionDays: v.optional(
     v.pipe(number(1, 3653), v.picklist(retentions, `must be one of ${retentions.join(', ')}`)),

@@ -1,3 +1,4 @@
+import { pollingOf } from '../../lib/contract/polling.ts';
 import { readSettings, type Settings } from '../aws/settings.ts';
 import type { Finding } from './finding.ts';
 
@@ -12,7 +13,6 @@ export type Context = Readonly<Record<string, unknown>>;
 export function findInSettings(
   context: Context,
   given: readonly string[],
-  runsAtOnce: number,
 ): { settings?: Settings; findings: Finding[] } {
   const known = new Set<string>();
   const tryGetContext = (name: string) => {
@@ -22,7 +22,7 @@ export function findInSettings(
   try {
     const settings = readSettings({ tryGetContext });
     const strangers = given.filter((name) => !known.has(name) && !isOfCdk(name)).map((name) => noSetting(name, known));
-    const doubts = doubtsAbout(settings, runsAtOnce);
+    const doubts = doubtsAbout(settings);
     const fine: Finding = { state: 'ok', what: 'The settings can be used.' };
     return { settings, findings: [...(strangers.length > 0 ? strangers : [fine]), ...doubts] };
   } catch (error) {
@@ -40,7 +40,9 @@ function noSetting(name: string, known: ReadonlySet<string>): Finding {
   return { state: 'problem', what: `There is no setting ${name}.`, todo: `There are ${[...known].join(', ')}.` };
 }
 
-function doubtsAbout({ ephemeral, emulator, alarmEmail, corsOrigins, runningCap }: Settings, runsAtOnce: number) {
+function doubtsAbout(settings: Settings) {
+  const { ephemeral, emulator, alarmEmail, corsOrigins, runningCap } = settings;
+  const runsAtOnce = pollingOf(settings.lambdaConcurrency, settings.queues).executions.concurrency;
   const doubts: (Finding | false)[] = [
     ephemeral && {
       state: 'warning',
@@ -65,7 +67,7 @@ function doubtsAbout({ ephemeral, emulator, alarmEmail, corsOrigins, runningCap 
     runningCap > runsAtOnce && {
       state: 'warning',
       what: `An organization may start ${runningCap} executions, but ${runsAtOnce} at most run at once; the others wait.`,
-      todo: `Give -c runningCap=${runsAtOnce} or less, or raise the concurrency of runExecution in lib/contract/consumers.ts.`,
+      todo: `Give -c runningCap=${runsAtOnce} or less, or raise the concurrency of executions by -c queues.`,
     },
   ];
   return doubts.filter((doubt) => doubt !== false);

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
-import { stackNameOf } from '../aws/settings.ts';
+import { type Consumer, consumers, type Source } from '../../lib/contract/consumers.ts';
+import { pollingOf } from '../../lib/contract/polling.ts';
+import { type Settings, stackNameOf } from '../aws/settings.ts';
 import { command } from './command.ts';
 import { type Finding, shownFindings } from './finding.ts';
 import { findAccount, findBootstrap, findConcurrency, findStack } from './preflight-account.ts';
@@ -37,26 +38,23 @@ function readSetting(text: string, before: Record<string, string>): Record<strin
 
 async function find(given: Record<string, string>, ask: boolean): Promise<Finding[]> {
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Record<string, unknown> };
-  const { settings, findings } = findInSettings(
-    { ...context, ...given },
-    Object.keys(given),
-    paceOf(consumers.runExecution),
-  );
+  const { settings, findings } = findInSettings({ ...context, ...given }, Object.keys(given));
   const { account, finding } = await findAccount();
   if (!account || !settings) return [...findings, finding];
   const choice = { model: settings.defaultModel, region: settings.modelRegion ?? account.region };
-  const rows: Consumer[] = Object.values(consumers);
   const found = await Promise.all([
     findBootstrap(account),
     findStack(stackNameOf(settings)),
-    findConcurrency(rows.map(paceOf).reduce((sum, pace) => sum + pace)),
+    findConcurrency(callsAtOnce(settings)),
     findModel(choice),
     ...(ask ? [askModel(choice)] : []),
   ]);
   return [...findings, finding, ...found];
 }
 
-/** How many calls of a function its sources make at once. */
-function paceOf({ sources }: Consumer): number {
-  return sources.reduce((sum, source) => sum + ('concurrency' in source ? source.concurrency : 1), 0);
+/** How many calls of functions the stream, the queues and the clock make at the same time, at most. */
+function callsAtOnce({ lambdaConcurrency, queues }: Settings): number {
+  const polling = pollingOf(lambdaConcurrency, queues);
+  const sources: Source[] = Object.values<Consumer>(consumers).flatMap((consumer) => consumer.sources);
+  return sources.reduce((sum, source) => sum + ('queue' in source ? polling[source.queue].concurrency : 1), 0);
 }

@@ -1,5 +1,6 @@
 import { type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
 import { fileNameOf } from '../../lib/contract/endpoints.ts';
+import { concurrencyBounds, pollingOf, usualLambdaConcurrency } from '../../lib/contract/polling.ts';
 import type { Bell } from './bell.ts';
 import type { DataFolder } from './data-folder.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
@@ -13,8 +14,11 @@ export type Sources = { endpoint: string; tableName: string; queues: Queues; dat
 /** How far the stream has been handled. */
 const positionsFile = 'stream.json';
 
-/** A call costs no container here: so many more run at once that a receiver that hangs delays no other. */
-const callsForOneOfLambda = 16;
+/**
+ * The defaults of AWS. Executions have more: `RUNNING_CAP` may be higher on one machine, where a call that waits for a
+ * model costs no container.
+ */
+const polling = pollingOf(usualLambdaConcurrency, { executions: { concurrency: concurrencyBounds.most } });
 
 /** Whose calls change what the stream is read for. What the others change wakes nobody, and is not looked for at once. */
 const changing: readonly ConsumerName[] = ['runExecution', 'purgeAgent'];
@@ -66,9 +70,8 @@ async function startPoller(
     return pollStream({ ...called, endpoint, tableName, kinds, batchSize, positions, bell });
   }
   if ('queue' in source) {
-    const { queue, batchSize } = source;
-    const concurrency = source.concurrency * callsForOneOfLambda;
-    return pollQueue({ ...called, endpoint: queues.endpoint, url: queues.urls[queue], batchSize, concurrency });
+    const { queue } = source;
+    return pollQueue({ ...called, endpoint: queues.endpoint, url: queues.urls[queue], ...polling[queue] });
   }
   const { handler, name, timeoutSeconds } = called;
   await handler({ detail: { until: allTime } }, contextOf(name, timeoutSeconds));

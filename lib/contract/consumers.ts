@@ -1,11 +1,10 @@
-import type { QueueName } from './deployment.ts';
+import type { QueueName, WorkQueue } from './deployment.ts';
 import type { SecretsUse } from './endpoint.ts';
 
-/** How records come: at most so many in a call, and so many calls at once. */
-type Pace = { batchSize: number; concurrency: number };
-
-/** What calls a function instead of a caller. */
-export type Source = ({ stream: 'table'; kinds: readonly string[] } & Pace) | ({ queue: QueueName } & Pace) | Clock;
+/** What calls a function instead of a caller. How a queue calls it, the deployment sets: see `polling.ts`. */
+export type Source = Stream | { queue: WorkQueue } | Clock;
+/** At most `batchSize` changes in a call, and `concurrency` calls at the same time for each shard. */
+type Stream = { stream: 'table'; kinds: readonly string[]; batchSize: number; concurrency: number };
 type Clock = { everySeconds: number };
 
 /** A function that is called by sources of the deployment. */
@@ -36,14 +35,14 @@ export const consumers = {
     timeoutSeconds: 60,
     sendsTo: ['deliveries', 'executions', 'purges', 'deadLetters'],
   },
-  /** A lane for each queue: neither receivers that hang nor a wave of retries takes the places of first attempts. */
+  /** Each queue has calls of its own: neither slow receivers nor many retries take those of first attempts. */
   deliverWebhook: {
     sources: [
-      { queue: 'deliveries', batchSize: 10, concurrency: 8 },
-      { queue: 'slowDeliveries', batchSize: 10, concurrency: 2 },
-      { queue: 'firstRetry', batchSize: 10, concurrency: 2 },
-      { queue: 'secondRetry', batchSize: 10, concurrency: 2 },
-      { queue: 'thirdRetry', batchSize: 10, concurrency: 2 },
+      { queue: 'deliveries' },
+      { queue: 'slowDeliveries' },
+      { queue: 'firstRetry' },
+      { queue: 'secondRetry' },
+      { queue: 'thirdRetry' },
     ],
     timeoutSeconds: 30,
     // It waits for receivers nearly all its time, and memory is paid for by time.
@@ -51,16 +50,15 @@ export const consumers = {
     sendsTo: ['deliveries', 'slowDeliveries', ...retries],
     secrets: 'opens',
   },
-  /** One at a time in each, as many as may run by default: none that was accepted waits for another. */
   runExecution: {
-    sources: [{ queue: 'executions', batchSize: 1, concurrency: 50 }],
+    sources: [{ queue: 'executions' }],
     timeoutSeconds: 660,
     // It waits for a model nearly all its time.
     memoryMegabytes: 256,
     sendsTo: [],
     asksModels: true,
   },
-  purgeAgent: { sources: [{ queue: 'purges', batchSize: 1, concurrency: 2 }], timeoutSeconds: 300, sendsTo: [] },
+  purgeAgent: { sources: [{ queue: 'purges' }], timeoutSeconds: 300, sendsTo: [] },
   sweepOverdue: {
     sources: [{ everySeconds: 60 }],
     timeoutSeconds: 60,

@@ -84,8 +84,13 @@ export const maxReceiveCount = 5;
 /** A queue's name in the contract. */
 export type QueueName = keyof typeof queues;
 
-/** The queues that call somebody: what they give up is sent to the dead letters. */
-export const workQueues = (Object.keys(queues) as QueueName[]).filter((name) => name !== 'deadLetters');
+/** A queue that calls a function: its messages that fail too often are sent to the dead letters. */
+export type WorkQueue = Exclude<QueueName, 'deadLetters'>;
+
+/** The queues that call a function. */
+export const workQueues = (Object.keys(queues) as QueueName[]).filter(
+  (name): name is WorkQueue => name !== 'deadLetters',
+);
 
 /**
  * The log of an AWS client. The SDK prepares a whole copy of each request and answer, without what is sensitive, for

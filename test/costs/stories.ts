@@ -1,4 +1,5 @@
 import { type Consumer, type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
+import { pollingOf } from '../../lib/contract/polling.ts';
 import { endpointBudgets, type Guarded } from './endpoint-budgets.ts';
 import { assumptions, type Counts, countsOf, dollarsOf, perMillion, type Step, sumOf } from './model.ts';
 import { pipelineBudgets } from './pipeline-budgets.ts';
@@ -9,7 +10,7 @@ const memoryOf = (name: ConsumerName): Pick<Step, 'memoryMegabytes'> => {
   const { memoryMegabytes }: Consumer = consumers[name];
   return memoryMegabytes ? { memoryMegabytes } : {};
 };
-const { batchSize } = consumers.runExecution.sources[0];
+const { batchSize } = pollingOf().executions;
 const { receiverMs, modelMs, improvementMs } = assumptions;
 const waits: Partial<Record<Guarded, number>> = {
   testWebhook: receiverMs.value,

@@ -2,6 +2,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
 import { queues } from '../../lib/contract/deployment.ts';
+import { pollingOf } from '../../lib/contract/polling.ts';
 import { actionsOn, reads, stackOf, synthesized, writes } from './synthesized.ts';
 
 type RedrivePolicy = { deadLetterTargetArn: { 'Fn::GetAtt': [string, 'Arn'] }; maxReceiveCount: number };
@@ -9,6 +10,7 @@ type Queue = { VisibilityTimeout?: number; MessageRetentionPeriod?: number; Redr
 
 /** In seconds. */
 const day = 24 * 60 * 60;
+const polling = pollingOf();
 
 const { template, resources, logicalId, functionOf, allowedTo } = synthesized();
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::Table'));
@@ -93,8 +95,8 @@ describe('the queues', () => {
       it(`send ${source.queue} to ${id}, which answers for each message`, () => {
         mappingOf(id, {
           EventSourceArn: { 'Fn::GetAtt': [queueOf(source.queue), 'Arn'] },
-          BatchSize: source.batchSize,
-          ScalingConfig: { MaximumConcurrency: source.concurrency },
+          BatchSize: polling[source.queue].batchSize,
+          ScalingConfig: { MaximumConcurrency: polling[source.queue].concurrency },
         });
         expect(allowedTo(id, 'sqs')).toEqual(
           expect.arrayContaining(actionsOn(queueOf(source.queue), ['sqs:ReceiveMessage', 'sqs:DeleteMessage'])),
@@ -117,6 +119,19 @@ describe('the queues', () => {
         expect(queue?.MessageRetentionPeriod ?? 4 * day).toBeLessThan(14 * day);
       });
     }
+
+  it('call as often at the same time as the settings say, and by default as the quota allows', () => {
+    const context = { lambdaConcurrency: 100, queues: { deliveries: { batchSize: 5, concurrency: 40 } } };
+    const other = Template.fromStack(stackOf(undefined, context));
+    other.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      BatchSize: 5,
+      ScalingConfig: { MaximumConcurrency: 40 },
+    });
+    other.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      BatchSize: 1,
+      ScalingConfig: { MaximumConcurrency: pollingOf(100).executions.concurrency },
+    });
+  });
 
   it('are encrypted, and closed to what is not', () => {
     template.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true });

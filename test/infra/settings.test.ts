@@ -13,6 +13,8 @@ describe('the settings of a stack', () => {
       defaultModel: standardModel,
       retryLadder: '300,1800,7200',
       runningCap: 50,
+      lambdaConcurrency: 1_000,
+      queues: {},
       logRetentionDays: 30,
       throttleRate: 100,
       throttleBurst: 200,
@@ -44,6 +46,15 @@ describe('the settings of a stack', () => {
     ['runningCap', '0', 'at least 1'],
     ['runningCap', '1.5', 'a whole number'],
     ['runningCap', 1.5, 'a whole number'],
+    ['lambdaConcurrency', '9', 'at least 10'],
+    ['queues', '{"deliveries":', 'an object by the names of queues'],
+    ['queues', { deadLetters: {} }, 'an object by the names of queues: deliveries, slowDeliveries'],
+    ['queues', { deliveries: 20 }, 'an object of batchSize and concurrency'],
+    ['queues', { deliveries: { speed: 20 } }, 'an object of batchSize and concurrency'],
+    ['queues.deliveries.concurrency', 1, 'at least 2'],
+    ['queues.deliveries.concurrency', 1_001, 'at most 1000'],
+    ['queues.deliveries.batchSize', 0, 'at least 1'],
+    ['queues.deliveries.batchSize', 11, 'at most 10'],
     ['logRetentionDays', '31', 'one of 1, 3, 5'],
     ['throttleRate', 'many', 'a whole number'],
     ['throttleBurst', '5001', 'at most 5000'],
@@ -53,7 +64,17 @@ describe('the settings of a stack', () => {
     ['ephemeral', 'yes', 'true or false'],
     ['ephemeral', '', 'true or false'],
   ])('refuse %s = %j, and say what it should be', (name, value, words) => {
-    expect(() => read({ [name]: value })).toThrow(new RegExp(`${name}.*${words.replaceAll('*', '\\*')}`));
+    const context = name.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Record<
+      string,
+      unknown
+    >;
+    expect(() => read(context)).toThrow(new RegExp(`${name}.*${words.replaceAll('*', '\\*')}`));
+  });
+
+  it('take the polling of queues as JSON, as the command line gives it', () => {
+    const queues = { deliveries: { concurrency: 20 }, executions: { batchSize: 2 } };
+    expect(read({ queues: JSON.stringify(queues) })).toEqual(read({ queues }));
+    expect(read({ queues }).queues).toEqual(queues);
   });
 
   it('are refused all at once', () => {

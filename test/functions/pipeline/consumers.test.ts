@@ -25,11 +25,6 @@ describe('the consumers', () => {
     expect([...fed, 'deadLetters'].sort()).toEqual(Object.keys(queues).sort());
   });
 
-  it('take at least one record a call, and make at least one call', () => {
-    for (const { source } of sources)
-      if ('batchSize' in source) expect(Math.min(source.batchSize, source.concurrency)).toBeGreaterThan(0);
-  });
-
   it('hide a message for longer than its function may work on it', () => {
     for (const { source, timeoutSeconds } of sources)
       if ('queue' in source) expect(queues[source.queue].visibilitySeconds).toBeGreaterThanOrEqual(6 * timeoutSeconds);

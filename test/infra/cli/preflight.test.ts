@@ -16,17 +16,17 @@ async function ask<Found>(answers: Record<string, AwsAnswer>, find: () => Promis
 
 describe('settings', () => {
   const find = (context: Record<string, unknown>, given = Object.keys(context)) =>
-    findInSettings(context, given, 50).findings.map(({ state, what }) => `${state} ${what}`);
+    findInSettings(context, given).findings.map(({ state, what }) => `${state} ${what}`);
   const fine = 'ok The settings can be used.';
   const alarmEmail = 'ops@example.com';
 
   it('that can be meant are fine, with what is the CDK’s own beside them', () => {
     expect(find({ alarmEmail, stage: 'test', '@aws-cdk/core:enablePartitionLiterals': true })).toEqual([fine]);
-    expect(findInSettings({ stage: 'test' }, [], 50).settings?.stage).toBe('test');
+    expect(findInSettings({ stage: 'test' }, []).settings?.stage).toBe('test');
   });
 
   it('that cannot are a problem, all of them at once', () => {
-    const { settings, findings } = findInSettings({ runningCap: 0, alarmEmail: 'me' }, [], 50);
+    const { settings, findings } = findInSettings({ runningCap: 0, alarmEmail: 'me' }, []);
     expect([settings, findings]).toEqual([undefined, [expect.objectContaining({ state: 'problem' })]]);
     expect(findings[0]?.what).toMatch(/runningCap must be at least 1[\s\S]*alarmEmail must be an e-mail address/);
   });
@@ -40,13 +40,14 @@ describe('settings', () => {
     [{ ephemeral: 'true' }, /^warning The stack is a throw-away one/],
     [{ emulator: true }, /^warning The stack is for an emulator/],
     [{ corsOrigins: '*' }, /^warning Pages of every origin/],
-    [{ runningCap: 51 }, /^warning An organization may start 51 executions, but 50 at most/],
+    [{ runningCap: 101 }, /^warning An organization may start 101 executions, but 100 at most/],
+    [{ lambdaConcurrency: 10 }, /^warning An organization may start 50 executions, but 2 at most/],
     [{ alarmEmail: undefined }, /^warning Nobody is told of alarms/],
   ])('%o are doubted', (context, doubt) => {
     expect(find({ alarmEmail, ...context })).toEqual([fine, expect.stringMatching(doubt)]);
   });
 
-  it.each([{ ephemeral: 'false' }, { emulator: '0' }, { corsOrigins: 'https://board.example' }, { runningCap: 50 }])(
+  it.each([{ ephemeral: 'false' }, { emulator: '0' }, { corsOrigins: 'https://board.example' }, { runningCap: 100 }])(
     '%o are not',
     (context) => {
       expect(find({ alarmEmail, ...context })).toEqual([fine]);
