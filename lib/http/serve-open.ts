@@ -3,7 +3,7 @@ import type { Endpoint, ResultOf } from '../contract/endpoint.ts';
 import { envelope, refusals } from './envelope.ts';
 import type { ApiEvent, ApiResult } from './exchange.ts';
 import { logged } from './logged.ts';
-import { outOfTime } from './out-of-time.ts';
+import { timeLimit } from './out-of-time.ts';
 import { parse } from './parse.ts';
 
 /**
@@ -14,7 +14,7 @@ export function serveOpen<const Row extends Endpoint & { scope?: never }>(
   row: Row,
   behaviour: () => Promise<ResultOf<Row>>,
 ) {
-  return middy<ApiEvent, ApiResult>({ ...logged(`${row.method} ${row.path}`), timeoutEarlyResponse: outOfTime })
+  return middy<ApiEvent, ApiResult>({ ...logged(`${row.method} ${row.path}`), ...timeLimit })
     .use(refusals())
     .use(parse(row))
     .use(envelope(row))

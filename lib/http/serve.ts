@@ -7,7 +7,7 @@ import { envelope, refusals } from './envelope.ts';
 import type { ApiEvent, ApiResult, Served } from './exchange.ts';
 import { idempotent } from './idempotent.ts';
 import { logged } from './logged.ts';
-import { outOfTime } from './out-of-time.ts';
+import { timeLimit } from './out-of-time.ts';
 import { parse } from './parse.ts';
 
 /** A row that asks for a token; `serveOpen` serves the others. */
@@ -30,7 +30,7 @@ export function serve<const Row extends ScopedEndpoint, App extends Base>(
   behaviour: Behaviour<Row, App>,
   open: () => App,
 ) {
-  return middy<ApiEvent, ApiResult>({ ...logged(`${row.method} ${row.path}`), timeoutEarlyResponse: outOfTime })
+  return middy<ApiEvent, ApiResult>({ ...logged(`${row.method} ${row.path}`), ...timeLimit })
     .use(refusals())
     .use(authenticate(row, open))
     .use(parse(row))
