@@ -8,7 +8,8 @@ import { taskEvents } from '../../lib/tasks/events.ts';
 
 export const handler = consumeStream(async ({ organization, before, after }, { deliveries, wakeUps }) => {
   if (!after) return;
-  if (after.kind === purgeKind) return wakeUps.purges.wake(purgeFrom(after));
+  // The sweeper changes a purge when it sends a message for it; that change starts no second one.
+  if (after.kind === purgeKind) return before ? undefined : wakeUps.purges.wake(purgeFrom(after));
   if (after.kind === executionKind) {
     const execution = executionFrom(after);
     const events = executionEvents(before && executionFrom(before), execution);

@@ -31,6 +31,13 @@ async function deleteOne(name: string): Promise<Record<string, unknown>> {
   return before;
 }
 
+/** Gives changes of purges from the table's stream to the publisher: all from the first `after` on. */
+async function publishPurges(after = 0): Promise<void> {
+  const records = (await streamed(service, 'purge')).slice(after);
+  const { batchItemFailures } = await publish({ Records: records }, contextOf('publish', 60));
+  expect(batchItemFailures).toEqual([]);
+}
+
 async function carryOut(bodies: string[]): Promise<void> {
   const { batchItemFailures } = await purge(queueEvent(bodies), contextOf('purgeAgent', 60));
   expect(batchItemFailures).toEqual([]);
@@ -39,8 +46,7 @@ async function carryOut(bodies: string[]): Promise<void> {
 it('what is left of a deleted agent goes when the stream has told of it', async () => {
   const before = await deleteOne('by-the-stream');
   expect(await dumpOf(service.table, organization)).not.toEqual(before);
-  const { batchItemFailures } = await publish({ Records: await streamed(service, 'purge') }, contextOf('publish', 60));
-  expect(batchItemFailures).toEqual([]);
+  await publishPurges();
   const messages = await receive('purges');
   expect(messages).toHaveLength(1);
   await carryOut(messages);
@@ -54,4 +60,17 @@ it('what is left of a deleted agent goes by the sweep where that was lost', asyn
   expect(messages).toHaveLength(1);
   await carryOut([...messages, ...messages]);
   expect(await dumpOf(service.table, organization)).toEqual(before);
+});
+
+it('one sweep sends one message for a purge, and its change of the purge sends none', async () => {
+  const published = (await streamed(service, 'purge')).length;
+  await deleteOne('swept-and-streamed');
+  await sweep({ detail: { until: '9999-12-31T23:59:59.999Z' } });
+  const bySweep = await receive('purges');
+  expect(bySweep).toHaveLength(1);
+  await publishPurges(published);
+  expect(await receive('purges')).toEqual(bySweep);
+  const records = (await streamed(service, 'purge')).slice(published);
+  expect(records.map(({ eventName }) => eventName)).toEqual(['INSERT', 'MODIFY']);
+  await carryOut(bySweep);
 });
