@@ -13,6 +13,7 @@ import { startPollers } from './pollers.ts';
 import { startQueues } from './queues.ts';
 import { addressFile, type Running, tableName } from './running.ts';
 import type { Settings } from './settings.ts';
+import { positionsOf } from './stream-positions.ts';
 import { createTable } from './table.ts';
 
 /** A running local deployment. `stop` ends it cleanly; all that it answered for is in the data folder by then. */
@@ -91,7 +92,7 @@ function given(): Record<string, string> {
 /** The engine that the settings name, or the bundled one on the data folder. */
 async function openTableEngine({ dynamodbEndpoint }: Settings, data: DataFolder): Promise<Engine> {
   if (dynamodbEndpoint) return { endpoint: dynamodbEndpoint, ended: new Promise(() => {}), stop: async () => {} };
-  return startEngine({ database: data.path('table.db'), log: data.path('engine.log') });
+  return startEngine({ database: data.path('table.db'), log: data.path('engine.log') }, positionsOf(data));
 }
 
 /** The token in the data folder; a new one, with every scope, where there is none or it is not good any more. */

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from './problem.ts';
+import type { KeptPositions } from './stream-positions.ts';
 import { tidyStream } from './stream-upkeep.ts';
 
 /** A running table engine. `ended` resolves when it has, whoever ended it. */
@@ -23,14 +24,18 @@ const leashed = 'exec 3<&0; "$@" & engine=$!; (cat <&3 >/dev/null; kill $engine 
 const startedWithinMs = 15_000;
 
 /**
- * Starts the bundled DynamoDB engine on a free port of the loopback, after a look at its stream's table: a database
- * that is new is first made by a start of its own.
+ * Starts the bundled DynamoDB engine on a free port of the loopback, and prepares its stream before: a database that is
+ * new is first created by a start of its own.
  *
+ * @param positions how far the stream of this database has been handled; without them no record of it is deleted
  * @throws `Problem` where the platform has none, or it does not come up
  */
-export async function startEngine(files: EngineFiles): Promise<Engine> {
+export async function startEngine(
+  files: EngineFiles,
+  positions: KeptPositions = { read: () => ({}), write: () => {} },
+): Promise<Engine> {
   if (!existsSync(files.database)) await (await launch(files)).stop();
-  tidyStream(files.database);
+  tidyStream(files.database, positions);
   return launch(files);
 }
 

@@ -6,13 +6,11 @@ import type { DataFolder } from './data-folder.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { pollQueue, type Stop } from './queue-poller.ts';
 import type { Queues } from './queues.ts';
-import { type Positions, pollStream, positionsIn } from './stream-poller.ts';
+import { pollStream } from './stream-poller.ts';
+import { positionsOf } from './stream-positions.ts';
 
 /** What the consumers are fed from. */
 export type Sources = { endpoint: string; tableName: string; queues: Queues; data: DataFolder; bell: Bell };
-
-/** How far the stream has been handled. */
-const positionsFile = 'stream.json';
 
 /**
  * The defaults of AWS. Executions have more: `RUNNING_CAP` may be higher on one machine, where a call that waits for a
@@ -61,13 +59,8 @@ async function startPoller(
   { endpoint, tableName, queues, data, bell }: Sources,
 ): Promise<Stop> {
   if ('stream' in source) {
-    const positions = {
-      read: () => positionsIn(data.read(positionsFile)),
-      // Not flushed: from an older position on changes are handled again, which changes nothing.
-      write: (positions: Positions) => data.write(positionsFile, JSON.stringify(positions), { flush: false }),
-    };
     const { kinds, batchSize } = source;
-    return pollStream({ ...called, endpoint, tableName, kinds, batchSize, positions, bell });
+    return pollStream({ ...called, endpoint, tableName, kinds, batchSize, positions: positionsOf(data), bell });
   }
   if ('queue' in source) {
     const { queue } = source;

@@ -13,18 +13,7 @@ import { clientConfig } from '../../lib/contract/deployment.ts';
 import type { Bell } from './bell.ts';
 import { contextOf, type Handler } from './functions.ts';
 import type { Stop } from './queue-poller.ts';
-
-/** How far each shard has been handled: the last sequence number, by shard id. */
-export type Positions = Record<string, string>;
-
-/** The positions in a file; none where there is no file, or the machine lost its power while it was written. */
-export function positionsIn(text: string | undefined): Positions {
-  try {
-    return JSON.parse(text ?? '{}') as Positions;
-  } catch {
-    return {};
-  }
-}
+import type { KeptPositions } from './stream-positions.ts';
 
 /** What is polled for whom: a consumer's row, the table's stream, the handler, and where the position is kept. */
 export type StreamMapping = {
@@ -35,7 +24,7 @@ export type StreamMapping = {
   kinds: readonly string[];
   batchSize: number;
   timeoutSeconds: number;
-  positions: { read: () => Positions; write: (positions: Positions) => void };
+  positions: KeptPositions;
   /** Rings when there may be changes, to be looked for at once. */
   bell: Bell;
 };
