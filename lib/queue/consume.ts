@@ -89,9 +89,9 @@ function requestOfChange(record: DynamoDBRecord['dynamodb']): string | undefined
   return (record?.NewImage ?? record?.OldImage)?.requestId?.S;
 }
 
-/** The request that a message goes back to, likewise. */
+/** The request that a message goes back to, likewise. API Gateway's ids are base64 and most end in `=`. */
 function requestOfMessage(body: string): string | undefined {
-  return /"requestId":"([\w-]+)"/.exec(body)?.[1];
+  return /"requestId":"([^"\\]+)"/.exec(body)?.[1];
 }
 
 /** A record that fails says so in the log, once each time, and then comes again. */

@@ -56,6 +56,12 @@ describe('the runbook', () => {
       expect(own).toContain(part);
     expect(own).toMatch(/```sh\n/);
   });
+
+  it('says that AWS WAF cannot be attached to the API, and what takes it', () => {
+    expect(runbook).toMatch(/AWS WAF cannot be attached to an HTTP API/);
+    expect(runbook.match(/WAF/g)).toHaveLength(1);
+    expect(runbook).toMatch(/CloudFront distribution with a web ACL/);
+  });
 });
 
 describe.each(Object.entries(pages))('%s', (name, page) => {

@@ -99,6 +99,14 @@ describe('a function of a queue', () => {
     expect(logged).toEqual([['record failed', { record: 'message-1', error: new Error('1 does not work.') }]]);
   });
 
+  it.each(['JKJaXmPLvHcESHA=', 'a+b/c==', 'e4c2-7_f'])(
+    'names the request %s of a message that fails',
+    async (requestId) => {
+      await handle([JSON.stringify({ nth: '1', requestId })]);
+      expect(logged).toMatchObject([['record failed', { record: 'message-0', requestId }]]);
+    },
+  );
+
   it('works on the messages of a batch side by side', async () => {
     const all = Promise.withResolvers<void>();
     let started = 0;
