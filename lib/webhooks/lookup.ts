@@ -1,11 +1,12 @@
-import type { LookupAddress, LookupAllOptions } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { isPublicAddress } from './addresses.ts';
 
-/** Finds every address of a name, as `node:dns` does. */
+/** Finds every address of a name; stops when the signal aborts, after which nobody waits for the callback. */
 export type Resolve = (
   hostname: string,
-  options: LookupAllOptions,
+  signal: AbortSignal,
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
@@ -15,13 +16,84 @@ export class Forbidden extends Error {}
 /** The names that mean the asking machine itself, whatever a resolver makes of them (RFC 6761, section 6.3). */
 const loopbackName = /(^|\.)localhost\.*$/i;
 
-/** The look-up of a connection that may go to any address. */
-export function lookupAny(resolve: Resolve): LookupFunction {
+/** What these names resolve to, without asking a DNS server. */
+const loopbackAddresses: LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+/**
+ * How often a DNS server is asked. c-ares waits about 1 s for the first answer, then longer: all tries together last
+ * longer than an attempt, so that the attempt's deadline ends them.
+ */
+const asking = { timeout: 500, tries: 6 };
+
+/** How long the answer for one address family waits for the other family's, in milliseconds. */
+const otherFamilyMs = 1_000;
+
+/**
+ * Creates a resolver that asks DNS servers for IPv4 and IPv6 addresses at the same time, by c-ares: its look-ups wait on
+ * sockets, can be cancelled, and use no thread. `dns.lookup` must not be used for receivers: getaddrinfo has a few
+ * threads for the whole process, so that names that hang would delay all other receivers and the AWS clients.
+ *
+ * c-ares does not read /etc/hosts and appends no search domain: names must be complete DNS names, or `localhost`.
+ *
+ * @param servers the DNS servers, as `address:port`; those of the system if absent
+ */
+export function dnsResolve(servers?: readonly string[]): Resolve {
+  return (hostname, signal, callback) => {
+    addressesOf(hostname, signal, servers).then(
+      (addresses) => callback(null, addresses),
+      (error) => callback(error, []),
+    );
+  };
+}
+
+/**
+ * Returns the addresses of both families. A family that has none, fails, or answers more than 1 s after the other, is
+ * left out: what is not returned is not dialled.
+ *
+ * @throws Error `ENOTFOUND` where neither has an address
+ */
+async function addressesOf(
+  hostname: string,
+  signal: AbortSignal,
+  servers?: readonly string[],
+): Promise<LookupAddress[]> {
+  if (loopbackName.test(hostname)) return loopbackAddresses;
+  // One for each look-up, since `cancel` ends all look-ups of a resolver.
+  const resolver = new Resolver(asking);
+  if (servers) resolver.setServers(servers);
+  const cancel = () => resolver.cancel();
+  const families = [resolver.resolve4(hostname), resolver.resolve6(hostname)];
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    await Promise.any(families);
+    const timer = setTimeout(cancel, otherFamilyMs);
+    const answers = await Promise.allSettled(families);
+    clearTimeout(timer);
+    const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    return found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  } catch (cause) {
+    throw notFound(cause);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+const notFound = (cause?: unknown) => Object.assign(new Error('no address', { cause }), { code: 'ENOTFOUND' });
+
+/**
+ * The look-up of a connection that may go to any address.
+ *
+ * @param signal aborts when nobody waits for the connection any more
+ */
+export function lookupAny(resolve: Resolve, signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    resolve(hostname, signal, (error, addresses) => {
       if (error) return callback(error, '');
       const [first] = addresses;
-      if (!first) return callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
+      if (!first) return callback(notFound(), '');
       return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
     });
   };
@@ -30,8 +102,10 @@ export function lookupAny(resolve: Resolve): LookupFunction {
 /**
  * The look-up of a connection that may go to public addresses only. It refuses a name if any of its addresses is not
  * public: the one dialled is one of these. A connection calls it once and never for a literal address.
+ *
+ * @param signal aborts when nobody waits for the connection any more
  */
-export function lookupPublic(resolve: Resolve): LookupFunction {
+export function lookupPublic(resolve: Resolve, signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
     if (loopbackName.test(hostname)) return callback(new Forbidden('localhost is not a public name'), '');
     const publicOnly: Resolve = (name, sought, found) =>
@@ -39,6 +113,6 @@ export function lookupPublic(resolve: Resolve): LookupFunction {
         const forbidden = !error && addresses.some(({ address }) => !isPublicAddress(address));
         found(forbidden ? new Forbidden('the name resolves to an address that is not public') : error, addresses);
       });
-    return lookupAny(publicOnly)(hostname, options, callback);
+    return lookupAny(publicOnly, signal)(hostname, options, callback);
   };
 }

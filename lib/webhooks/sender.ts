@@ -1,7 +1,6 @@
-import { lookup } from 'node:dns';
 import { openConnection } from './connection.ts';
 import { sentenceFor } from './failures.ts';
-import { Forbidden, lookupAny, lookupPublic, type Resolve } from './lookup.ts';
+import { dnsResolve, Forbidden, lookupAny, lookupPublic, type Resolve } from './lookup.ts';
 import { type Allowed, faultOfUrl, portOf } from './receivers.ts';
 
 /** What is posted to a receiver. */
@@ -46,7 +45,7 @@ const timer: Alarm = (ring, afterMs) => {
  */
 export function openSender(
   allowed: Allowed,
-  { alarm = timer, resolve = lookup }: { alarm?: Alarm; resolve?: Resolve } = {},
+  { alarm = timer, resolve = dnsResolve() }: { alarm?: Alarm; resolve?: Resolve } = {},
 ): Sender {
   return async ({ url: text, headers, body }) => {
     const startedAt = performance.now();
@@ -67,7 +66,9 @@ export function openSender(
     // A connection of its own for each attempt: one kept from before a container slept may be dead, and the
     // receiver would be blamed for it.
     const open = allowed(url.hostname, portOf(url));
-    const connection = openConnection(url, open ? lookupAny(resolve) : lookupPublic(resolve));
+    const over = new AbortController();
+    const lookup = (open ? lookupAny : lookupPublic)(resolve, over.signal);
+    const connection = openConnection(url, lookup);
     const stopAlarm = alarm(() => {
       timedOut = true;
       connection.close(late);
@@ -83,6 +84,7 @@ export function openSender(
       return ended({ httpStatus: 0, responseBody: '', error: `No answer within ${attemptMs / 1000} s.` });
     } finally {
       stopAlarm();
+      over.abort();
       connection.close();
     }
   };

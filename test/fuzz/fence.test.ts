@@ -15,15 +15,16 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Dials as the sender does: a name by its look-up, and addresses as they are. */
+/** Looks a name up as the sender does, then dials: a name by Node's own look-up, and addresses as they are. */
 const program = `
 import { lookup } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import { connect } from 'node:net';
 const tried = (options) => new Promise((resolve) => {
   const socket = connect({ lookup, ...options }, () => { resolve('connected'); socket.destroy(); });
   socket.once('error', ({ code }) => resolve(code));
 });
-const said = [];
+const said = [await new Resolver().resolve4('example.org').catch(({ code }) => code)];
 for (const host of ['example.com', '192.0.2.1', '2001:db8::1']) said.push(await tried({ host, port: 443 }));
 for (const host of ['127.0.0.1', 'localhost']) said.push(await tried({ host, port: Number(process.env.PORT), family: 4 }));
 console.log(said.join(' '));`;
@@ -35,6 +36,6 @@ it('lets a process reach the loopback alone, and notes what else it tried', asyn
   const env = { PATH: process.env.PATH, FUZZ_FENCE: noted, PORT: String(port) };
   const args = [`--import=${fence}`, '--input-type=module', '--eval', program];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-  expect(stdout.trim()).toBe('ENOTFOUND ECONNREFUSED ECONNREFUSED connected connected');
-  expect(readFileSync(noted, 'utf8')).toBe('example.com\n192.0.2.1\n2001:db8::1\n');
+  expect(stdout.trim()).toBe('ENOTFOUND ENOTFOUND ECONNREFUSED ECONNREFUSED connected connected');
+  expect(readFileSync(noted, 'utf8')).toBe('example.org\nexample.com\n192.0.2.1\n2001:db8::1\n');
 });

@@ -17,6 +17,12 @@ function refused(what: string, code: string): Error {
   return Object.assign(new Error(`${what} is outside the loopback`), { code });
 }
 
+// The sender's way: c-ares. No DNS server is asked; names of the loopback never come here.
+for (const resolve of ['resolve4', 'resolve6'] as const)
+  dns.promises.Resolver.prototype[resolve] = (async (host: string) => {
+    throw refused(host, 'ENOTFOUND');
+  }) as unknown as dns.promises.Resolver[typeof resolve];
+
 type Lookup = (host: string, ...rest: [(error: Error) => void] | [unknown, (error: Error) => void]) => void;
 const lookup = dns.lookup as Lookup;
 dns.lookup = ((host, ...rest) => {
