@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Resolve } from '../../lib/webhooks/lookup.ts';
 import { allowedReceivers, refuseUrl } from '../../lib/webhooks/receivers.ts';
@@ -65,6 +65,17 @@ describe('a dial', () => {
     await post('https://receiver.example/', answering(['1.1.1.1', publicV4, '8.8.8.8']));
     expect([...dialled].sort()).toEqual(['1.1.1.1 443', '8.8.8.8 443', `${publicV4} 443`]);
   });
+
+  it.each(['https://receiver.example/', 'http://receiver.example/'])(
+    'gives each address of a name 3 s to connect, for which Node.js has 250 ms: %s',
+    async (url) => {
+      const connect = vi.spyOn(Socket.prototype, 'connect');
+      await post(url, answering([publicV4, publicV6]), allowedReceivers('receiver.example:*'));
+      expect(dialled).toHaveLength(2);
+      // Node.js gives the method what `connect` was called with in an array.
+      expect(connect.mock.calls.flat(2)[0]).toMatchObject({ autoSelectFamilyAttemptTimeout: 3_000 });
+    },
+  );
 
   it('asks for a name once, so that none can change between check and dial', async () => {
     const resolver = answering([publicV4], ['127.0.0.1']);
