@@ -1,3 +1,5 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { clientConfig, environment } from '../contract/deployment.ts';
@@ -6,8 +8,24 @@ import { type Model, openModel } from './converse.ts';
 /** A connection takes no longer, or there is none. An answer may take as long as its caller waits. */
 const connectionTimeoutMs = 5_000;
 
-/** Who asks limits how often it asks at once: a queue for connections in here would use up the callers' time unseen. */
-const agent = { maxSockets: Number.POSITIVE_INFINITY };
+/** TCP probes of a silent connection, the first after 1 s, so that no gateway drops it before the model answers. */
+const probed = { keepAlive: true, keepAliveInitialDelay: 1_000 };
+
+/**
+ * Makes each request of an agent use a connection of its own. A pooled connection may have been closed by Bedrock, or
+ * have gone with a container that was frozen. A request on it fails with a reset, which cannot be told from a failure
+ * of the model, and this client does not try again. A TLS handshake takes some tens of milliseconds, an answer seconds.
+ *
+ * There is no limit of connections: the callers limit how many questions they ask at once, and a question that waits
+ * for a connection would use up its caller's time.
+ */
+function unpooled<Agent extends HttpAgent>(agent: Agent): Agent {
+  const createConnection = agent.createConnection.bind(agent);
+  agent.createConnection = (options, done) => createConnection({ ...options, ...probed }, done);
+  return agent;
+}
+
+const unlimited = { keepAlive: false, maxSockets: Number.POSITIVE_INFINITY };
 
 /**
  * The models of this deployment. It is no part of `app.ts`, so that only functions which ask a model carry Bedrock's
@@ -35,8 +53,8 @@ function openClient(endpoint: string | undefined, region: string | undefined): B
     maxAttempts: 1,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: connectionTimeoutMs,
-      httpAgent: agent,
-      httpsAgent: agent,
+      httpAgent: unpooled(new HttpAgent(unlimited)),
+      httpsAgent: unpooled(new HttpsAgent(unlimited)),
     }),
   });
 }

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
-import { expect, it } from 'vitest';
+import { Agent, type ServerResponse } from 'node:http';
+import { expect, it, vi } from 'vitest';
 import { openBedrock } from '../../lib/model/bedrock.ts';
 import { json, startBedrock } from './bedrock-server.ts';
 
@@ -15,7 +15,7 @@ it('reads where models answer when it is first asked, not when it is opened', as
   expect(await model(question)).toMatchObject({ kind: 'text', text: 'Hello.' });
 });
 
-it('keeps one connection for one question after another', async () => {
+it('asks each question on a connection of its own', async () => {
   const bedrock = await startBedrock();
   const sockets = new Set<unknown>();
   bedrock.answer = (response) => {
@@ -24,7 +24,29 @@ it('keeps one connection for one question after another', async () => {
   };
   const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint });
   for (let nth = 0; nth < 3; nth++) expect(await model(question)).toMatchObject({ kind: 'text' });
-  expect(sockets.size).toBe(1);
+  expect(sockets.size).toBe(3);
+});
+
+it('is answered though the connection of the question before is dead', async () => {
+  const bedrock = await startBedrock();
+  const known = new Set<unknown>();
+  // As where a container was frozen: the client believes in a connection that the server resets when it is used.
+  bedrock.answer = (response) => {
+    if (known.has(response.socket)) return void response.socket?.resetAndDestroy();
+    known.add(response.socket);
+    hello(response);
+  };
+  const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint });
+  for (let nth = 0; nth < 3; nth++) expect(await model(question)).toMatchObject({ kind: 'text' });
+});
+
+it('has a connection probed while it waits for an answer', async () => {
+  const bedrock = await startBedrock();
+  bedrock.answer = hello;
+  const connect = vi.spyOn(Agent.prototype, 'createConnection');
+  const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint });
+  await model(question);
+  expect(connect.mock.lastCall?.[0]).toMatchObject({ keepAlive: true, keepAliveInitialDelay: 1_000 });
 });
 
 it('lets no question wait for another, however many there are', async () => {
