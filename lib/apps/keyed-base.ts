@@ -1,5 +1,7 @@
-import { environment } from '../contract/deployment.ts';
-import { kmsClient, openKms } from '../kms/sealing.ts';
+import { KMSClient } from '@aws-sdk/client-kms';
+import { callLimitsOf, heldTo } from '../contract/call-limits.ts';
+import { clientConfig, environment } from '../contract/deployment.ts';
+import { openKms } from '../kms/sealing.ts';
 import { type Base, base, openBase } from './base.ts';
 
 let opened: Base | undefined;
@@ -13,4 +15,9 @@ export function keyedBase(): Base {
   if (!keyId) return base();
   opened ??= openBase({ environment: process.env, clock: Date.now, secrets: openKms(kmsClient(), keyId, Date.now) });
   return opened;
+}
+
+/** The client of KMS; `endpoint` points at a local engine. */
+export function kmsClient(endpoint?: string, limits = callLimitsOf('kms', endpoint)): KMSClient {
+  return new KMSClient({ ...clientConfig(endpoint), ...heldTo(limits) });
 }

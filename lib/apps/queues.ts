@@ -1,11 +1,15 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { callLimitsOf, heldTo } from '../contract/call-limits.ts';
 import { clientConfig, environment, type QueueName, queues } from '../contract/deployment.ts';
 import { openQueue, type Queue } from '../sqs/queue.ts';
 import { appOf, type Base } from './base.ts';
 
-const connected = appOf(({ variables }) => ({
-  sqs: new SQSClient({ ...clientConfig(variables[environment.sqsEndpoint]), cacheMiddleware: true }),
-}));
+const connected = appOf(({ variables }) => ({ sqs: sqsClient(variables[environment.sqsEndpoint]) }));
+
+/** The client of SQS that functions send with; `endpoint` points at a local engine. */
+export function sqsClient(endpoint: string | undefined, limits = callLimitsOf('sqs', endpoint)): SQSClient {
+  return new SQSClient({ ...clientConfig(endpoint), ...heldTo(limits), cacheMiddleware: true });
+}
 
 /** A queue to send to. Only some functions are given queues, each those that it sends to; the others never send. */
 export function queueOf<Message>(base: Base, name: QueueName): Queue<Message> {

@@ -1,17 +1,8 @@
-import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { DecryptCommand, EncryptCommand, type KMSClient } from '@aws-sdk/client-kms';
 
 /** An opened secret is kept no longer, in milliseconds (design §5), and no more of them at once. */
 const keptMs = 5 * 60_000;
 const keptAtMost = 1_000;
-
-/** KMS answers in milliseconds; what takes longer is a fault, and the wake-up of the attempt comes again. */
-const timeouts = { connectionTimeout: 2_000, requestTimeout: 4_000 };
-
-/** The client that `openKms` asks. */
-export function kmsClient(): KMSClient {
-  return new KMSClient({ requestHandler: new NodeHttpHandler(timeouts) });
-}
 
 /** What a secret belongs to: sealed for one thing, it opens for no other. KMS writes it into its trail. */
 type Context = Record<string, string>;

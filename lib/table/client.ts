@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { callLimitsOf, heldTo } from '../contract/call-limits.ts';
 import { clientConfig } from '../contract/deployment.ts';
 import { type Lanes, openLanes } from './lanes.ts';
 
@@ -13,8 +14,8 @@ export type Table = {
 };
 
 /** Opens the table; `endpoint` points at a local engine. */
-export function openTable(name: string, endpoint?: string): Table {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(endpoint)), {
+export function openTable(name: string, endpoint?: string, limits = callLimitsOf('dynamodb', endpoint)): Table {
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient({ ...clientConfig(endpoint), ...heldTo(limits) }), {
     marshallOptions: { removeUndefinedValues: true },
   });
   const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));

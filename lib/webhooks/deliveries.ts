@@ -32,7 +32,7 @@ export type DeliveryParts = {
 export type Change = { organization: Organization; item: string; version: number; events: PublicEvent[] };
 
 /** A worker has a delivery in hand for so long: an attempt's 10 s and time to write down how it ended. */
-const leaseMs = 20_000;
+export const leaseMs = 20_000;
 
 /** Deliveries: events on their way to webhooks (design §5). Each method may be run again at any time, in any order. */
 export function openDeliveries({ store, webhooks, queues, secrets, ladder, ulid, clock }: DeliveryParts) {
