@@ -101,5 +101,5 @@ while [ "$offset" -lt "$total" ]; do
   expect 200
   tasks=$(grep -o '"id":"tk_[^"]*","title":"[^"]*"' <<<"$answer" || true)
   awk -F '"' 'NF { print "to review: " $4 " " $8 }' <<<"$tasks"
-  total=$(field total) offset=$((offset + 100))
+  total=$(field total) offset=$((offset + $(field limit)))
 done

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/endpoints.ts';
+import { isPassedOn } from '../../lib/http/payload.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { codeOf, Problem } from './problem.ts';
 
@@ -50,7 +51,9 @@ export async function startGateway(port: number, changed: () => void = () => {})
     const handler = match ? (handlers.get(match.operation) as Handler) : unmatched;
     const context = contextOf(match?.operation ?? 'unmatched', timeoutSeconds);
     try {
-      send(response, (await handler(event, context)) as APIGatewayProxyStructuredResultV2);
+      const result = (await handler(event, context)) as APIGatewayProxyStructuredResultV2;
+      if (!isPassedOn(result)) throw new Error('The response is larger than Lambda passes on.');
+      send(response, result);
     } catch {
       // What API Gateway answers for a function that fails; the function has logged why.
       send(response, { statusCode: 500, body: '{"message":"Internal Server Error"}' });

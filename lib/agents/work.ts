@@ -26,8 +26,14 @@ const triesOfGate = 1;
 const maxTokensOfWork = 8_192;
 const maxTokensOfGate = 1_024;
 
-/** A transaction takes 4 MB, and an answer of the API 6. */
+/** A transaction takes 4 MB. */
 const longestOutputBytes = 1_000_000;
+
+/**
+ * A response of the API takes 6 MB, with an input of up to 0.7 MB beside the output (`lib/http/payload.ts`). Only an
+ * output that is mostly control characters, which take 7 bytes each there, is longer than this and no longer than that.
+ */
+export const longestOutputPayload = 5_000_000;
 
 /** An execution that failed; nobody judges what it may have made. */
 export function failed(error: string, { tokens, throttles } = { tokens: 0, throttles: 0 }): Result {
@@ -72,8 +78,7 @@ export async function work(
   if (answered.kind === 'aborted') return failed('deadline', answered);
   if (answered.kind === 'failed') return failed(answered.error, answered);
   const output = answered.text.toWellFormed();
-  if (Buffer.byteLength(output) > longestOutputBytes)
-    return failed('The answer of the model was longer than it may be.', answered);
+  if (isTooLong(output)) return failed('The answer of the model was longer than it may be.', answered);
 
   const user = reviewOf(given, output);
   const [selfTest, qaReview] = await Promise.all([
@@ -100,6 +105,11 @@ export async function work(
       throttles: answer.throttles,
     };
   }
+}
+
+function isTooLong(output: string): boolean {
+  if (Buffer.byteLength(output) > longestOutputBytes) return true;
+  return Buffer.byteLength(JSON.stringify(JSON.stringify(output))) > longestOutputPayload;
 }
 
 type Judged = { verdict: GateResult; tokens: number; throttles: number };

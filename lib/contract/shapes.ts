@@ -136,7 +136,10 @@ export const pageQuery = {
 
 /** Where a page stands in its list, as `pagination` says it. */
 export const Pagination = v.object({
-  limit: described(count, 'The page size that was applied.'),
+  limit: described(
+    count,
+    'The page size that was applied. It is less than asked where so many items would not fit into one response of 6 MB; the next page is at offset + limit.',
+  ),
   offset: described(count, 'How many were skipped.'),
   total: described(count, 'How many the filters match, exactly, whatever the page.'),
 });

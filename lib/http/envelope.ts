@@ -3,6 +3,7 @@ import type { Content, Endpoint, Page, Versioned } from '../contract/endpoint.ts
 import { Refusal } from '../contract/refusals.ts';
 import type { Schema } from '../contract/shapes.ts';
 import type { ApiEvent, ApiResult } from './exchange.ts';
+import { fitted, fittingItems } from './payload.ts';
 import { etagOf } from './preconditions.ts';
 import { represent } from './represent.ts';
 
@@ -44,16 +45,34 @@ function succeed(row: Endpoint, event: ApiEvent, result: unknown): ApiResult {
   }
   if (row.paged) {
     const { items, total } = result as Page<unknown>;
-    const { limit, offset } = queryOf(event);
-    return answer(row, event, {
-      data: items.map((item) => pick(row.data as Schema, item)),
-      pagination: { limit, offset, total },
-    });
+    return pageAnswer(
+      row,
+      event,
+      items.map((item) => pick(row.data as Schema, item)),
+      total,
+    );
   }
   if (!row.data) return answer(row, event, {});
-  if (!row.versioned) return answer(row, event, { data: pick(row.data, result) });
+  if (!row.versioned) {
+    const whole = answer(row, event, { data: pick(row.data, result) });
+    return fitted(event, whole) ?? whole;
+  }
   const { data, version } = result as Versioned<unknown>;
   return answer(row, event, { data: pick(row.data, data) }, { ETag: etagOf(version) });
+}
+
+/**
+ * The answer with a page of a list. A page that Lambda would not pass on ends early, and its `limit` is the number of
+ * items that it has: the next one is at `offset + limit` either way.
+ */
+function pageAnswer(row: Endpoint, event: ApiEvent, items: readonly unknown[], total: number): ApiResult {
+  const { limit, offset } = queryOf(event);
+  const page = (data: readonly unknown[], applied: number) =>
+    answer(row, event, { data, pagination: { limit: applied, offset, total } });
+  const whole = fitted(event, page(items, limit));
+  if (whole) return whole;
+  const fitting = fittingItems(items, page([], limit));
+  return page(items.slice(0, fitting), fitting);
 }
 
 /** The page that was asked for: every paged row's query has these two. */

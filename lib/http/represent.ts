@@ -34,7 +34,8 @@ function hasAlready(event: ApiEvent, etag: string | undefined): boolean {
   return listed(event, 'If-None-Match').some((tag) => tag === '*' || opaque(tag) === opaque(etag));
 }
 
-function takesGzip(event: ApiEvent): boolean {
+/** Whether the caller accepts a gzipped response. */
+export function takesGzip(event: ApiEvent): boolean {
   const entries = listed(event, 'Accept-Encoding').map((entry) => entry.toLowerCase());
   const of = (coding: string) => entries.find((entry) => entry.split(';')[0] === coding);
   const entry = of('gzip') ?? of('x-gzip') ?? of('*');

@@ -81,6 +81,16 @@ describe('work', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('whose answer is mostly control characters is failed where a read of it would be too large a response', async () => {
+    const longest = '\u0001'.repeat(714_000);
+    const { result } = await workedOn({ work: text(longest, 5) });
+    expect(result).toMatchObject({ status: 'completed', output: longest });
+    const { result: longer } = await workedOn({ work: text(longest + '\u0001'.repeat(1_000), 5) });
+    expect(longer).toEqual(failedWith('The answer of the model was longer than it may be.', 5));
+    const { result: quotes } = await workedOn({ work: text('"'.repeat(1_000_000), 5) });
+    expect(quotes).toMatchObject({ status: 'completed' });
+  });
+
   it('has no half of a character in its output', async () => {
     const { result } = await workedOn({ work: text('a\ud83d', 1) });
     expect(result).toMatchObject({ output: 'a\ufffd' });

@@ -7,7 +7,7 @@ Every path below \`/api\` needs \`Authorization: Bearer crew_…\`. Tokens are m
 
 ## Answers
 
-A success is \`{"success": true, "data": …}\`; lists have \`pagination\` beside it, with an exact \`total\`. A refusal is \`{"success": false, "error": {…}}\` with a \`code\` from a closed list, a \`message\` that says what to do, the faults in \`details\`, and the \`requestId\` that \`X-Request-Id\` has too. Programs go by \`code\`. Fields that are not set are absent. Ignore fields that you do not know: there may be more one day.
+A success is \`{"success": true, "data": …}\`; lists have \`pagination\` beside it, with an exact \`total\`. A page of very large items can have a smaller \`limit\` than was asked: the next page is at the \`offset + limit\` of the answer. A refusal is \`{"success": false, "error": {…}}\` with a \`code\` from a closed list, a \`message\` that says what to do, the faults in \`details\`, and the \`requestId\` that \`X-Request-Id\` has too. Programs go by \`code\`. Fields that are not set are absent. Ignore fields that you do not know: there may be more one day.
 
 Unknown fields and query parameters are refused, with the nearest known name. Lengths count Unicode code points. A body has at most 256 KiB.
 

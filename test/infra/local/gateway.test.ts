@@ -9,6 +9,7 @@ vi.mock('../../../infra/local/functions.ts', async (importActual) => ({
   ...(await importActual<object>()),
   loadHandler: async (folder: string, file: string) => async (event: APIGatewayProxyEventV2, context: Context) => {
     if (event.headers['x-fail']) throw new Error('a fault of ours');
+    if (event.headers['x-large']) return { statusCode: 200, body: '\u0001'.repeat(Number(event.headers['x-large'])) };
     const { functionName, awsRequestId } = context;
     const called = { handler: `${folder}/${file}`, event, functionName, awsRequestId };
     const text = JSON.stringify({ ...called, remainingMs: context.getRemainingTimeInMillis() });
@@ -168,13 +169,23 @@ it('gives each call a context of its own with the time that is left', async () =
   expect(one.remainingMs).toBeLessThanOrEqual(29_000);
 });
 
+it('answers a response larger than Lambda passes on as AWS does', async () => {
+  // A control character takes 6 bytes of the 6 MiB.
+  const answer = (characters: number) => send('GET', '/health', { headers: { 'X-Large': `${characters}` } });
+  expect((await answer(1_048_000)).status).toBe(200);
+  const { status, bytes } = await answer(1_048_576);
+  expect([status, bytes.toString()]).toEqual([500, '{"message":"Internal Server Error"}']);
+});
+
 it('answers what API Gateway answers for a function that fails, and says nothing of the fault', async () => {
   const { status, bytes } = await send('GET', '/health', { headers: { 'X-Fail': 'yes' } });
   expect([status, bytes.toString()]).toEqual([500, '{"message":"Internal Server Error"}']);
 });
 
 it('refuses what is over 10 MB without calling anything', async () => {
-  const most = await send('POST', '/api/kanban-tasks', { body: Buffer.alloc(10 * 1024 * 1024, ' ') });
+  // The handler answers a few bytes here: with the body in it its response would be too large itself.
+  const headers = { 'X-Bytes': 'yes' };
+  const most = await send('POST', '/api/kanban-tasks', { headers, body: Buffer.alloc(10 * 1024 * 1024, ' ') });
   expect(most.status).toBe(299);
   const over = await send('POST', '/api/kanban-tasks', { body: Buffer.alloc(10 * 1024 * 1024 + 1, ' ') });
   expect([over.status, over.bytes.toString()]).toEqual([413, '{"message":"Request Too Long"}']);

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { payloadBytes, payloadLimit } from '../../../lib/http/payload.ts';
+import { dataOf, openBoards, paginationOf } from './board.ts';
+
+const { newBoard } = await openBoards();
+
+it('100 tasks of 10,000 control characters each come in pages that Lambda passes on, each task once', async () => {
+  const board = await newBoard();
+  const ids: string[] = [];
+  const description = '\u0001'.repeat(10_000);
+  for (let made = 0; made < 100; made++) ids.unshift(await board.put({ description }));
+  const listed: string[] = [];
+  const limits: number[] = [];
+  for (let offset = 0; offset < ids.length; ) {
+    const answer = await board.list(`limit=100&offset=${offset}`);
+    expect(payloadBytes({ headers: answer.headers, body: JSON.stringify(answer.body) })).toBeLessThan(payloadLimit);
+    const { limit, total } = paginationOf(answer);
+    expect(total).toBe(100);
+    limits.push(limit);
+    listed.push(...dataOf<{ id: string }[]>(answer).map(({ id }) => id));
+    offset += limit;
+  }
+  expect(listed).toEqual(ids);
+  // The second page has room for all that are left, and says the limit that was asked for.
+  expect(limits).toEqual([expect.toSatisfy((first) => first < 100), 100]);
+});
