@@ -7,12 +7,12 @@ import {
   HttpMethod,
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
-import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import { type Endpoint, templateOf } from '../../lib/contract/endpoint.ts';
+import { templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, routes } from '../../lib/contract/endpoints.ts';
-import { mayAskModels } from './model-access.ts';
+import { ApiRoles } from './api-roles.ts';
+import { InvokerRole } from './invoker-role.ts';
 import { ServiceFunction, type Surroundings } from './service-function.ts';
 import { ServiceLog } from './service-log.ts';
 
@@ -53,8 +53,11 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, surroundings: Surroundings) {
     super(scope, id);
+    const roles = new ApiRoles(this, surroundings);
+    const invoker = new InvokerRole(this, 'Invoker');
     const unmatched = new ServiceFunction(this, 'unmatched', {
       ...surroundings,
+      role: roles.withRights([]),
       folder: 'open',
       description: 'Answer what no route serves',
       timeoutSeconds,
@@ -62,7 +65,7 @@ export class Api extends Construct {
     const { throttleRate, throttleBurst, corsOrigins } = surroundings.settings;
     const api = new HttpApi(this, 'Http', {
       description: 'Crewboard',
-      defaultIntegration: new HttpLambdaIntegration('Unmatched', unmatched),
+      defaultIntegration: invoker.integrationFor(unmatched),
       createDefaultStage: false,
       ...(corsOrigins && { corsPreflight: corsFor(corsOrigins) }),
     });
@@ -79,15 +82,16 @@ export class Api extends Construct {
     for (const [operation, row] of routes) {
       const handler = new ServiceFunction(this, operation, {
         ...surroundings,
+        role: roles.of(row),
         folder: familyOf(row),
         description: row.summary,
         timeoutSeconds,
       });
-      allow(row, handler, surroundings);
+      if (row.secrets) surroundings.secretsKey.identifyTo(handler);
       api.addRoutes({
         path: templateOf(row.path),
         methods: [HttpMethod[row.method]],
-        integration: new HttpLambdaIntegration(handler.node.id, handler),
+        integration: invoker.integrationFor(handler),
       });
     }
   }
@@ -96,13 +100,4 @@ export class Api extends Construct {
   metric(metricName: string, statistic: string, period: Duration): Metric {
     return this.#api.metric(metricName, { statistic, period });
   }
-}
-
-/** Open paths have no data to read; every other row reads tokens, and GET rows nothing but read. */
-function allow(row: Endpoint, handler: ServiceFunction, { table, secretsKey, settings }: Surroundings): void {
-  if (!row.scope) return;
-  table.allowReads(handler);
-  if (row.method !== 'GET') table.allowWrites(handler);
-  if (row.secrets) secretsKey.allow(handler, row.secrets);
-  if (row.asksModels) handler.addToRolePolicy(mayAskModels(settings.emulator));
 }

@@ -10,6 +10,7 @@ import { maxReceiveCount, type QueueName, queues, type WorkQueue, workQueues } f
 import { type Polling, pollingOf } from '../../lib/contract/polling.ts';
 import { mayAskModels } from './model-access.ts';
 import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
+import { FunctionRole } from './service-role.ts';
 import type { ServiceTable } from './table.ts';
 
 /** As long as SQS keeps anything. A dead letter's time runs from when it was first sent, so it has to be above the others' 4 days. */
@@ -34,6 +35,7 @@ export class Pipeline extends Construct {
     for (const [name, consumer] of Object.entries(consumers) as [ConsumerName, Consumer][]) {
       const handler = new ServiceFunction(this, name, {
         ...surroundings,
+        role: new FunctionRole(this, constructIdOf(name), settings),
         folder: 'pipeline',
         description: `Called by ${consumer.sources.map(nameOf).join(', ')}`,
         timeoutSeconds: consumer.timeoutSeconds,
@@ -52,7 +54,10 @@ export class Pipeline extends Construct {
         handler.addEnvironment(queues[to].urlVariable, built[to].queueUrl);
       }
       if (consumer.asksModels) handler.addToRolePolicy(mayAskModels(settings.emulator));
-      if (consumer.secrets) secretsKey.allow(handler, consumer.secrets);
+      if (consumer.secrets) {
+        secretsKey.allow(handler, consumer.secrets);
+        secretsKey.identifyTo(handler);
+      }
       for (const source of consumer.sources) connect(handler, source, sources);
     }
     this.functions = functions as Record<ConsumerName, ServiceFunction>;

@@ -1,4 +1,5 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import { environment } from '../../lib/contract/deployment.ts';
@@ -18,9 +19,13 @@ export class SecretsKey extends Key {
     });
   }
 
-  /** Lets a function do one thing with secrets, and tells it by which key. */
-  allow(handler: ServiceFunction, use: SecretsUse): void {
-    this.grant(handler, actions[use]);
+  /** Lets a function, or several that share a role, do one thing with secrets. */
+  allow(grantee: IGrantable, use: SecretsUse): void {
+    this.grant(grantee, actions[use]);
+  }
+
+  /** Sets the variable of a function that holds the key's ARN. */
+  identifyTo(handler: ServiceFunction): void {
     handler.addEnvironment(environment.secretsKeyId, this.keyArn);
   }
 }

@@ -1,5 +1,4 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Code,
@@ -14,7 +13,7 @@ import { environment } from '../../lib/contract/deployment.ts';
 import { fileNameOf } from '../../lib/contract/endpoints.ts';
 import type { Bundles } from './bundle.ts';
 import type { SecretsKey } from './secrets-key.ts';
-import { ServiceLog } from './service-log.ts';
+import type { FunctionRole } from './service-role.ts';
 import { type Settings, variablesOf } from './settings.ts';
 import type { ServiceTable } from './table.ts';
 
@@ -23,6 +22,8 @@ export type Surroundings = { bundles: Bundles; table: ServiceTable; secretsKey: 
 
 /** One function: `functions/<folder>/<file name of its construct>.ts`. */
 export type ServiceFunctionProps = Surroundings & {
+  /** What the function may do; it logs to the log group of this role. */
+  role: FunctionRole;
   folder: string;
   description: string;
   timeoutSeconds: number;
@@ -37,8 +38,7 @@ export function constructIdOf(name: string): string {
 }
 
 /**
- * A function as this house runs them. It may write its own log and nothing else; who builds it adds the rights that
- * its row needs.
+ * A function with the settings that all functions share. Its role decides what it may do.
  *
  * @throws `Error` when the contract names a function that has no file
  */
@@ -49,6 +49,7 @@ export class ServiceFunction extends LambdaFunction {
       bundles,
       table,
       settings,
+      role,
       folder,
       description,
       timeoutSeconds,
@@ -59,13 +60,7 @@ export class ServiceFunction extends LambdaFunction {
     const bundle = bundles.get(source);
     if (!bundle) throw new Error(`The contract has ${name}, but its function ${source} is missing.`);
 
-    const id = constructIdOf(name);
-    const logGroup = new ServiceLog(scope, `${id}Log`, settings);
-    // The CDK's own role could write every log of the account.
-    const role = new Role(scope, `${id}Role`, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    logGroup.grantWrite(role);
-
-    super(scope, id, {
+    super(scope, constructIdOf(name), {
       description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -76,7 +71,7 @@ export class ServiceFunction extends LambdaFunction {
       code: Code.fromAsset(bundle),
       handler: 'index.handler',
       role,
-      logGroup,
+      logGroup: role.logGroup,
       loggingFormat: LoggingFormat.JSON,
       // Of a call that went well our own line says more than Lambda's two; of one that did not, Lambda still reports.
       systemLogLevelV2: SystemLogLevel.WARN,

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { type CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { Problem } from '../local/problem.ts';
 
-/** A line of a log: when it was written (UTC), in which log group, and what it says. */
-export type LogLine = { at: string; group: string; text: string };
+/** A line of a log: when it was written (UTC), in which log group and log stream, and what it says. */
+export type LogLine = { at: string; group: string; stream: string; text: string };
 
 /** The most lines that CloudWatch answers a query with, and the most log groups that one reads. */
 const linesLimit = 10_000;
@@ -12,7 +12,7 @@ const pauseMs = 500;
 
 /** The query of CloudWatch Logs Insights for every line that names an id, as it can be pasted into the console. */
 function queryFor(id: string): string {
-  return `fields @timestamp, @log, @message | filter @message like "${id}" | sort @timestamp asc | limit ${linesLimit}`;
+  return `fields @timestamp, @log, @logStream, @message | filter @message like "${id}" | sort @timestamp asc | limit ${linesLimit}`;
 }
 
 /**
@@ -46,7 +46,8 @@ async function resultsOf(client: CloudWatchLogsClient, queryId: string | undefin
       return results.map((fields) => {
         const named = (name: string) => fields.find(({ field }) => field === name)?.value ?? '';
         // `@log` is the account and the group.
-        return { at: named('@timestamp'), group: named('@log').replace(/^\d+:/, ''), text: named('@message') };
+        const group = named('@log').replace(/^\d+:/, '');
+        return { at: named('@timestamp'), group, stream: named('@logStream'), text: named('@message') };
       });
     if (status !== 'Running' && status !== 'Scheduled')
       throw new Problem(`CloudWatch ended the query as ${status}; try a shorter --since.`);

@@ -32,12 +32,15 @@ export const trace = command(
   .option('--stack <name>', 'the stack in AWS', standardStack)
   .action(async (id, { since, stack }) => {
     const to = Date.now();
-    const groups = logGroupsOf(await resourcesOf(stack));
+    const resources = await resourcesOf(stack);
+    const groups = namesOf(resources, 'AWS::Logs::LogGroup');
+    const functions = namesOf(resources, 'AWS::Lambda::Function');
     const from = to - since.ms;
     const lines = await findLines(new CloudWatchLogsClient({}), [...groups.keys()], id, { from, to });
+    const whereOf = ({ group, stream }: LogLine) => functions.get(functionIn(stream)) ?? groups.get(group) ?? group;
     console.log(
       lines.length > 0
-        ? lines.map((line) => shown(line, groups)).join('\n')
+        ? lines.map((line) => shown(line, whereOf(line))).join('\n')
         : `No line of the last ${since} names ${id}. CloudWatch may show a line a minute late; --since goes further back.`,
     );
   });
@@ -57,20 +60,22 @@ function readTime(given: string): Time {
   return { ms: Number(number) * (unitMs[unit] as number), toString: () => given };
 }
 
-/** The log groups of a stack, each with a name for people: that of its function, or `AccessLog`. */
-function logGroupsOf(resources: readonly Resource[]): Map<string, string> {
-  const logs = resources.filter(({ type }) => type === 'AWS::Logs::LogGroup');
-  // The CDK's id: the part of the stack, the function's name, `Log`, and eight digits of a hash.
-  const nameOf = (id: string) =>
-    id
-      .replace(/^(Api|Pipeline)/, '')
-      .replace(/[0-9A-F]{8}$/, '')
-      .replace(/(?<!^Access)Log$/, '');
-  return new Map(logs.map(({ id, name }) => [name, nameOf(id)]));
+/** The resources of a type by their names in AWS, each with a name for people: a function's own, or `AccessLog`. */
+function namesOf(resources: readonly Resource[], type: string): Map<string, string> {
+  // The CDK's id: the part of the stack, the construct's name, and eight digits of a hash.
+  const nameOf = (id: string) => id.replace(/^(Api|Pipeline)/, '').replace(/[0-9A-F]{8}$/, '');
+  return new Map(resources.filter((resource) => resource.type === type).map(({ id, name }) => [name, nameOf(id)]));
 }
 
-function shown({ at, group, text }: LogLine, groups: ReadonlyMap<string, string>): string {
-  const where = groups.get(group) ?? group;
+/**
+ * The name in AWS of the function that writes to a log stream: `<date>/<function>[<version>]<id>` (AWS Lambda Developer
+ * Guide, "Configuring CloudWatch log groups"). Functions that have the same rights share a log group.
+ */
+function functionIn(stream: string): string {
+  return /^\d{4}\/\d\d\/\d\d\/(.+?)\[/.exec(stream)?.[1] ?? '';
+}
+
+function shown({ at, text }: LogLine, where: string): string {
   const fields = fieldsOf(text);
   if (!fields) return `${at}  ${where}  ${text.trimEnd()}`;
   const { level, message } = fields;

@@ -12,9 +12,10 @@ export function folderOfRun(): string {
 /**
  * Runs the CDK's own command line, as a team does.
  *
- * @throws Error with all that it said, where it fails
+ * @returns all that it printed
+ * @throws Error with all that it printed, where it fails
  */
-export async function cdk(...args: string[]): Promise<void> {
+export async function cdk(...args: string[]): Promise<string> {
   const folder = folderOfRun();
   const options = ['--no-notices', '--output', join(folder, 'cdk.out')];
   const program = join('node_modules', 'aws-cdk', 'bin', 'cdk');
@@ -30,4 +31,5 @@ export async function cdk(...args: string[]): Promise<void> {
   const code = await new Promise((resolve) => child.once('close', resolve));
   appendFileSync(join(folder, 'cdk.log'), said);
   if (code !== 0) throw new Error(`cdk ${args.join(' ')} ended with ${code}:\n${said}`);
+  return said;
 }

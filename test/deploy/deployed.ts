@@ -1,5 +1,10 @@
 import { CloudFormationClient, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import {
+  GetFunctionConfigurationCommand,
+  type GetFunctionConfigurationCommandOutput,
+  LambdaClient,
+} from '@aws-sdk/client-lambda';
 import { expect } from 'vitest';
 import { outputsOf } from '../../infra/cli/stack.ts';
 import { callerOf, type Deployment, run } from '../journeys/deployment.ts';
@@ -60,9 +65,15 @@ export async function resourceOf(type: string, construct: string): Promise<strin
   throw new Error(`The stack has no ${type} of ${construct}.`);
 }
 
-/** What a function has logged from a moment on, and matches. */
+/** How a function is configured, by its construct id. */
+export async function functionOf(construct: string): Promise<GetFunctionConfigurationCommandOutput> {
+  const FunctionName = await resourceOf('AWS::Lambda::Function', construct);
+  return new LambdaClient({}).send(new GetFunctionConfigurationCommand({ FunctionName }));
+}
+
+/** What the log group of a function has from a moment on, and matches. */
 export async function logged(construct: string, since: number, pattern: RegExp): Promise<string[]> {
-  const logGroupName = await resourceOf('AWS::Logs::LogGroup', `${construct}Log`);
+  const { LoggingConfig: { LogGroup: logGroupName } = {} } = await functionOf(construct);
   const client = new CloudWatchLogsClient({});
   const { events = [] } = await client.send(new FilterLogEventsCommand({ logGroupName, startTime: since }));
   return events.map(({ message = '' }) => message).filter((message) => pattern.test(message));

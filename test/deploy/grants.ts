@@ -1,5 +1,5 @@
 import { GetRolePolicyCommand, IAMClient, ListRolePoliciesCommand, PutRolePolicyCommand } from '@aws-sdk/client-iam';
-import { resourceOf } from './deployed.ts';
+import { functionOf } from './deployed.ts';
 
 /** A statement of a policy, as the CDK writes it. */
 type Statement = { Effect: 'Allow' | 'Deny'; Action: string | string[]; Resource: string | string[] };
@@ -11,13 +11,14 @@ const client = new IAMClient({});
 export type Grant = (action: string, resource: string) => boolean;
 
 /**
- * Takes a grant from a function's role for as long as a story lasts.
+ * Takes a grant from a function's role for as long as a story lasts: from all functions that share the role.
  *
  * @param construct the function, by its construct id
  * @throws Error where the role has no such grant
  */
 export async function without(construct: string, grant: Grant, story: () => Promise<unknown>): Promise<void> {
-  const RoleName = await resourceOf('AWS::IAM::Role', `${construct}Role`);
+  const { Role } = await functionOf(construct);
+  const RoleName = Role?.split('/').at(-1);
   const { PolicyNames: [PolicyName] = [] } = await client.send(new ListRolePoliciesCommand({ RoleName }));
   const named = { RoleName, PolicyName };
   const { PolicyDocument = '' } = await client.send(new GetRolePolicyCommand(named));

@@ -4,9 +4,14 @@ import { routes } from '../../lib/contract/endpoints.ts';
 import { actionsOn, reads, synthesized, writes } from './synthesized.ts';
 
 type Route = { RouteKey: string; Target: { 'Fn::Join': [string, [string, { Ref: string }]] } };
-type Integration = { IntegrationUri: { 'Fn::GetAtt': [string, string] }; PayloadFormatVersion: string };
+type Integration = {
+  IntegrationUri: { 'Fn::GetAtt': [string, string] };
+  PayloadFormatVersion: string;
+  CredentialsArn?: { 'Fn::GetAtt': [string, 'Arn'] };
+};
+type AssumableRole = { AssumeRolePolicyDocument: { Statement: object[] } };
 
-const { resources, logicalId, functionOf, statementsOf, allowedTo } = synthesized();
+const { template, resources, logicalId, functionOf, statementsByRole, statementsOf, allowedTo } = synthesized();
 const integrations = resources<Integration>('AWS::ApiGatewayV2::Integration');
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::Table'));
 
@@ -42,6 +47,21 @@ describe('the API', () => {
 
   it('sends what no row serves to the function that answers 404 and 405', () => {
     expect(targets.$default?.IntegrationUri['Fn::GetAtt'][0]).toBe(logicalId('Unmatched'));
+  });
+
+  it('invokes its functions by one role, which API Gateway alone may assume and which may do nothing else', () => {
+    const roles = new Set(Object.values(targets).map((target) => target?.CredentialsArn?.['Fn::GetAtt'][0]));
+    expect(roles.size).toBe(1);
+    const [role = ''] = roles as Set<string>;
+    expect(resources<AssumableRole>('AWS::IAM::Role')[role]?.Properties.AssumeRolePolicyDocument.Statement).toEqual([
+      { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'apigateway.amazonaws.com' } },
+    ]);
+    const invoked = ['Unmatched', ...rows.map(({ id }) => id)].map((id) => ({ 'Fn::GetAtt': [logicalId(id), 'Arn'] }));
+    const statements = statementsByRole.get(role);
+    expect(statements).toEqual([{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: expect.anything() }]);
+    const [{ Resource } = { Resource: [] }] = statements ?? [];
+    expect(new Set([Resource].flat())).toEqual(new Set(invoked));
+    template.resourcePropertiesCountIs('AWS::Lambda::Permission', { Principal: 'apigateway.amazonaws.com' }, 0);
   });
 
   it.each(guarded.filter(({ row }) => row.method === 'GET'))('lets $id read the table and write nothing', ({ id }) => {

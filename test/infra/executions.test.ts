@@ -2,10 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { consumers } from '../../lib/contract/consumers.ts';
 import { type Statement, synthesized } from './synthesized.ts';
 
-const { resources, functionOf, statementsOf } = synthesized();
-
-/** The policies of a template, each with the roles that have it. */
-type Policy = { Roles: { Ref: string }[]; PolicyDocument: { Statement: Statement[] } };
+const { functions, functionOf, statementsByRole, statementsOf } = synthesized();
 
 const asksModels = ({ Action }: Statement) => [Action].flat().some((action) => /^(bedrock|\*)/.test(action));
 
@@ -22,9 +19,10 @@ describe('models', () => {
   });
 
   it('may be asked beside that by the function of self-improvement, and by no other', () => {
-    const asking = Object.entries(resources<Policy>('AWS::IAM::Policy'))
-      .filter(([, { Properties }]) => Properties.PolicyDocument.Statement.some(asksModels))
-      .map(([id]) => id.replace(/Role.*/, ''));
+    const roles = [...statementsByRole].filter(([, statements]) => statements.some(asksModels)).map(([id]) => id);
+    const asking = Object.entries(functions)
+      .filter(([, { Properties }]) => roles.includes(Properties.Role['Fn::GetAtt'][0]))
+      .map(([id]) => id.replace(/[0-9A-F]{8}$/, ''));
     expect(asking.sort()).toEqual(['ApiSelfImproveAgent', 'PipelineRunExecution']);
   });
 });

@@ -1,9 +1,12 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { functionSources } from '../../infra/aws/bundle.ts';
+import { constructIdOf } from '../../infra/aws/service-function.ts';
+import { consumers } from '../../lib/contract/consumers.ts';
+import { routes } from '../../lib/contract/endpoints.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 
-const { template, functions } = synthesized();
+const { template, functions, functionOf } = synthesized();
 const all = Object.values(functions).map(({ Properties }) => Properties);
 
 describe('the stack', () => {
@@ -45,16 +48,34 @@ describe('every function', () => {
     });
   });
 
-  it('logs JSON to a group of its own, kept for 30 days', () => {
+  it('logs JSON to the group of its role, kept for 30 days', () => {
     template.allResourcesProperties('AWS::Lambda::Function', {
       LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN' },
     });
     template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
-    expect(new Set(all.map(({ LoggingConfig }) => LoggingConfig.LogGroup.Ref)).size).toBe(all.length);
+    const pairs = new Set(
+      all.map(({ Role, LoggingConfig }) => `${Role['Fn::GetAtt'][0]} ${LoggingConfig.LogGroup.Ref}`),
+    );
+    expect(pairs.size).toBe(new Set(all.map(({ Role }) => Role['Fn::GetAtt'][0])).size);
+    expect(pairs.size).toBe(new Set(all.map(({ LoggingConfig }) => LoggingConfig.LogGroup.Ref)).size);
   });
 
-  it('has a role of its own, without managed policies', () => {
-    expect(new Set(all.map(({ Role }) => Role['Fn::GetAtt'][0])).size).toBe(all.length);
+  it('shares its role with exactly the functions that the contract gives the same rights', () => {
+    const sharing = (names: (readonly [string, string])[]) =>
+      [...Map.groupBy(names, ([, by]) => by).values()].map((group) => group.map(([name]) => name).sort()).sort();
+    const byRights = [
+      ['unmatched', 'open'] as const,
+      ...routes.map(([operation, { scope, method, secrets, asksModels }]) => {
+        const rights = scope ? JSON.stringify([method === 'GET', secrets, asksModels]) : 'open';
+        return [operation, rights] as const;
+      }),
+      ...Object.keys(consumers).map((name) => [name, `only ${name}`] as const),
+    ];
+    const byRole = byRights.map(([name]) => [name, functionOf(constructIdOf(name)).Role['Fn::GetAtt'][0]] as const);
+    expect(sharing(byRole)).toEqual(sharing(byRights));
+  });
+
+  it('has a role without managed policies', () => {
     template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
   });
 

@@ -37,11 +37,14 @@ export type FunctionProperties = {
 /** A resource of a template. */
 type Resource<Properties> = { Properties: Properties; DeletionPolicy?: string };
 
-type Policy = { Roles: { Ref: string }[]; PolicyDocument: { Statement: Statement[] } };
+/** Statements as a role has them inline, and as a resource beside it, which names its roles. */
+type PolicyDocument = { PolicyDocument: { Statement: Statement[] } };
+type Role = { Policies?: PolicyDocument[] };
+type Policy = PolicyDocument & { Roles: { Ref: string }[] };
 
-/** A synthesized stack, read by the names that the contract gives. */
-export function synthesized() {
-  const stack = stackOf();
+/** A synthesized stack with these settings, read by the names that the contract gives. */
+export function synthesized(context: Record<string, unknown> = {}) {
+  const stack = stackOf(undefined, context);
   const template = Template.fromStack(stack);
   const resources = <Properties>(type: string) => template.findResources(type) as Record<string, Resource<Properties>>;
   const functions = resources<FunctionProperties>('AWS::Lambda::Function');
@@ -54,13 +57,27 @@ export function synthesized() {
   };
   const functionOf = (id: string) => functions[logicalId(id)]?.Properties as FunctionProperties;
 
+  /** The statements of every role, inline ones and those of policies, by the logical id of the role. */
+  const statementsByRole = new Map(
+    Object.entries(resources<Role>('AWS::IAM::Role')).map(
+      ([
+        id,
+        {
+          Properties: { Policies = [] },
+        },
+      ]) => {
+        const attached = Object.values(resources<Policy>('AWS::IAM::Policy')).filter(({ Properties: { Roles } }) =>
+          Roles.some(({ Ref }) => Ref === id),
+        );
+        const documents = [...Policies, ...attached.map(({ Properties }) => Properties)];
+        return [id, documents.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)];
+      },
+    ),
+  );
+
   /** What the role of a function may and may not do. */
-  const statementsOf = (id: string): Statement[] => {
-    const role = functionOf(id).Role['Fn::GetAtt'][0];
-    return Object.values(resources<Policy>('AWS::IAM::Policy'))
-      .filter(({ Properties }) => Properties.Roles.some(({ Ref }) => Ref === role))
-      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
-  };
+  const statementsOf = (id: string): Statement[] =>
+    statementsByRole.get(functionOf(id).Role['Fn::GetAtt'][0]) as Statement[];
 
   /** The actions of a service that a function is allowed, each with the resource it is allowed on, as text. */
   const allowedTo = (id: string, service: string): string[] =>
@@ -72,7 +89,7 @@ export function synthesized() {
       .filter((allowed) => allowed.startsWith(`${service}:`))
       .sort();
 
-  return { template, resources, functions, logicalId, functionOf, statementsOf, allowedTo };
+  return { template, resources, functions, logicalId, functionOf, statementsByRole, statementsOf, allowedTo };
 }
 
 /** Actions on the attribute `Arn` of a resource, as `allowedTo` writes them. */

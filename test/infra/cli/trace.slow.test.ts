@@ -3,19 +3,27 @@ import { run } from '../../journeys/deployment.ts';
 import { synthesized } from '../synthesized.ts';
 import { type AwsAnswer, stackResources, startAws } from './aws.ts';
 
+const { resources: inTemplate } = synthesized();
+
 /** The log groups of the stack, and as many more as take a second query. */
 const groups = [
-  ...Object.keys(synthesized().resources('AWS::Logs::LogGroup')),
+  ...Object.keys(inTemplate('AWS::Logs::LogGroup')),
   ...Array.from({ length: 50 }, (_, nth) => `ApiMore${nth}Log0123ABCD`),
 ];
-const nameOf = (id: string) => `group-of-${id}`;
-const resources = groups.map((id) => ({ id, type: 'AWS::Logs::LogGroup', name: nameOf(id) }));
-const groupOf = (name: string) => nameOf(groups.find((id) => id.startsWith(name)) as string);
+const nameOf = (id: string) => `Crewboard-${id}-AbCdEf`;
+const named = (type: string, ids: string[]) => ids.map((id) => ({ id, type, name: nameOf(id) }));
+const resources = [
+  ...named('AWS::Logs::LogGroup', groups),
+  ...named('AWS::Lambda::Function', Object.keys(inTemplate('AWS::Lambda::Function'))),
+];
+const nameInAws = (construct: string) =>
+  resources.find(({ id }) => id.replace(/[0-9A-F]{8}$/, '') === construct)?.name as string;
 
-/** A line as Logs Insights answers it. */
-const line = (at: string, group: string, text: string | object) => [
+/** A line as Logs Insights answers it: of a function, or of what has no function, as the access log. */
+const line = (at: string, group: string, text: string | object, lambda?: string) => [
   { field: '@timestamp', value: at },
-  { field: '@log', value: `123456789012:${group}` },
+  { field: '@log', value: `123456789012:${nameInAws(group)}` },
+  { field: '@logStream', value: lambda ? `2026/01/01/${nameInAws(lambda)}[$LATEST]0123456789abcdef` : '0a1b2c3d' },
   { field: '@message', value: typeof text === 'string' ? text : JSON.stringify(text) },
   { field: '@ptr', value: 'x' },
 ];
@@ -37,9 +45,10 @@ async function traced(answers: AwsAnswer['body'][], ...args: string[]) {
 it('tells what the logs of the whole stack say of an id, in order, by function', async () => {
   const error = { level: 'ERROR', message: 'record failed', timestamp: 't', function_name: 'f', record: 'tk_000001' };
   const results = [
-    line('2026-01-01 10:00:01.000', groupOf('PipelinePublishEventsLog'), error),
-    line('2026-01-01 10:00:00.000', groupOf('ApiAccessLog'), { requestId: 'abcdef=', status: '201' }),
-    line('2026-01-01 10:00:02.000', groupOf('ApiCreateTaskLog'), 'no JSON abcdef=\n'),
+    line('2026-01-01 10:00:01.000', 'PipelinePublishEventsLog', error, 'PipelinePublishEvents'),
+    line('2026-01-01 10:00:00.000', 'ApiAccessLog', { requestId: 'abcdef=', status: '201' }),
+    line('2026-01-01 10:00:02.000', 'ApiReadsWritesLog', 'no JSON abcdef=\n', 'ApiCreateTask'),
+    line('2026-01-01 10:00:03.000', 'ApiReadsWritesLog', { message: 'request', requestId: 'abcdef=' }, 'ApiUpdateTask'),
   ];
   const { code, stdout, stderr, queries } = await traced(
     [{ status: 'Running' }, { status: 'Complete', results }, none],
@@ -50,6 +59,7 @@ it('tells what the logs of the whole stack say of an id, in order, by function',
     '2026-01-01 10:00:00.000  AccessLog  {"requestId":"abcdef=","status":"201"}',
     '2026-01-01 10:00:01.000  PublishEvents  ERROR  record failed  {"record":"tk_000001"}',
     '2026-01-01 10:00:02.000  CreateTask  no JSON abcdef=',
+    '2026-01-01 10:00:03.000  UpdateTask  request  {"requestId":"abcdef="}',
   ]);
   expect(queries.flatMap(({ logGroupNames }) => logGroupNames)).toEqual(groups.map(nameOf));
   for (const { logGroupNames } of queries) expect((logGroupNames as string[]).length).toBeLessThanOrEqual(50);

@@ -1,0 +1,59 @@
+import type { Construct } from 'constructs';
+import type { Endpoint, SecretsUse } from '../../lib/contract/endpoint.ts';
+import { mayAskModels } from './model-access.ts';
+import { constructIdOf, type Surroundings } from './service-function.ts';
+import { FunctionRole } from './service-role.ts';
+
+/** A right of a function of the API, beside the right to write to its log group. */
+type Right = 'reads' | 'writes' | SecretsUse | 'asksModels';
+
+/** The rights that an endpoint needs. Open paths read no data; every other endpoint reads tokens, and GET only reads. */
+function rightsOf({ scope, method, secrets, asksModels }: Endpoint): Right[] {
+  if (!scope) return [];
+  return [
+    'reads',
+    ...(method === 'GET' ? [] : (['writes'] as const)),
+    ...(secrets ? [secrets] : []),
+    ...(asksModels ? (['asksModels'] as const) : []),
+  ];
+}
+
+/**
+ * The roles of the API's functions: one for each set of rights that an endpoint needs. Functions share a role, and its
+ * log group, only where they have exactly the same rights.
+ */
+export class ApiRoles {
+  readonly #scope: Construct;
+  readonly #surroundings: Surroundings;
+  readonly #roles = new Map<string, FunctionRole>();
+
+  /** @param scope the construct that the roles belong to */
+  constructor(scope: Construct, surroundings: Surroundings) {
+    this.#scope = scope;
+    this.#surroundings = surroundings;
+  }
+
+  /** Returns the role for the function of an endpoint. */
+  of(row: Endpoint): FunctionRole {
+    return this.withRights(rightsOf(row));
+  }
+
+  /** Returns the role that has exactly these rights; its construct is named after them, as `ReadsWritesRole`. */
+  withRights(rights: readonly Right[]): FunctionRole {
+    const name = rights.map(constructIdOf).join('') || 'Open';
+    const known = this.#roles.get(name);
+    if (known) return known;
+    const role = new FunctionRole(this.#scope, name, this.#surroundings.settings);
+    for (const right of rights) this.#grant(right, role);
+    this.#roles.set(name, role);
+    return role;
+  }
+
+  #grant(right: Right, role: FunctionRole): void {
+    const { table, secretsKey, settings } = this.#surroundings;
+    if (right === 'reads') table.allowReads(role);
+    else if (right === 'writes') table.allowWrites(role);
+    else if (right === 'asksModels') role.addToPrincipalPolicy(mayAskModels(settings.emulator));
+    else secretsKey.allow(role, right);
+  }
+}
