@@ -11,8 +11,9 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { QueueName } from '../../lib/contract/deployment.ts';
@@ -54,12 +55,12 @@ export class Monitoring extends Construct {
     super(scope, id);
     const { settings } = watched;
     const watches = watchesOf(this, watched);
-    const topic = settings.alarmEmail && this.topicFor(settings.alarmEmail);
+    const actions = this.topicsOf(settings).map((topic) => new SnsAction(topic));
     for (const watch of watches) {
       if (settings.emulator && watch.metric instanceof MathExpression) continue;
       const alarm = this.alarmOf(watch);
-      if (topic) alarm.addAlarmAction(new SnsAction(topic));
-      if (topic) alarm.addOkAction(new SnsAction(topic));
+      alarm.addAlarmAction(...actions);
+      alarm.addOkAction(...actions);
     }
     new Dashboard(this, 'Dashboard', {
       dashboardName: Stack.of(this).stackName,
@@ -91,8 +92,27 @@ export class Monitoring extends Construct {
     });
   }
 
+  /** Returns the topics that alarms publish to: an existing one, one of the stack that mails an address, or both. */
+  private topicsOf({ alarmEmail, alarmTopicArn }: Settings): ITopic[] {
+    return [
+      ...(alarmTopicArn ? [Topic.fromTopicArn(this, 'ExistingAlarms', alarmTopicArn)] : []),
+      ...(alarmEmail ? [this.topicFor(alarmEmail)] : []),
+    ];
+  }
+
+  /** Creates a topic that mails an address, and lets the alarms of this account publish to it. */
   private topicFor(email: string): Topic {
     const topic = new Topic(this, 'Alarms', { enforceSSL: true });
+    // `enforceSSL` writes a policy with one Deny. It replaces the default policy, which let CloudWatch publish.
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'AllowAlarms',
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    );
     topic.addSubscription(new EmailSubscription(email));
     return topic;
   }

@@ -102,6 +102,13 @@ const schema = v.object({
   ),
   /** Who is told of alarms. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
+  /** The ARN of an existing SNS topic that alarms publish to. Its policy must let CloudWatch publish (docs/deploying.md). */
+  alarmTopicArn: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^arn:[\w-]+:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, 'must be the ARN of a standard SNS topic'),
+    ),
+  ),
   /** A stack to throw away: it takes its data along. */
   ephemeral: v.optional(flag, false),
   /** For an emulator of AWS on this machine: leaves out what it refuses, and has what it alone asks for. Never for an account. */

@@ -41,7 +41,7 @@ function noSetting(name: string, known: ReadonlySet<string>): Finding {
 }
 
 function doubtsAbout(settings: Settings) {
-  const { ephemeral, emulator, alarmEmail, corsOrigins, runningCap } = settings;
+  const { ephemeral, emulator, alarmEmail, alarmTopicArn, corsOrigins, runningCap } = settings;
   const runsAtOnce = pollingOf(settings.lambdaConcurrency, settings.queues).executions.concurrency;
   const doubts: (Finding | false)[] = [
     ephemeral && {
@@ -54,11 +54,12 @@ function doubtsAbout(settings: Settings) {
       what: 'The stack is for an emulator: what that refuses is left out.',
       todo: 'Leave out -c emulator in an account.',
     },
-    !alarmEmail && {
-      state: 'warning',
-      what: 'Nobody is told of alarms.',
-      todo: 'Give -c alarmEmail=NAME@EXAMPLE.COM, and confirm the mail that AWS sends.',
-    },
+    !alarmEmail &&
+      !alarmTopicArn && {
+        state: 'warning',
+        what: 'Nobody is told of alarms.',
+        todo: 'Give -c alarmEmail=NAME@EXAMPLE.COM, and confirm the mail that AWS sends, or -c alarmTopicArn=ARN.',
+      },
     (corsOrigins?.includes('*') ?? false) && {
       state: 'warning',
       what: 'Pages of every origin may call the API.',

@@ -22,7 +22,6 @@ type AlarmProperties = {
   ComparisonOperator: string;
   Dimensions?: { Name: string; Value: unknown }[];
   Metrics?: Query[];
-  AlarmActions?: unknown[];
   TreatMissingData: string;
 };
 
@@ -112,17 +111,6 @@ describe('the alarms', () => {
     }
     template.allResourcesProperties('AWS::Lambda::Function', {
       Environment: { Variables: Match.objectLike({ POWERTOOLS_SERVICE_NAME: 'Crewboard' }) },
-    });
-  });
-
-  it('tell nobody, unless an address is set; then they mail it, and say when it is over', () => {
-    for (const { AlarmActions } of alarms) expect(AlarmActions).toBeUndefined();
-    template.resourceCountIs('AWS::SNS::Topic', 0);
-    const told = Template.fromStack(stackOf(undefined, { alarmEmail: 'ops@example.com' }));
-    told.hasResourceProperties('AWS::SNS::Subscription', { Protocol: 'email', Endpoint: 'ops@example.com' });
-    told.allResourcesProperties('AWS::CloudWatch::Alarm', {
-      AlarmActions: [Match.anyValue()],
-      OKActions: [Match.anyValue()],
     });
   });
 

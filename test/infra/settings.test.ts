@@ -61,6 +61,8 @@ describe('the settings of a stack', () => {
     ['corsOrigins', 'https://a.example/path', 'must be * or origins'],
     ['corsOrigins', 'a.example', 'must be * or origins'],
     ['alarmEmail', 'nobody', 'an e-mail address'],
+    ['alarmTopicArn', 'on-call', 'the ARN of a standard SNS topic'],
+    ['alarmTopicArn', 'arn:aws:sns:eu-central-1:111122223333:on-call.fifo', 'the ARN of a standard SNS topic'],
     ['ephemeral', 'yes', 'true or false'],
     ['ephemeral', '', 'true or false'],
   ])('refuse %s = %j, and say what it should be', (name, value, words) => {

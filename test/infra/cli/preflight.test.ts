@@ -47,6 +47,11 @@ describe('settings', () => {
     expect(find({ alarmEmail, ...context })).toEqual([fine, expect.stringMatching(doubt)]);
   });
 
+  it('does not doubt alarms that go to an existing topic', () => {
+    const alarmTopicArn = 'arn:aws:sns:eu-central-1:111122223333:on-call';
+    expect(find({ alarmTopicArn })).toEqual([fine]);
+  });
+
   it.each([{ ephemeral: 'false' }, { emulator: '0' }, { corsOrigins: 'https://board.example' }, { runningCap: 100 }])(
     '%o are not',
     (context) => {
