@@ -132,9 +132,7 @@ function watchesOf(
       name: 'api-errors',
       hurts: 'Callers of the API get answers of 5xx: their requests fail.',
       figure: 'share of requests',
-      // Every request counts 1 or 0, so the average is the share: AWS recommends it of this metric, there to be 5 % at
-      // most (CloudWatch User Guide, "Recommended alarms", Amazon API Gateway).
-      metric: api.metric('5xx', Stats.AVERAGE, period),
+      metric: errorShare(api),
       threshold: 0.01,
       during: { periods: 2, of: 3 },
     },
@@ -206,6 +204,21 @@ function watchesOf(
       threshold: Math.max(100, settings.throttleRate),
     },
   ];
+}
+
+/** Where fewer requests than these come in a period, the share of errors is computed as if so many had come. */
+const fewestRequests = 100;
+
+/**
+ * The share of requests that fail with a 5xx. With few requests one failure would be a large share; `fewestRequests`
+ * keeps a single failure below the threshold without hiding several, even where every request fails.
+ */
+function errorShare(api: Api): MathExpression {
+  return new MathExpression({
+    expression: `errors / IF(requests < ${fewestRequests}, ${fewestRequests}, requests)`,
+    usingMetrics: { errors: api.metric('5xx', Stats.SUM, period), requests: api.metric('Count', Stats.SUM, period) },
+    period,
+  });
 }
 
 /** Requests without a good token, counted in the log of the API. */

@@ -11,7 +11,10 @@ it('the page is what is computed; npm run costs writes it anew', () => {
 });
 
 /** What is over its goal, and why, until it is not. */
-const over: string[] = [];
+const over: string[] = [
+  // Ten metrics of alarms are free, and the stack needs more: each of the others costs 10 cents a month.
+  'a month at rest',
+];
 
 it.each(goals)('$what costs no more than it is to cost, or is known to', ({ what, most, dollars }) => {
   expect(dollars > most).toBe(over.includes(what));

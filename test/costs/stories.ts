@@ -107,7 +107,7 @@ const monthSeconds = 30 * 86_400;
 export const standing = {
   keys: 1,
   /** Metrics that alarms look at. */
-  alarmMetrics: 10,
+  alarmMetrics: 11,
   /** Queues that call a function. */
   polledQueues: Object.values(consumers)
     .flatMap((consumer): readonly object[] => consumer.sources)

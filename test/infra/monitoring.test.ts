@@ -9,7 +9,8 @@ import { assumptions } from '../costs/model.ts';
 import { standing } from '../costs/stories.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 
-type Query = { Expression?: string; Id: string };
+type MetricStat = { Stat: string; Metric: { MetricName: string; Namespace: string; Dimensions: unknown[] } };
+type Query = { Expression?: string; Id: string; MetricStat?: MetricStat };
 type AlarmProperties = {
   AlarmName: string;
   AlarmDescription: string;
@@ -84,17 +85,52 @@ describe('the alarms', () => {
     });
   });
 
-  it.each([
-    ['api-errors', '5xx', 'GreaterThanThreshold', 0.01, 2],
-    ['delivery-success', 'AttemptsDelivered', 'LessThanThreshold', 0.5, 3],
-  ])('look at a share in %s: the average of %s, %s %d in %d of three periods', (name, metric, compared, share, of) => {
-    expect(alarmOf(name)).toMatchObject({
-      MetricName: metric,
+  it('look at the average of what each attempt counts in delivery-success', () => {
+    expect(alarmOf('delivery-success')).toMatchObject({
+      MetricName: 'AttemptsDelivered',
       Statistic: 'Average',
-      ComparisonOperator: compared,
-      Threshold: share,
-      DatapointsToAlarm: of,
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 0.5,
+      DatapointsToAlarm: 3,
       EvaluationPeriods: 3,
+    });
+  });
+
+  describe('of api-errors', () => {
+    const alarm = alarmOf('api-errors');
+    const [{ Expression: formula = '' } = {}, ...metrics] = alarm?.Metrics ?? [];
+    const metricOf = (id: string) => metrics.find(({ Id }) => Id === id)?.MetricStat;
+
+    it('divides the sum of 5xx by the sum of all requests of the API', () => {
+      expect(metrics).toHaveLength(2);
+      expect(metricOf('errors')).toMatchObject({
+        Stat: 'Sum',
+        Metric: { MetricName: '5xx', Namespace: 'AWS/ApiGateway' },
+      });
+      expect(metricOf('requests')).toMatchObject({ Stat: 'Sum', Metric: { MetricName: 'Count' } });
+      expect(metricOf('requests')?.Metric.Dimensions).toEqual(metricOf('errors')?.Metric.Dimensions);
+    });
+
+    it.each([
+      { errors: 0, requests: 0, raises: false },
+      { errors: 1, requests: 1, raises: false },
+      { errors: 1, requests: 99, raises: false },
+      { errors: 2, requests: 2, raises: true },
+      { errors: 2, requests: 150, raises: true },
+      { errors: 10, requests: 1_000, raises: false },
+      { errors: 11, requests: 1_000, raises: true },
+    ])('raises at $errors errors of $requests requests: $raises', ({ errors, requests, raises }) => {
+      const IF = (holds: boolean, yes: number, no: number) => (holds ? yes : no);
+      const share = new Function('errors', 'requests', 'IF', `return ${formula}`)(errors, requests, IF);
+      expect(share > (alarm?.Threshold ?? 0)).toBe(raises);
+    });
+
+    it('needs two of three periods', () => {
+      expect(alarm).toMatchObject({
+        DatapointsToAlarm: 2,
+        EvaluationPeriods: 3,
+        ComparisonOperator: 'GreaterThanThreshold',
+      });
     });
   });
 
