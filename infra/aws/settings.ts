@@ -72,6 +72,8 @@ const schema = v.object({
   lambdaConcurrency: v.optional(number(10, 1_000_000), usualLambdaConcurrency),
   /** Batch size and concurrency of queues, instead of the defaults that are derived from `lambdaConcurrency`. */
   queues: v.optional(polling, {}),
+  /** How many minutes an execution may wait for its first worker. */
+  waitingLimitMinutes: v.optional(number(1, 1_440), 60),
   /** How many days logs are kept. */
   logRetentionDays: v.optional(
     v.pipe(number(1, 3653), v.picklist(retentions, `must be one of ${retentions.join(', ')}`)),
@@ -139,11 +141,18 @@ export function stackNameOf({ stage, ephemeral }: Pick<Settings, 'stage' | 'ephe
 }
 
 /** What the functions are told of the settings. */
-export function variablesOf({ defaultModel, modelRegion, retryLadder, runningCap }: Settings): Record<string, string> {
+export function variablesOf({
+  defaultModel,
+  modelRegion,
+  retryLadder,
+  runningCap,
+  waitingLimitMinutes,
+}: Settings): Record<string, string> {
   return {
     [environment.defaultModel]: defaultModel,
     [environment.retryLadder]: retryLadder,
     [environment.runningCap]: String(runningCap),
+    [environment.waitingLimit]: String(waitingLimitMinutes),
     ...(modelRegion && { [environment.modelRegion]: modelRegion }),
   };
 }

@@ -60,6 +60,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.modelEndpoint]: model.endpoint ?? '',
       ...(settings.retryLadder !== undefined && { [environment.retryLadder]: settings.retryLadder }),
       ...(settings.runningCap !== undefined && { [environment.runningCap]: settings.runningCap }),
+      ...(settings.waitingLimit !== undefined && { [environment.waitingLimit]: settings.waitingLimit }),
       [environment.secretsKeyFile]: data.path('secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
     });

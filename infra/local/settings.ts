@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { readRunningCap } from '../../lib/agents/executions.ts';
+import { readWaitingLimit } from '../../lib/agents/runs.ts';
 import { environment } from '../../lib/contract/deployment.ts';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
@@ -20,6 +21,8 @@ export type Settings = {
   retryLadder: string | undefined;
   /** How many executions of an organization may run at once; the standard number if unset. */
   runningCap: string | undefined;
+  /** How many minutes an execution may wait for its first worker; the standard number if unset. */
+  waitingLimit: string | undefined;
   /** What answers agents. */
   model: ModelSettings;
 };
@@ -41,10 +44,12 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   const receivers = variables[environment.allowedReceivers] ?? 'localhost:*,127.0.0.1:*';
   const retryLadder = variables[environment.retryLadder] || undefined;
   const runningCap = variables[environment.runningCap] || undefined;
+  const waitingLimit = variables[environment.waitingLimit] || undefined;
   try {
     allowedReceivers(receivers);
     readLadder(retryLadder);
     readRunningCap(runningCap);
+    readWaitingLimit(waitingLimit);
   } catch (error) {
     throw new Problem((error as Error).message);
   }
@@ -55,6 +60,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     allowedReceivers: receivers,
     retryLadder,
     runningCap,
+    waitingLimit,
     model: readModelSettings(variables),
   };
 }

@@ -1,10 +1,10 @@
 import type { GateResult, QualityGates } from '../contract/executions.ts';
 import type { Model } from '../model/converse.ts';
 import type { AgentStore, PreparedAgent } from '../table/agents.ts';
-import type { RunningExecution } from '../table/execution-items.ts';
+import type { Progress, RunningExecution } from '../table/execution-items.ts';
 import type { ExecutionStore } from '../table/executions.ts';
 import type { TaskStore } from '../table/tasks.ts';
-import { ask, type Pause } from './asking.ts';
+import { type Answered, ask, type Pause } from './asking.ts';
 import { requestOf, reviewOf, selfTestPrompt, systemPromptOf, verdictOf } from './prompts.ts';
 import type { CatalogueSkill } from './skill-catalogue.ts';
 import { qaReviewer } from './system-agents.ts';
@@ -12,11 +12,20 @@ import { qaReviewer } from './system-agents.ts';
 /** What only the function that runs executions has: the models, and the skills of this deployment. */
 export type Tools = { model: Model; catalogue: readonly CatalogueSkill[] };
 
-/** What an execution has come to. */
+/** How an execution ends. */
 export type Result = QualityGates & { tokensUsed: number; throttles: number } & (
     | { status: 'completed'; output: string }
     | { status: 'failed'; error: string }
   );
+
+/** A model throttles: the worker gives its lease back, and another goes on later with what is kept here. */
+export type Throttled = {
+  status: 'throttled';
+  progress: Progress;
+  /** The model's answer, where it is not stored yet. */
+  output: string | undefined;
+  throttles: number;
+};
 
 /** A fault of a model that may pass is met so often in the work; a gate is asked once, for a person can look instead. */
 const triesOfWork = 3;
@@ -35,75 +44,114 @@ const longestOutputBytes = 1_000_000;
  */
 export const longestOutputPayload = 5_000_000;
 
+/**
+ * How long a worker waits for a throttled model, in milliseconds, before it gives its lease back. A worker occupies one
+ * of the places that all organizations share.
+ */
+const patienceMs = 5_000;
+
+const noProgress: Progress = { waits: 0, faults: 0, tokens: 0, verdicts: {} };
+
 /** An execution that failed; nobody judges what it may have made. */
 export function failed(error: string, { tokens, throttles } = { tokens: 0, throttles: 0 }): Result {
   return { status: 'failed', error, tokensUsed: tokens, throttles, selfTest: 'skipped', qaReview: 'skipped' };
 }
 
 /**
- * Does the work of an execution: asks its agent's model, then has what it hands in judged by the two gates.
+ * Does the work of an execution: asks its agent's model, then has the answer judged by the two gates. It goes on with
+ * what earlier workers did before they gave their leases back.
  *
  * @param signal aborts when the time is up, or the execution is lost
- * @returns what it has come to; `undefined` where its agent was deleted, whose purge does the rest
+ * @returns how it ends, or that a model throttles; `undefined` where its agent was deleted, whose purge does the rest
  */
 export async function work(
   execution: RunningExecution,
   { store, agents, tasks, pause }: { store: ExecutionStore; agents: AgentStore; tasks: TaskStore; pause: Pause },
   { model, catalogue }: Tools,
   signal: AbortSignal,
-): Promise<Result | undefined> {
-  const { organization, agentId, agentName, taskId } = execution;
+): Promise<Result | Throttled | undefined> {
+  const { organization, agentId, agentName, taskId, progress: before = noProgress } = execution;
   // All that is needed is read before a model is paid for.
-  const [prepared, asked, task, reviewer] = await Promise.all([
+  const [prepared, asked, task, reviewer, stored] = await Promise.all([
     agents.prepared(organization, agentName),
     store.asked(execution),
     taskId === undefined ? undefined : tasks.get(organization, taskId),
     agents.prepared(organization, qaReviewer),
+    store.storedOutput(execution),
   ]);
   if (!asked || prepared?.agent.id !== agentId) return undefined;
 
   const given = { ...asked, task, delegatedBy: execution.delegatedBy };
-  const answered = await ask(
-    model,
-    {
-      model: execution.model,
-      system: systemPromptOf(prepared, catalogue),
-      user: requestOf(given),
-      maxTokens: maxTokensOfWork,
-      signal,
-    },
-    pause,
-    triesOfWork,
-  );
-  if (answered.kind === 'aborted') return failed('deadline', answered);
-  if (answered.kind === 'failed') return failed(answered.error, answered);
+  const answered: Answered =
+    stored === undefined
+      ? await ask(
+          model,
+          {
+            model: execution.model,
+            system: systemPromptOf(prepared, catalogue),
+            user: requestOf(given),
+            maxTokens: maxTokensOfWork,
+            signal,
+          },
+          pause,
+          triesOfWork,
+          { faults: before.faults, patienceMs },
+        )
+      : { kind: 'text', text: stored, tokens: 0, throttles: 0 };
+  const spent = { tokens: before.tokens + answered.tokens, throttles: answered.throttles };
+  if (answered.kind === 'aborted') return failed('deadline', spent);
+  if (answered.kind === 'failed') return failed(answered.error, spent);
+  if (answered.kind === 'throttled')
+    return {
+      status: 'throttled',
+      progress: { ...before, waits: before.waits + 1, faults: answered.faults, tokens: spent.tokens },
+      output: undefined,
+      throttles: spent.throttles,
+    };
   const output = answered.text.toWellFormed();
-  if (isTooLong(output)) return failed('The answer of the model was longer than it may be.', answered);
+  if (isTooLong(output)) return failed('The answer of the model was longer than it may be.', spent);
 
   const user = reviewOf(given, output);
+  const { verdicts } = before;
   const [selfTest, qaReview] = await Promise.all([
-    gate({ model: execution.model, system: selfTestPrompt }),
+    gate(verdicts.selfTest, { model: execution.model, system: selfTestPrompt }),
     mayReview(reviewer, agentId)
-      ? gate({ model: reviewer.agent.model, system: systemPromptOf(reviewer, catalogue) })
-      : notAsked,
+      ? gate(verdicts.qaReview, { model: reviewer.agent.model, system: systemPromptOf(reviewer, catalogue) })
+      : judged('skipped'),
   ]);
+  const tokensUsed = spent.tokens + selfTest.tokens + qaReview.tokens;
+  const throttles = spent.throttles + selfTest.throttles + qaReview.throttles;
+  if (selfTest.verdict === undefined || qaReview.verdict === undefined)
+    return {
+      status: 'throttled',
+      progress: {
+        waits: before.waits + 1,
+        faults: 0,
+        tokens: tokensUsed,
+        verdicts: {
+          ...(selfTest.verdict && { selfTest: selfTest.verdict }),
+          ...(qaReview.verdict && { qaReview: qaReview.verdict }),
+        },
+      },
+      output: stored === undefined ? output : undefined,
+      throttles,
+    };
   return {
     status: 'completed',
     output,
-    tokensUsed: answered.tokens + selfTest.tokens + qaReview.tokens,
-    throttles: answered.throttles + selfTest.throttles + qaReview.throttles,
+    tokensUsed,
+    throttles,
     selfTest: selfTest.verdict,
     qaReview: qaReview.verdict,
   };
 
-  /** Fails closed: what gives no verdict, in time, has not passed. */
-  async function gate(judge: { model: string; system: string }): Promise<Judged> {
-    const answer = await ask(model, { ...judge, user, maxTokens: maxTokensOfGate, signal }, pause, triesOfGate);
-    return {
-      verdict: answer.kind === 'text' ? verdictOf(answer.text) : 'skipped',
-      tokens: answer.tokens,
-      throttles: answer.throttles,
-    };
+  /** Fails closed: what gives no verdict, in time, has not passed. A gate that was answered before is not asked again. */
+  async function gate(known: GateResult | undefined, judge: { model: string; system: string }): Promise<Judged> {
+    if (known) return judged(known);
+    const question = { ...judge, user, maxTokens: maxTokensOfGate, signal };
+    const answer = await ask(model, question, pause, triesOfGate, { patienceMs });
+    if (answer.kind === 'throttled') return judged(undefined, answer);
+    return judged(answer.kind === 'text' ? verdictOf(answer.text) : 'skipped', answer);
   }
 }
 
@@ -112,9 +160,12 @@ function isTooLong(output: string): boolean {
   return Buffer.byteLength(JSON.stringify(JSON.stringify(output))) > longestOutputPayload;
 }
 
-type Judged = { verdict: GateResult; tokens: number; throttles: number };
+/** What a gate said; `verdict` is `undefined` where its model throttles. */
+type Judged = { verdict: GateResult | undefined; tokens: number; throttles: number };
 
-const notAsked: Judged = { verdict: 'skipped', tokens: 0, throttles: 0 };
+function judged(verdict: GateResult | undefined, { tokens, throttles } = { tokens: 0, throttles: 0 }): Judged {
+  return { verdict, tokens, throttles };
+}
 
 /** Nobody reviews its own work, and an organization can set its reviewer inactive. */
 function mayReview(reviewer: PreparedAgent | undefined, runner: string): reviewer is PreparedAgent {

@@ -1,11 +1,17 @@
-import { openRuns } from '../agents/runs.ts';
+import { openRuns, readWaitingLimit } from '../agents/runs.ts';
+import { openRunWakeUps } from '../agents/wake-ups.ts';
+import { environment } from '../contract/deployment.ts';
 import { openTaskStore } from '../table/tasks.ts';
 import { appOf } from './base.ts';
 import { pause } from './pause.ts';
+import { queueOf } from './queues.ts';
 import { agentStoreOf, executionStoreOf } from './stores.ts';
 
 /** The app of functions that carry executions out. */
 export const runsApp = appOf((base) => {
   const [store, agents, tasks] = [executionStoreOf(base), agentStoreOf(base), openTaskStore(base.table)];
-  return { runs: openRuns({ store, agents, tasks, clock: base.clock, pause }) };
+  const { clock, variables } = base;
+  const waitingLimitMs = readWaitingLimit(variables[environment.waitingLimit] || undefined);
+  const { wake } = openRunWakeUps({ store, queue: queueOf(base, 'executions'), clock });
+  return { runs: openRuns({ store, agents, tasks, wake, waitingLimitMs, clock, pause }) };
 });

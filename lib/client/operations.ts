@@ -266,7 +266,7 @@ export type Execution = {
   tokensUsed?: number;
   model: string;
   qualityGates: QualityGates;
-  /** Why it failed; only of a failed one. */
+  /** Why it failed; only of a failed one. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes have passed since a worker first took it. `lost`: two workers were lost. Otherwise a sentence. */
   error?: string;
   /** The delegation that it was started by. */
   delegationId?: string;

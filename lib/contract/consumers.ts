@@ -55,7 +55,8 @@ export const consumers = {
     timeoutSeconds: 660,
     // It waits for a model nearly all its time.
     memoryMegabytes: 256,
-    sendsTo: [],
+    // An execution whose model throttles is sent again, for later.
+    sendsTo: ['executions'],
     asksModels: true,
   },
   purgeAgent: { sources: [{ queue: 'purges' }], timeoutSeconds: 300, sendsTo: [] },

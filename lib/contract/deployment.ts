@@ -29,6 +29,8 @@ export const environment = {
   secretsKeyId: 'SECRETS_KEY_ID',
   /** How many executions of an organization may run at once. */
   runningCap: 'RUNNING_CAP',
+  /** How many minutes an execution may wait for its first worker. */
+  waitingLimit: 'WAITING_LIMIT_MINUTES',
   /** The model of agents that name none, as Bedrock knows it. */
   defaultModel: 'DEFAULT_MODEL',
   /** The region of Bedrock where models are asked, if not the function's own. */

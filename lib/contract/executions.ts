@@ -109,7 +109,12 @@ export const Execution = v.object({
   tokensUsed: v.optional(described(count, 'Tokens of all calls to models, quality gates included.')),
   model: v.string(),
   qualityGates: QualityGates,
-  error: v.optional(described(v.string(), 'Why it failed; only of a failed one.')),
+  error: v.optional(
+    described(
+      v.string(),
+      'Why it failed; only of a failed one. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes have passed since a worker first took it. `lost`: two workers were lost. Otherwise a sentence.',
+    ),
+  ),
   delegationId: v.optional(described(DelegationId, 'The delegation that it was started by.')),
 });
 export type Execution = v.InferOutput<typeof Execution>;

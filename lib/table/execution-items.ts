@@ -1,5 +1,11 @@
 import type { Delegation } from '../contract/delegations.ts';
-import type { Execution, ExecutionListItem, ExecutionStatus, GateResult } from '../contract/executions.ts';
+import type {
+  Execution,
+  ExecutionListItem,
+  ExecutionStatus,
+  GateResult,
+  QualityGates,
+} from '../contract/executions.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { dueEntry } from './due.ts';
@@ -28,14 +34,30 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'>
   depth?: number;
   /** The request that has started it, as far as it is known. */
   requestId?: string;
-  /** How often a worker has taken it in hand. */
+  /** How many leases of it were not given back: that of the worker which works on it now, and those of lost workers. */
   claims: number;
-  /** Names the worker's hold on it: only who holds it may say how it ends. */
+  /** Names the lease of the worker that works on it: only that worker may end it. */
   claim?: string;
-  /** Until when a worker has it in hand; ISO 8601. */
+  /** Until when no other worker may lease it; ISO 8601. */
   leaseUntil?: string;
+  /** When a worker first leased it; ISO 8601. Absent before that, and on items of versions before this attribute. */
+  firstLeasedAt?: string;
+  /** What its workers did before they gave their leases back. */
+  progress?: Progress;
   /** How many items its output has, so that a read knows whether it has met them all. */
   outputParts?: number;
+};
+
+/** What is kept of an execution whose worker gave its lease back because a model throttled. */
+export type Progress = {
+  /** How many leases were given back. */
+  waits: number;
+  /** How many passing faults the model had that does the work. */
+  faults: number;
+  /** Tokens of all calls to models. */
+  tokens: number;
+  /** The verdicts of the gates that were answered. */
+  verdicts: Partial<QualityGates>;
 };
 
 /** An execution that runs. */
@@ -92,12 +114,15 @@ export function delegationItem({ organization, id, delegationId = '', delegatedB
 }
 
 /** The delegation that an item stores, and where it stands as the execution stands. */
-export function delegationFrom({ fromAgent, toAgent, sk }: Item, { status, claims }: ExecutionHead): Delegation {
+export function delegationFrom(
+  { fromAgent, toAgent, sk }: Item,
+  { status, claims, firstLeasedAt }: ExecutionHead,
+): Delegation {
   return {
     delegationId: `dl_${sk}`,
     fromAgent: fromAgent as string,
     toAgent: toAgent as string,
-    status: status === 'running' && claims === 0 ? 'accepted' : status,
+    status: status === 'running' && claims === 0 && firstLeasedAt === undefined ? 'accepted' : status,
   };
 }
 
@@ -139,14 +164,24 @@ export function wholeExecution(items: readonly Item[]): (Execution & { agentId: 
   const [head, asked] = [named('M'), named('IN')];
   if (!head || !asked) return undefined;
   const { selfTest, qaReview, outputParts = 0, ...rest } = executionFrom(head);
-  const parts = items.filter(({ sk }) => (sk as string).startsWith('OUT#')).sort((a, b) => partOf(a) - partOf(b));
-  if (parts.length < outputParts) throw new Stale();
+  const output = outputFrom(items, outputParts);
   return {
     ...rest,
     input: askedFrom(asked).input,
-    ...(rest.status === 'completed' && { output: parts.map(({ text }) => text).join('') }),
+    ...(rest.status === 'completed' && { output }),
     qualityGates: { selfTest, qaReview },
   };
+}
+
+/**
+ * The output that items of an execution's partition hold; other items are passed over.
+ *
+ * @throws `Stale` when fewer parts are among them than the head says
+ */
+export function outputFrom(items: readonly Item[], outputParts: number): string {
+  const parts = items.filter(({ sk }) => (sk as string).startsWith('OUT#')).sort((a, b) => partOf(a) - partOf(b));
+  if (parts.length < outputParts) throw new Stale();
+  return parts.map(({ text }) => text).join('');
 }
 
 function partOf({ sk }: Item): number {

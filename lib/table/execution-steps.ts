@@ -1,6 +1,6 @@
 import { tableSchema } from '../contract/deployment.ts';
 import { ulidOf } from '../contract/ids.ts';
-import type { Ending, ExecutionHead, RunningExecution } from './execution-items.ts';
+import type { Ending, ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
 import { keys } from './keys.ts';
 import type { Otherwise, Write } from './transact.ts';
 
@@ -14,7 +14,7 @@ const { partitionKey, sortKey } = tableSchema.dueIndex;
 const headKey = ({ organization, id }: Pick<ExecutionHead, 'organization' | 'id'>) =>
   keys.executionHead(organization, ulidOf(id));
 
-/** The write that takes an execution in hand, if it runs and nobody else holds it, and counts that. */
+/** The write that leases an execution, if it runs and is not leased, counts that, and notes when it was first done. */
 export function claimWrite(
   execution: Pick<ExecutionHead, 'organization' | 'id'>,
   { claim, now, until }: { claim: string; now: string; until: string },
@@ -23,7 +23,8 @@ export function claimWrite(
   return {
     Update: {
       Key: headKey(execution),
-      UpdateExpression: 'SET claim = :claim, leaseUntil = :until, #dueAt = :until ADD claims :one',
+      UpdateExpression:
+        'SET claim = :claim, leaseUntil = :until, #dueAt = :until, firstLeasedAt = if_not_exists(firstLeasedAt, :now) ADD claims :one',
       ConditionExpression: '#status = :running AND (attribute_not_exists(leaseUntil) OR leaseUntil <= :now)',
       ExpressionAttributeNames: { '#status': 'status', '#dueAt': sortKey },
       ExpressionAttributeValues: { ':claim': claim, ':until': until, ':now': now, ':running': 'running', ':one': 1 },
@@ -33,17 +34,17 @@ export function claimWrite(
   };
 }
 
-/** A write to an execution that is in this worker's hand; `Lost` where it is not. */
+/** A write to an execution that this worker has leased; `Lost` where it has not. */
 export function heldWrite(
   execution: RunningExecution,
-  { set, remove }: { set: string; remove?: string },
+  { set, remove, add }: { set: string; remove?: string; add?: string },
   values: Record<string, unknown>,
   names: Record<string, string> = {},
 ): Write {
   return {
     Update: {
       Key: headKey(execution),
-      UpdateExpression: `SET ${set}${remove ? ` REMOVE ${remove}` : ''}`,
+      UpdateExpression: `SET ${set}${remove ? ` REMOVE ${remove}` : ''}${add ? ` ADD ${add}` : ''}`,
       ConditionExpression: '#status = :running AND claim = :claim',
       ExpressionAttributeNames: { '#status': 'status', '#dueAt': sortKey, ...names },
       ExpressionAttributeValues: { ':running': 'running', ':claim': execution.claim, ...values },
@@ -52,6 +53,34 @@ export function heldWrite(
   };
 }
 
+/**
+ * The write that gives a lease back before the execution has ended, and keeps what was done. No worker may lease it
+ * before `until`; it does not count as lost.
+ */
+export function giveBackWrite(
+  execution: RunningExecution,
+  { until, dueAt, progress, outputParts }: GivenBack & { outputParts: number },
+): Write {
+  return heldWrite(
+    execution,
+    {
+      set: `leaseUntil = :until, #dueAt = :dueAt, progress = :progress${outputParts > 0 ? ', outputParts = :parts' : ''}`,
+      remove: 'claim',
+      add: 'claims :minusOne',
+    },
+    {
+      ':until': until,
+      ':dueAt': dueAt,
+      ':progress': progress,
+      ':minusOne': -1,
+      ...(outputParts > 0 && { ':parts': outputParts }),
+    },
+  );
+}
+
+/** How a lease is given back: from when on another worker may lease the execution, when the sweeper looks at it, and what was done. */
+export type GivenBack = { until: string; dueAt: string; progress: Progress };
+
 /** The write that ends an execution, and takes it out of the worker's hand and the sweeper's index. */
 export function endWrite(execution: RunningExecution, ending: Ending & Pick<ExecutionHead, 'outputParts'>): Write {
   const fields = Object.entries(ending);
@@ -59,7 +88,7 @@ export function endWrite(execution: RunningExecution, ending: Ending & Pick<Exec
     execution,
     {
       set: fields.map(([field]) => `#${field} = :new_${field}`).join(', '),
-      remove: 'claim, leaseUntil, #due, #dueAt',
+      remove: `claim, leaseUntil, #due, #dueAt${execution.progress ? ', progress' : ''}`,
     },
     Object.fromEntries(fields.map(([field, value]) => [`:new_${field}`, value])),
     { '#due': partitionKey, ...Object.fromEntries(fields.map(([field]) => [`#${field}`, field])) },

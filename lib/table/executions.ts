@@ -19,11 +19,12 @@ import {
   executionLane,
   executionStanding,
   inputItem,
+  outputFrom,
   outputItems,
   type RunningExecution,
   wholeExecution,
 } from './execution-items.ts';
-import { claimWrite, endWrite, heldWrite, Lost } from './execution-steps.ts';
+import { claimWrite, endWrite, type GivenBack, giveBackWrite, heldWrite, Lost } from './execution-steps.ts';
 import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { listingWrites, readPage } from './listing.ts';
@@ -164,8 +165,29 @@ export function openExecutionStore(table: Table, cap: number) {
     },
 
     /**
+     * Gives back the lease of an execution that a worker will go on with later, and keeps what was done so far.
+     *
+     * @param output the model's answer, where there is one that is not stored yet
+     * @throws `Lost`
+     */
+    async giveBack(execution: RunningExecution, back: GivenBack, output?: string): Promise<void> {
+      const parts = output === undefined ? [] : outputItems(execution, output);
+      await transact(table, [
+        giveBackWrite(execution, { ...back, outputParts: parts.length }),
+        ...parts.map((Item): Write => ({ Put: { Item } })),
+      ]);
+    },
+
+    /** The model's answer that an earlier worker stored; `undefined` where there is none. */
+    async storedOutput({ organization, id, outputParts }: RunningExecution): Promise<string | undefined> {
+      if (outputParts === undefined) return undefined;
+      const pk = keys.execution(organization, ulidOf(id));
+      return outputFrom(await Array.fromAsync(queryItems(table, { pk, from: 'OUT#', to: 'OUT#~' })), outputParts);
+    },
+
+    /**
      * Ends an execution that this worker has in hand: status and output, rows and counters, the day's metrics, and
-     * the task's move.
+     * the task's move. An output that was stored before is not written again.
      *
      * @throws `Lost`; `Stale` when the task is no longer what was read
      */
@@ -176,9 +198,10 @@ export function openExecutionStore(table: Table, cap: number) {
     ): Promise<void> {
       const { organization, agentId, startedAt } = execution;
       const ended: ExecutionHead = { ...execution, ...ending };
-      const parts = outputItems(execution, output);
+      const { outputParts } = execution;
+      const parts = outputParts === undefined ? outputItems(execution, output) : [];
       await transact(table, [
-        endWrite(execution, { ...ending, outputParts: parts.length }),
+        endWrite(execution, { ...ending, outputParts: outputParts ?? parts.length }),
         ...parts.map((Item): Write => ({ Put: { Item } })),
         ...listingWrites(executionStanding(execution), executionStanding(ended)).map(ifThere),
         countDown(organization),

@@ -10,7 +10,10 @@ const text: Answer = { kind: 'text', text: 'Done.', tokens: 5 };
 afterEach(() => vi.restoreAllMocks());
 
 /** Asks a model that answers one after the other, the last one for ever; how it ended, and how long it waited. */
-async function asked(answers: readonly Answer[], { tries = 3, withinMs = Number.POSITIVE_INFINITY } = {}) {
+async function asked(
+  answers: readonly Answer[],
+  { tries = 3, withinMs = Number.POSITIVE_INFINITY, faults = 0, patienceMs = Number.POSITIVE_INFINITY } = {},
+) {
   const timeline = openTimeline(0);
   const late = new AbortController();
   const { signal } = late;
@@ -21,7 +24,7 @@ async function asked(answers: readonly Answer[], { tries = 3, withinMs = Number.
     return answers[askedAt.length - 1] ?? (answers.at(-1) as Answer);
   };
   const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal };
-  const answered = await timeline.finish(ask(model, question, timeline.pause, tries));
+  const answered = await timeline.finish(ask(model, question, timeline.pause, tries, { faults, patienceMs }));
   return { answered, askedAt, endedAt: timeline.clock(), waiting: timeline.waiting() };
 }
 
@@ -45,6 +48,12 @@ describe('a model that is asked', () => {
   it('and has a fault is not asked again where one try is all there is', async () => {
     const { answered, askedAt } = await asked([faulty], { tries: 1 });
     expect(answered).toEqual({ kind: 'failed', error: faulty.error, tokens: 2, throttles: 0 });
+    expect(askedAt).toEqual([0]);
+  });
+
+  it('and had two faults before is asked once more', async () => {
+    const { answered, askedAt } = await asked([faulty], { faults: 2 });
+    expect(answered).toMatchObject({ kind: 'failed', tokens: 2 });
     expect(askedAt).toEqual([0]);
   });
 
@@ -82,6 +91,20 @@ describe('a throttled model', () => {
     const { askedAt } = await asked([throttled, throttled, throttled, throttled, text]);
     expect(askedAt).toEqual([0, 250, 1_250, 4_250, 4_250]);
     expect(random).toHaveBeenCalledTimes(4);
+  });
+
+  it('is asked no more where the next pause would exceed the patience of the caller', async () => {
+    chance(1);
+    const { answered, askedAt, endedAt } = await asked([throttled], { patienceMs: 3_000 });
+    expect(answered).toEqual({ kind: 'throttled', faults: 0, tokens: 0, throttles: 3 });
+    expect([askedAt, endedAt]).toEqual([[0, 1_000, 3_000], 3_000]);
+  });
+
+  it('uses up no patience by its faults, and says how many there were', async () => {
+    chance(1);
+    const { answered, askedAt } = await asked([faulty, throttled, throttled], { patienceMs: 2_000 });
+    expect(answered).toEqual({ kind: 'throttled', faults: 1, tokens: 2, throttles: 2 });
+    expect(askedAt).toEqual([0, 1_000, 3_000]);
   });
 
   it('is asked for as long as the signal lets it, and then it is the signal that ended it', async () => {

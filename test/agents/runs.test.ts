@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { Answer } from '../../lib/model/converse.ts';
 import { openWorkshop, scriptedModel, silent, text } from './workshop.ts';
 
 const workshop = await openWorkshop({ cap: 1_000 });
@@ -121,7 +122,7 @@ describe('an execution whose worker died', () => {
   });
 });
 
-describe('the deadline, ten minutes after the start,', () => {
+describe('the deadline, ten minutes after the first lease,', () => {
   it('ends an execution that a worker has in hand, at its moment', async () => {
     const message = await workshop.start();
     await workshop.carryOut(message, scriptedModel({ work: silent }).tools);
@@ -130,8 +131,17 @@ describe('the deadline, ten minutes after the start,', () => {
     expect(timeline.waiting()).toBe(0);
   });
 
-  it('ends one that nobody had in hand before, and nobody is asked', async () => {
+  it('does not count the time before it', async () => {
     const message = await workshop.start();
+    clock.now += 59 * minute;
+    await workshop.carryOut(message, scriptedModel({ work: silent }).tools);
+    const failed = { status: 'failed', error: 'deadline', durationMs: 69 * minute };
+    expect(await workshop.execution(message)).toMatchObject(failed);
+  });
+
+  it('ends one whose worker was lost, and nobody is asked', async () => {
+    const message = await workshop.start();
+    await loseWorkers(message.executionId, 1);
     clock.now += 10 * minute;
     const { tools, asked } = scriptedModel();
     await workshop.carryOut(message, tools);
@@ -191,16 +201,19 @@ describe('a worker that has lost its hold', () => {
     expect(await workshop.dump()).toEqual(before);
   });
 
-  it('waits no longer for a model that throttles', async () => {
+  it('to another while its model throttled leaves the other’s lease as it is', async () => {
     const message = await workshop.start();
-    const { tools } = scriptedModel({ work: { kind: 'throttled', tokens: 0 } });
-    const run = workshop.runs.carryOut(message, tools);
-    await timeline.pass(15_000);
-    clock.now += 30_000;
-    await workshop.claim(message.executionId, 'another');
-    const taken = clock();
-    await timeline.finish(run);
-    expect(clock() - taken).toBeLessThanOrEqual(10_000);
-    expect(await workshop.execution(message)).toMatchObject({ status: 'running' });
+    const throttle = async (): Promise<Answer> => {
+      clock.now += 30_000;
+      await workshop.claim(message.executionId, 'another');
+      return { kind: 'throttled', tokens: 0 };
+    };
+    // One call uses up a worker's patience, so that the lease is given back before its renewal is refused.
+    vi.spyOn(Math, 'random').mockReturnValue(10);
+    await workshop.carryOut(message, scriptedModel({ work: throttle }).tools);
+    vi.restoreAllMocks();
+    const { organization: of, executionId: id } = message;
+    expect(await workshop.store.head({ organization: of, id })).toMatchObject({ claims: 2, claim: 'another' });
+    expect(await workshop.store.head({ organization: of, id })).not.toHaveProperty('progress');
   });
 });

@@ -119,7 +119,7 @@ describe('a task that changes between the look at it and the end', () => {
         return task;
       },
     };
-    const runs = openRuns({ ...workshop.parts, tasks, clock });
+    const runs = openRuns({ ...workshop.runParts, tasks });
     const work = () => {
       done = true;
       return text('Done.', 100);

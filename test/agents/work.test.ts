@@ -96,21 +96,19 @@ describe('work', () => {
     expect(result).toMatchObject({ output: 'a\ufffd' });
   });
 
-  it('that is throttled is completed when it is not any more, with a time that went by', async () => {
-    let left = 20;
+  it('that is throttled twice is completed, with a time that went by', async () => {
+    let left = 2;
     const before = timeline.clock();
     const { result } = await workedOn({ work: () => (left-- > 0 ? throttled : text('Done.', 100)) });
-    expect(result).toEqual({ ...completed, throttles: 20 });
+    expect(result).toEqual({ ...completed, throttles: 2 });
     expect(timeline.clock()).toBeGreaterThan(before);
   });
 
-  it('whose time is up has failed for that, whether the model is silent or throttles', async () => {
-    for (const work of [silent, throttled]) {
-      const late = new AbortController();
-      void timeline.pause(60_000, never).then(() => late.abort());
-      const { result, asked } = await workedOn({ work }, late.signal);
-      expect(result).toEqual({ ...failedWith('deadline', 0), throttles: work === throttled ? asked.length : 0 });
-    }
+  it('whose time is up has failed for that', async () => {
+    const late = new AbortController();
+    void timeline.pause(60_000, never).then(() => late.abort());
+    const { result } = await workedOn({ work: silent }, late.signal);
+    expect(result).toEqual(failedWith('deadline', 0));
   });
 });
 
@@ -131,21 +129,18 @@ describe('a gate', () => {
     }
   });
 
-  it('that is throttled is asked until it answers', async () => {
-    let left = 5;
+  it('that is throttled twice is asked until it answers', async () => {
+    let left = 2;
     const { result, times } = await workedOn({ qaReview: () => (left-- > 0 ? throttled : text('VERDICT: FAIL', 1)) });
-    expect(result).toEqual({ ...completed, qaReview: 'failed', throttles: 5 });
-    expect(times('qaReview')).toBe(6);
+    expect(result).toEqual({ ...completed, qaReview: 'failed', throttles: 2 });
+    expect(times('qaReview')).toBe(3);
   });
 
   it('that has not answered when the time is up is skipped; the work is completed, and the other verdict stands', async () => {
-    for (const qaReview of [silent, throttled]) {
-      const late = new AbortController();
-      void timeline.pause(60_000, never).then(() => late.abort());
-      const { result, times } = await workedOn({ qaReview }, late.signal);
-      const throttles = qaReview === throttled ? times('qaReview') : 0;
-      expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110, throttles });
-    }
+    const late = new AbortController();
+    void timeline.pause(60_000, never).then(() => late.abort());
+    const { result } = await workedOn({ qaReview: silent }, late.signal);
+    expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
   });
 
   it('is not asked where the time was up before', async () => {

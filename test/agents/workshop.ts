@@ -3,7 +3,7 @@ import { ulid as ulidAt } from 'ulid';
 import { openDelegations } from '../../lib/agents/delegations.ts';
 import { openExecutions } from '../../lib/agents/executions.ts';
 import { selfTestPrompt, verdictLine } from '../../lib/agents/prompts.ts';
-import { openRuns } from '../../lib/agents/runs.ts';
+import { openRuns, readWaitingLimit } from '../../lib/agents/runs.ts';
 import { openRunWakeUps } from '../../lib/agents/wake-ups.ts';
 import type { Tools } from '../../lib/agents/work.ts';
 import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
@@ -54,9 +54,11 @@ export type Workshop = Awaited<ReturnType<typeof openWorkshop>>;
 export async function openWorkshop({
   cap = 50,
   stream = false,
+  waitingLimitMs = readWaitingLimit(undefined),
   through = (table: Table) => table,
 }: {
   cap?: number;
+  waitingLimitMs?: number;
   stream?: boolean;
   through?: (table: Table) => Table;
 } = {}) {
@@ -92,6 +94,7 @@ export async function openWorkshop({
   const [store, agents, tasks] = [openExecutionStore(seen, cap), openAgentStore(seen, 'm'), openTaskStore(seen)];
   const sent: Waiting<ExecutionMessage>[] = [];
   const queue = { send: async (messages: readonly Waiting<ExecutionMessage>[]) => void sent.push(...messages) };
+  const wakeUps = openRunWakeUps({ store, queue, clock });
   const ulid = () => ulidAt(clock());
   const started = openExecutionStore(table, cap);
   const starting = {
@@ -104,6 +107,7 @@ export async function openWorkshop({
   const executions = openExecutions(starting);
   const delegations = openDelegations(starting);
 
+  const runParts = { store, agents, tasks, wake: wakeUps.wake, waitingLimitMs, clock, pause };
   const workshop = {
     service,
     app,
@@ -117,8 +121,9 @@ export async function openWorkshop({
     executions,
     delegations,
     sent,
-    runs: openRuns({ store, agents, tasks, clock, pause }),
-    wakeUps: openRunWakeUps({ store, queue, clock }),
+    runParts,
+    runs: openRuns(runParts),
+    wakeUps,
     parts: { store, agents, tasks, pause },
 
     /** Changes an agent. */
@@ -163,9 +168,19 @@ export async function openWorkshop({
     claim: (id: string, claim = `claim-${clock()}`) =>
       store.claim({ organization, id }, { claim, now: timestamp(clock()), until: timestamp(clock() + 30_000) }),
 
-    /** Carries an execution out to the end, letting time pass. */
+    /** Carries an execution out until its worker ends it or gives its lease back, letting time pass. */
     carryOut: (message: ExecutionMessage, tools: Tools): Promise<Counts> =>
       timeline.finish(workshop.runs.carryOut(message, tools)),
+
+    /** Carries an execution out to the end, by one worker after the other; what each of them counted. */
+    async carryOutAll(message: ExecutionMessage, tools: Tools): Promise<Counts[]> {
+      const counts: Counts[] = [];
+      for (let next: Waiting<ExecutionMessage> | undefined = { message, delaySeconds: 0 }; next; next = sent.pop()) {
+        await timeline.pass(next.delaySeconds * 1_000);
+        counts.push(await workshop.carryOut(next.message, tools));
+      }
+      return counts;
+    },
 
     /** The execution of a message, whole. */
     execution: ({ executionId: id }: ExecutionMessage) => started.get({ organization, id }),

@@ -32,7 +32,7 @@ const clients: Record<string, string[]> = {
   'functions/agents/self-improve-agent.ts': ['bedrock-runtime'],
   'functions/pipeline/deliver-webhook.ts': ['kms', 'sqs'],
   'functions/pipeline/publish-events.ts': ['sqs'],
-  'functions/pipeline/run-execution.ts': ['bedrock-runtime'],
+  'functions/pipeline/run-execution.ts': ['bedrock-runtime', 'sqs'],
   'functions/pipeline/sweep-overdue.ts': ['sqs'],
   'functions/webhooks/register-webhook.ts': ['kms'],
   'functions/webhooks/test-webhook.ts': ['kms'],

@@ -36,9 +36,12 @@ describe('executions', () => {
     expect(functionOf('RunExecution').Timeout).toBe(timeoutSeconds);
   });
 
-  it.each(['RunExecution', 'PurgeAgent'])('and purges have %s put nothing on a queue', (id) => {
+  it.each([
+    ['RunExecution', 1],
+    ['PurgeAgent', 0],
+  ])('have %s send to %i queues', (id, queues) => {
     const sending = statementsOf(id).filter(({ Action }) => [Action].flat().includes('sqs:SendMessage'));
-    expect(sending).toEqual([]);
+    expect(sending).toHaveLength(queues);
     expect(statementsOf(id).flatMap(({ Action }) => Action)).toContain('sqs:ReceiveMessage');
   });
 });

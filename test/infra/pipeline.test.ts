@@ -154,10 +154,11 @@ describe('the queues', () => {
     expect(sources.filter(({ source }) => 'queue' in source && String(source.queue) === 'deadLetters')).toEqual([]);
   });
 
-  it('may be fed by the very function that they call only where the ladder needs it', () => {
+  it('may be fed by the very function that they call only for retries and throttled executions', () => {
     for (const { id } of rows)
-      expect(functionOf(id).RecursiveLoop).toBe(id === 'DeliverWebhook' ? 'Allow' : 'Terminate');
+      expect(functionOf(id).RecursiveLoop).toBe(/DeliverWebhook|RunExecution/.test(id) ? 'Allow' : 'Terminate');
     expect(fed('DeliverWebhook')).toContain('thirdRetry');
+    expect(fed('RunExecution')).toEqual(['executions']);
   });
 });
 

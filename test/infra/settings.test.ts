@@ -15,6 +15,7 @@ describe('the settings of a stack', () => {
       runningCap: 50,
       lambdaConcurrency: 1_000,
       queues: {},
+      waitingLimitMinutes: 60,
       logRetentionDays: 30,
       throttleRate: 100,
       throttleBurst: 200,

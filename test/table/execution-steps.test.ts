@@ -1,8 +1,11 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { Lost } from '../../lib/table/execution-steps.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { dumpOf } from '../table-dump.ts';
 import { always } from './board.ts';
 import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from './execution-board.ts';
@@ -20,7 +23,7 @@ describe('a claim', () => {
   it('gives the execution as it is now, under a lease, counted, and listed for the end of that', async () => {
     const execution = await board.start();
     const claimed = await board.executions.claim(execution, lease('first'));
-    expect(claimed).toEqual({ ...execution, claims: 1, claim: 'first', leaseUntil: at(30) });
+    expect(claimed).toEqual({ ...execution, claims: 1, claim: 'first', leaseUntil: at(30), firstLeasedAt: at(0) });
     expect(await board.executions.head(execution)).toEqual(claimed);
     expect(await due()).toEqual([at(30)]);
   });
@@ -36,6 +39,21 @@ describe('a claim', () => {
     const execution = await board.claimed();
     const second = await board.executions.claim(execution, lease('second', 30));
     expect(second).toEqual({ ...execution, claims: 2, claim: 'second', leaseUntil: at(60) });
+  });
+
+  it('leaves the time of the first lease as it is, and notes one for an execution that has none', async () => {
+    const execution = await board.claimed();
+    const second = await board.executions.claim(execution, lease('second', 30));
+    expect(second?.firstLeasedAt).toBe(at(0));
+    await board.executions.table.client.send(
+      new UpdateCommand({
+        TableName: board.table.name,
+        Key: keys.executionHead(execution.organization, ulidOf(execution.id)),
+        UpdateExpression: 'REMOVE firstLeasedAt',
+      }),
+    );
+    const third = await board.executions.claim(execution, lease('third', 60));
+    expect(third?.firstLeasedAt).toBe(at(60));
   });
 
   it('is had by one of many who come at once', async () => {

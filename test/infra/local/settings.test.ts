@@ -12,6 +12,7 @@ it('has a setting for everything that the environment says nothing of', () => {
     allowedReceivers: 'localhost:*,127.0.0.1:*',
     retryLadder: undefined,
     runningCap: undefined,
+    waitingLimit: undefined,
     model: { kind: 'simulator', defaultModel: standardModel, latencyMs: 0, script: undefined },
   });
 });
@@ -25,6 +26,7 @@ it('takes what the environment says', () => {
       ALLOWED_RECEIVERS: 'hooks.test:9000',
       RETRY_LADDER: '2, 3,4',
       RUNNING_CAP: '7',
+      WAITING_LIMIT_MINUTES: '30',
       MODEL_LATENCY_MS: '250',
     }),
   ).toEqual({
@@ -34,6 +36,7 @@ it('takes what the environment says', () => {
     allowedReceivers: 'hooks.test:9000',
     retryLadder: '2, 3,4',
     runningCap: '7',
+    waitingLimit: '30',
     model: { kind: 'simulator', defaultModel: standardModel, latencyMs: 250, script: undefined },
   });
 });
@@ -49,6 +52,12 @@ it('counts an empty folder, endpoint, ladder or cap as not given', () => {
 
 it('opens no receiver but public ones where ALLOWED_RECEIVERS is empty', () => {
   expect(readSettings({ ALLOWED_RECEIVERS: '' }).allowedReceivers).toBe('');
+});
+
+it.each(['0', '1441', '1.5', '-1', 'an hour'])('refuses the waiting limit %j in one sentence', (minutes) => {
+  expect(() => readSettings({ WAITING_LIMIT_MINUTES: minutes })).toThrow(
+    new Problem(`WAITING_LIMIT_MINUTES is "${minutes}"; set it to a whole number of minutes from 1 to 1440.`),
+  );
 });
 
 it.each(['0', '1', '65535'])('takes the port %s', (port) => {

@@ -1,0 +1,72 @@
+import type { ExecutionMessage } from '../../lib/contract/messages.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import type { Answer } from '../../lib/model/converse.ts';
+import type { Waiting } from '../../lib/sqs/queue.ts';
+import { newCaller } from '../service.ts';
+import { openWorkshop, scriptedModel, text } from './workshop.ts';
+
+const throttled: Answer = { kind: 'throttled', tokens: 0 };
+
+/**
+ * Runs executions of two organizations by so many workers at once. Messages are received strictly in order, as of a
+ * queue that prefers nobody: the worst case, for SQS fair queues prefer the organization with fewer messages.
+ *
+ * @param places how many workers run at once
+ * @param busy how many executions the first organization has, whose model always throttles
+ */
+export async function openTwoOrganizations(places: number, busy: number) {
+  const workshop = await openWorkshop({ cap: busy });
+  const { timeline, clock, sent, app, executions } = workshop;
+  const { organization: other } = await newCaller(app);
+  const fields = { displayName: 'Writer', category: 'business', systemPrompt: '', soul: '' } as const;
+  await app.agents.create(
+    other,
+    { ...fields, name: 'writer', model: 'free.model', capabilities: [], status: 'active' },
+    undefined,
+  );
+  const answerOf = ({ model }: { model: string }) => (model === 'free.model' ? text('Done.', 100) : throttled);
+  const { tools } = scriptedModel({ work: answerOf });
+
+  const queue: { message: ExecutionMessage; at: number }[] = [];
+  let free = places;
+  const never = new AbortController().signal;
+
+  /** Receives what is due, and looks again when something ends or the next message is due. */
+  const receive = (): void => {
+    for (const { message, delaySeconds } of sent.splice(0) as Waiting<ExecutionMessage>[])
+      queue.push({ message, at: clock() + delaySeconds * 1_000 });
+    queue.sort((a, b) => a.at - b.at);
+    while (free > 0 && queue[0] && queue[0].at <= clock()) {
+      const { message } = queue.shift() as { message: ExecutionMessage };
+      free--;
+      void workshop.runs.carryOut(message, tools).finally(() => {
+        free++;
+        receive();
+      });
+    }
+    if (free > 0 && queue[0]) void timeline.pause(queue[0].at - clock(), never).then(receive);
+  };
+
+  const start = async (organization: Organization): Promise<ExecutionMessage> => {
+    const { executionId } = await executions.start(organization, 'writer', { input: 'Do it.' }, undefined);
+    const message = { organization, executionId };
+    queue.push({ message, at: clock() });
+    return message;
+  };
+  const messages: ExecutionMessage[] = [];
+  for (let nth = 0; nth < busy; nth++) messages.push(await start(workshop.organization));
+  const message = await start(other);
+  return {
+    workshop,
+    /** The executions of the organization whose model throttles. */
+    messages,
+    /** The one execution of the other organization. */
+    message,
+    /** Lets the workers work for so long. */
+    async pass(milliseconds: number): Promise<void> {
+      receive();
+      await timeline.pass(milliseconds);
+    },
+    read: ({ organization, executionId: id }: ExecutionMessage) => workshop.store.get({ organization, id }),
+  };
+}

@@ -1,0 +1,241 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
+import type { ExecutionMessage } from '../../lib/contract/messages.ts';
+import type { Counts } from '../../lib/contract/metrics.ts';
+import type { Answer } from '../../lib/model/converse.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { openWorkshop, scriptedModel, text } from './workshop.ts';
+
+const workshop = await openWorkshop({ cap: 1_000 });
+const { organization, timeline, clock, sent } = workshop;
+const second = 1_000;
+const minute = 60 * second;
+const throttled: Answer = { kind: 'throttled', tokens: 0 };
+const faulty: Answer = { kind: 'faulty', error: 'The model could not be reached, or had a fault.', tokens: 2 };
+
+/** A model's part that is throttled for so long from now, and then answers. */
+const throttledFor = (milliseconds: number, answer: Answer) => {
+  const until = clock() + milliseconds;
+  return () => (clock() < until ? throttled : answer);
+};
+
+const headOf = ({ executionId: id }: ExecutionMessage) => workshop.store.head({ organization, id });
+const throttlesOf = (counts: readonly Counts[]) =>
+  counts.reduce((sum, { ModelThrottles = 0 }) => sum + ModelThrottles, 0);
+
+/** Starts an execution, and has a worker give its lease back because its model throttles. */
+async function givenBack(says: Parameters<typeof scriptedModel>[0] = { work: throttled }) {
+  const message = await workshop.start();
+  const begun = clock();
+  const scripted = scriptedModel(says);
+  const counts = await workshop.carryOut(message, scripted.tools);
+  return { message, begun, counts, ...scripted };
+}
+
+describe('an execution whose model throttles', () => {
+  it('occupies its worker for 5 seconds at most, and is sent again for 8 to 15 seconds later', async () => {
+    const { message, begun, counts, asked } = await givenBack();
+    expect(clock() - begun).toBeLessThanOrEqual(5 * second);
+    expect(counts).toEqual({ ModelThrottles: asked.length });
+    const again = sent.pop();
+    expect(again?.message).toEqual(message);
+    expect(again?.delaySeconds).toBeGreaterThanOrEqual(8);
+    expect(again?.delaySeconds).toBeLessThanOrEqual(15);
+    expect(timeline.waiting()).toBe(0);
+  });
+
+  it('still runs, is leased by no worker before that time, and by the first one after it', async () => {
+    const { message } = await givenBack();
+    sent.length = 0;
+    const head = await headOf(message);
+    expect(head).toMatchObject({ status: 'running', claims: 0, selfTest: 'pending' });
+    expect(head).not.toHaveProperty('claim');
+    await timeline.until(Date.parse(head?.leaseUntil as string) - 1);
+    expect(await workshop.claim(message.executionId)).toBeUndefined();
+    await timeline.pass(1);
+    expect(await workshop.claim(message.executionId)).toMatchObject({ claims: 1, firstLeasedAt: head?.firstLeasedAt });
+  });
+
+  it('waits longer between later tries, 15 to 30 seconds', async () => {
+    const { message, tools } = await givenBack();
+    const delays: number[] = [];
+    for (let next = sent.pop(); delays.length < 6; next = sent.pop()) {
+      await timeline.pass((next?.delaySeconds as number) * second);
+      await workshop.carryOut(message, tools);
+      delays.push(sent.at(-1)?.delaySeconds as number);
+    }
+    sent.length = 0;
+    expect(delays.every((delay) => delay >= 15 && delay <= 30)).toBe(true);
+  });
+
+  it('is completed once it does not any more, and every throttled call is counted once', async () => {
+    const message = await workshop.start();
+    const { tools, times } = scriptedModel({ work: throttledFor(3 * minute, text('Done.', 100)) });
+    const counts = await workshop.carryOutAll(message, tools);
+    expect(counts.length).toBeGreaterThan(3);
+    expect(throttlesOf(counts)).toBe(times('work') - 1);
+    expect(counts.at(-1)).toMatchObject({ ExecutionsCompleted: 1 });
+    expect(counts.filter(({ ExecutionsCompleted }) => ExecutionsCompleted)).toHaveLength(1);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'completed', output: 'Done.', tokensUsed: 111 });
+    expect(await headOf(message)).not.toHaveProperty('progress');
+  });
+
+  it('for ever ends ten minutes after its first lease, for that', async () => {
+    const message = await workshop.start();
+    clock.now += 20 * minute;
+    const begun = clock();
+    const counts = await workshop.carryOutAll(message, scriptedModel({ work: throttled }).tools);
+    const { durationMs, ...failed } = (await workshop.execution(message)) ?? {};
+    expect(failed).toMatchObject({ status: 'failed', error: 'deadline', tokensUsed: 0 });
+    // A message is received in whole seconds.
+    expect(clock() - begun).toBeGreaterThanOrEqual(10 * minute);
+    expect(clock() - begun).toBeLessThan(10 * minute + second);
+    expect(durationMs).toBe(20 * minute + clock() - begun);
+    expect(counts.at(-1)).toMatchObject({ ExecutionsFailed: 1 });
+  });
+
+  it('fails by its third fault, whichever workers met the others, with the tokens of all', async () => {
+    const answers = [faulty, ...Array(9).fill(throttled), faulty, ...Array(9).fill(throttled), faulty];
+    const message = await workshop.start();
+    const { tools, asked } = scriptedModel({ work: () => answers.shift() as Answer });
+    const counts = await workshop.carryOutAll(message, tools);
+    expect(counts.length).toBeGreaterThan(2);
+    expect(asked).toHaveLength(21);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: faulty.error, tokensUsed: 6 });
+  });
+
+  it('loses no worker by that: it is lost with the second that is', async () => {
+    const { message, tools } = await givenBack();
+    for (let waits = 0; waits < 5; waits++) {
+      await timeline.pass((sent.pop()?.delaySeconds as number) * second);
+      await workshop.carryOut(message, tools);
+    }
+    sent.length = 0;
+    const lose = async () => {
+      await timeline.pass(30 * second);
+      expect(await workshop.claim(message.executionId)).toBeDefined();
+    };
+    await lose();
+    await timeline.pass(30 * second);
+    await workshop.carryOut(message, tools);
+    expect(await headOf(message)).toMatchObject({ status: 'running', claims: 1 });
+    sent.length = 0;
+    await lose();
+    await timeline.pass(30 * second);
+    expect(await workshop.carryOut(message, tools)).toEqual({ ExecutionsFailed: 1, ExecutionsLost: 1 });
+    expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
+  });
+
+  it('is found by the sweeper where its message was lost, a minute after its time', async () => {
+    const { message } = await givenBack();
+    sent.length = 0;
+    const { leaseUntil } = (await headOf(message)) as { leaseUntil: string };
+    const resumeAt = Date.parse(leaseUntil);
+    const sweptAt = async (moment: number) => {
+      await workshop.wakeUps.sweep(moment);
+      return sent.splice(0).filter((one) => one.message.executionId === message.executionId);
+    };
+    expect(await sweptAt(resumeAt + minute - 1)).toEqual([]);
+    expect(await sweptAt(resumeAt + minute)).toHaveLength(1);
+  });
+
+  it('was accepted and has begun, so that its delegation runs', async () => {
+    await workshop.hire('helper');
+    const { delegation, message } = await workshop.handOn('writer', 'helper');
+    await workshop.carryOut(message, scriptedModel({ work: throttled }).tools);
+    sent.length = 0;
+    expect(await workshop.store.delegation(organization, delegation.delegationId)).toMatchObject({ status: 'running' });
+  });
+});
+
+describe('an execution whose gate throttles', () => {
+  // More than an item holds, so that it is stored in several.
+  const output = 'ö'.repeat(400_000);
+
+  it('keeps its work and the other verdict: neither is asked for again', async () => {
+    const message = await workshop.start();
+    const { tools, times } = scriptedModel({
+      work: text(output, 100),
+      qaReview: throttledFor(2 * minute, text('VERDICT: FAIL', 1)),
+    });
+    const counts = await workshop.carryOutAll(message, tools);
+    expect(counts.length).toBeGreaterThan(3);
+    expect([times('work'), times('selfTest')]).toEqual([1, 1]);
+    expect(throttlesOf(counts)).toBe(times('qaReview') - 1);
+    expect(await workshop.execution(message)).toMatchObject({
+      ...{ status: 'completed', output, tokensUsed: 111 },
+      qualityGates: { selfTest: 'passed', qaReview: 'failed' },
+    });
+  });
+
+  it('shows neither output nor verdict before its end', async () => {
+    const { message } = await givenBack({ qaReview: throttled });
+    sent.length = 0;
+    const execution = await workshop.execution(message);
+    expect(execution).toMatchObject({ qualityGates: { selfTest: 'pending', qaReview: 'pending' } });
+    expect(execution).not.toHaveProperty('output');
+    expect(execution).not.toHaveProperty('tokensUsed');
+  });
+
+  it('until the deadline is completed, with that gate skipped', async () => {
+    const message = await workshop.start();
+    const begun = clock();
+    const { tools, times } = scriptedModel({ selfTest: throttled });
+    const counts = await workshop.carryOutAll(message, tools);
+    expect(await workshop.execution(message)).toMatchObject({
+      ...{ status: 'completed', output: 'Done.', tokensUsed: 101 },
+      qualityGates: { selfTest: 'skipped', qaReview: 'passed' },
+    });
+    expect(clock() - begun).toBeLessThan(10 * minute + second);
+    expect(throttlesOf(counts)).toBe(times('selfTest'));
+    expect(times('work')).toBe(1);
+  });
+});
+
+describe('an execution that waits for its first worker', () => {
+  it('an hour is carried out', async () => {
+    const message = await workshop.start();
+    clock.now += 60 * minute;
+    await workshop.carryOut(message, scriptedModel().tools);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'completed', durationMs: 60 * minute });
+  });
+
+  it('longer has failed for that: nobody is asked, and its task waits for another', async () => {
+    const { id: taskId } = await workshop.put();
+    const message = await workshop.start({ taskId });
+    clock.now += 60 * minute + 1;
+    const { tools, asked } = scriptedModel();
+    expect(await workshop.carryOut(message, tools)).toEqual({ ExecutionsFailed: 1 });
+    const failed = { status: 'failed', error: 'not_started', tokensUsed: 0, durationMs: 60 * minute + 1 };
+    expect(await workshop.execution(message)).toMatchObject(failed);
+    expect(await workshop.task(taskId)).toMatchObject({ status: 'assigned' });
+    expect(asked).toEqual([]);
+  });
+
+  it('longer has failed for that also where the worker that found it was lost', async () => {
+    const message = await workshop.start();
+    clock.now += 60 * minute + 1;
+    await workshop.claim(message.executionId);
+    clock.now += 30 * second;
+    await workshop.carryOut(message, scriptedModel().tools);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'not_started' });
+  });
+});
+
+it('An execution that a version without the time of the first lease had leased is completed', async () => {
+  const message = await workshop.start();
+  await workshop.claim(message.executionId);
+  await workshop.table.client.send(
+    new UpdateCommand({
+      TableName: workshop.table.name,
+      Key: keys.executionHead(organization, ulidOf(message.executionId)),
+      UpdateExpression: 'REMOVE firstLeasedAt',
+    }),
+  );
+  clock.now += 30 * second;
+  const takenAt = timestamp(clock());
+  await workshop.carryOut(message, scriptedModel().tools);
+  expect(await workshop.execution(message)).toMatchObject({ status: 'completed', output: 'Done.' });
+  expect(await headOf(message)).toMatchObject({ firstLeasedAt: takenAt });
+});
