@@ -1,71 +1,78 @@
-import type { Node } from 'constructs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { environment, standardModel, workQueues } from '../../lib/contract/deployment.ts';
 import { batchSizeBounds, concurrencyBounds, usualLambdaConcurrency } from '../../lib/contract/polling.ts';
+import { nearest } from '../../lib/http/nearest.ts';
 
-/** What `cdk deploy -c name=value`, or `context` in cdk.json, can set of a stack. */
-export type Settings = v.InferOutput<typeof schema>;
+/** The settings of a stack: what its file sets, the defaults of everything else, and its stage. */
+export type Settings = Omit<v.InferOutput<typeof schema>, '$schema'> & {
+  /** The name of the file, if that is not `default.json`. */
+  stage?: string | undefined;
+};
 
-const words = (value: string) => value.split(',').map((one) => one.trim());
+/** The folder of the settings files, from the root of the repository. */
+const settingsFolder = 'settings';
 
-/** The command line gives every value as text, cdk.json as what it is. */
+/** The stage of a deploy that names none. Its stack has no suffix. */
+const standardStage = 'default';
+
 const number = (least: number, most: number) =>
   v.pipe(
-    v.union([v.number(), v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number))], 'must be a whole number'),
+    v.number('must be a whole number'),
     v.integer('must be a whole number'),
     v.minValue(least, `must be at least ${least}`),
     v.maxValue(most, `must be at most ${most}`),
   );
 
-const flag = v.pipe(
-  v.union([v.boolean(), v.picklist(['true', 'false', '1', '0'])], 'must be true or false'),
-  v.transform((value) => ['true', '1'].includes(String(value))),
-);
+const flag = v.boolean('must be true or false');
+
+const text = v.pipe(v.string('must be text'), v.minLength(1, 'must not be empty'));
+
+/** Text of a form, which `what` describes. */
+const textAs = (form: RegExp, what: string) => v.pipe(v.string(what), v.regex(form, what));
+
+/** Settings of one object. A name that is not among them is refused, with the name that was probably meant. */
+function group<const Entries extends v.ObjectEntries>(entries: Entries) {
+  return v.strictObject(entries, ({ expected, path }) => {
+    if (expected === 'Object') return 'must be an object';
+    if (expected !== 'never') return 'is missing';
+    const meant = nearest(String(path?.at(-1)?.key), Object.keys(entries));
+    return `is not a setting${meant ? `; did you mean ${meant}?` : ''}`;
+  });
+}
 
 /** The periods that CloudWatch Logs can keep a log for, in days. */
 const retentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-/** The command line gives an object as JSON text, cdk.json as what it is. */
-const parsed = v.union([v.pipe(v.string(), v.parseJson()), v.unknown()]);
+const seconds = 'must be three numbers of seconds, as [300, 1800, 7200]';
 
-/** What a queue's polling can be set to. */
-const polling = v.pipe(
-  parsed,
-  v.strictObject(
-    v.entriesFromList(
-      workQueues,
-      v.optional(
-        v.strictObject(
-          {
-            batchSize: v.optional(number(batchSizeBounds.least, batchSizeBounds.most)),
-            concurrency: v.optional(number(concurrencyBounds.least, concurrencyBounds.most)),
-          },
-          'must be an object of batchSize and concurrency',
-        ),
-      ),
+const origins = 'must be a list of * or origins such as https://board.example';
+
+/** The polling of each queue that is named. */
+const polling = group(
+  v.entriesFromList(
+    workQueues,
+    v.optional(
+      group({
+        batchSize: v.optional(number(batchSizeBounds.least, batchSizeBounds.most)),
+        concurrency: v.optional(number(concurrencyBounds.least, concurrencyBounds.most)),
+      }),
     ),
-    `must be an object by the names of queues: ${workQueues.join(', ')}`,
   ),
 );
 
-const schema = v.object({
-  /** Tells stacks of one account and region apart: the stack is `Crewboard-<stage>`, without one `Crewboard`. */
-  stage: v.optional(
-    v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be lower-case letters, digits and hyphens')),
-  ),
+const schema = group({
+  /** For editors. */
+  $schema: v.optional(text),
   /** The model of agents that name none: a model id or an inference profile. */
-  defaultModel: v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')), standardModel),
-  /** Where models are asked, if not in the stack's own region. */
-  modelRegion: v.optional(
-    v.pipe(v.string(), v.regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be a region such as eu-central-1')),
-  ),
-  /** How many seconds after each failed attempt a delivery is tried again. */
-  retryLadder: v.optional(
-    v.pipe(v.string(), v.regex(/^\d+( *, *\d+){2}$/, 'must be three numbers of seconds, as 300,1800,7200')),
-    '300,1800,7200',
-  ),
+  defaultModel: v.optional(text, standardModel),
+  /** The region where models are called, if it is not the stack's own. */
+  modelRegion: v.optional(textAs(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be a region such as eu-central-1')),
+  /** The seconds from each failed attempt of a delivery to the next attempt. */
+  retryLadder: v.optional(v.pipe(v.array(number(0, 604_800), seconds), v.length(3, seconds)), [300, 1_800, 7_200]),
   /** How many executions of an organization may run at once. */
   runningCap: v.optional(number(1, 999_999), 50),
   /** The account's quota of Lambda functions that run at the same time in the region, 10 in a new account. */
@@ -83,64 +90,96 @@ const schema = v.object({
   throttleRate: v.optional(number(1, 10_000), 100),
   throttleBurst: v.optional(number(1, 5_000), 200),
   /**
-   * The ARN of a restored table's stream: the stack runs on that table instead of its own, which is kept as it is. The
+   * The ARN of the stream of an existing table: the stack runs on that table instead of its own, which it keeps. The
    * ARN names the table too.
    */
   restoredStream: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^arn:[\w-]+:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/\S+$/, 'must be the ARN of a table’s stream'),
-    ),
+    textAs(/^arn:[\w-]+:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/\S+$/, 'must be the ARN of a table’s stream'),
   ),
   /** Origins of web pages that may call the API; none by default. */
   corsOrigins: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform(words),
-      v.array(
-        v.pipe(v.string(), v.regex(/^(\*|https?:\/\/[^/\s]+)$/, 'must be * or origins such as https://board.example')),
-      ),
-    ),
+    v.pipe(v.array(textAs(/^(\*|https?:\/\/[^/\s]+)$/, origins), origins), v.minLength(1, origins)),
   ),
   /** Who is told of alarms. */
-  alarmEmail: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
+  alarmEmail: v.optional(v.pipe(v.string('must be an e-mail address'), v.email('must be an e-mail address'))),
   /** The ARN of an existing SNS topic that alarms publish to. Its policy must let CloudWatch publish (docs/deploying.md). */
   alarmTopicArn: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^arn:[\w-]+:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, 'must be the ARN of a standard SNS topic'),
-    ),
+    textAs(/^arn:[\w-]+:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, 'must be the ARN of a standard SNS topic'),
   ),
-  /** A stack to throw away: it takes its data along. */
+  /** Whether the stack is for a trial: its data is deleted with it. */
   ephemeral: v.optional(flag, false),
-  /** For an emulator of AWS on this machine: leaves out what it refuses, and has what it alone asks for. Never for an account. */
+  /** Whether the stack is for an emulator of AWS on this machine, never for an account: leaves out what it refuses. */
   emulator: v.optional(flag, false),
 });
 
-/**
- * Reads the settings of a stack from its context.
- *
- * @throws Error that names every setting that cannot be meant, and what it should be
- */
-export function readSettings(node: Pick<Node, 'tryGetContext'>): Settings {
-  const names = Object.keys(schema.entries);
-  const given = names
-    .map((name) => [name, node.tryGetContext(name)] as const)
-    .filter(([, value]) => value !== undefined);
-  const read = v.safeParse(schema, Object.fromEntries(given), { abortPipeEarly: true });
-  if (read.success) return read.output;
-  const faults = read.issues.map(
-    (issue) => `  ${v.getDotPath(issue)} ${issue.message}, not ${JSON.stringify(issue.input)}`,
-  );
-  throw new Error(`These settings cannot be used:\n${faults.join('\n')}`);
+/** The names of all settings of the outermost object. */
+export const settingNames = Object.keys(schema.entries).filter((name) => name !== '$schema');
+
+/** Returns the path of the settings file of a stage. */
+export function settingsFileOf(stage = standardStage, folder = settingsFolder): string {
+  return join(folder, `${stage}.json`);
 }
 
-/** The name of the stack. A throw-away one has its own, so that the flag alone never takes the protection off a lasting one. */
+/**
+ * Reads the settings file of a stage.
+ *
+ * @param stage the name of the file without `.json`; without a stage `default.json` is read
+ * @throws Error that says what is wrong with the stage or the file, and what to write instead
+ */
+export function readSettings(stage = standardStage, folder = settingsFolder): Settings {
+  if (!/^[a-z][a-z0-9-]{0,30}$/.test(stage))
+    throw new Error(`The stage ${JSON.stringify(stage)} must be lower-case letters, digits and hyphens.`);
+  const file = settingsFileOf(stage, folder);
+  return parseSettings(readJson(file, folder), file, stage === standardStage ? undefined : stage);
+}
+
+function readJson(file: string, folder: string): unknown {
+  let source: string;
+  try {
+    source = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new Error(`There is no ${file}. The stages in ${folder} are: ${stagesIn(folder).join(', ')}.`, { cause });
+  }
+  try {
+    return JSON.parse(source);
+  } catch (cause) {
+    throw new Error(`${file} is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function stagesIn(folder: string): string[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  return files.map((name) => name.slice(0, -'.json'.length)).sort();
+}
+
+/**
+ * Returns the settings that the content of a settings file gives a stack.
+ *
+ * @param given the parsed JSON
+ * @param file where it is from, for messages
+ * @throws Error that lists all settings that cannot be used, and what each should be
+ */
+export function parseSettings(given: unknown, file: string, stage?: string): Settings {
+  const read = v.safeParse(schema, given, { abortPipeEarly: true });
+  if (!read.success) throw new Error(`${file} cannot be used:\n${read.issues.map(faultOf).join('\n')}`);
+  const { $schema: _, ...settings } = read.output;
+  return { ...settings, ...(stage && { stage }) };
+}
+
+function faultOf(issue: v.BaseIssue<unknown>): string {
+  const path = v.getDotPath(issue) ?? 'The file';
+  return `  ${path} ${issue.message}${issue.expected === 'never' ? '' : `, not ${JSON.stringify(issue.input)}`}`;
+}
+
+/**
+ * Returns the name of the stack. An ephemeral stack has a name of its own, so that the flag alone never removes the
+ * protection of a lasting one.
+ */
 export function stackNameOf({ stage, ephemeral }: Pick<Settings, 'stage' | 'ephemeral'>): string {
   return [ephemeral ? 'CrewboardEphemeral' : 'Crewboard', ...(stage ? [stage] : [])].join('-');
 }
 
-/** What the functions are told of the settings. */
+/** Returns the environment variables that the settings give every function. */
 export function variablesOf({
   defaultModel,
   modelRegion,
@@ -150,7 +189,7 @@ export function variablesOf({
 }: Settings): Record<string, string> {
   return {
     [environment.defaultModel]: defaultModel,
-    [environment.retryLadder]: retryLadder,
+    [environment.retryLadder]: retryLadder.join(','),
     [environment.runningCap]: String(runningCap),
     [environment.waitingLimit]: String(waitingLimitMinutes),
     ...(modelRegion && { [environment.modelRegion]: modelRegion }),

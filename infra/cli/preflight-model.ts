@@ -29,7 +29,7 @@ export async function findModel({ model, region }: ModelChoice): Promise<Finding
     return {
       state: 'problem',
       what: `The model ${model} cannot be used in ${region}: ${lacking.join(', ')}. Executions would fail.`,
-      todo: `Open Amazon Bedrock in ${region}, Model catalog, and use the model once (some ask for a form first), or give -c defaultModel or -c modelRegion.`,
+      todo: `Open Amazon Bedrock in ${region}, Model catalog, and use the model once (some ask for a form first), or set defaultModel or modelRegion in the settings file.`,
     };
   } catch (error) {
     const { name } = error as Error;
@@ -42,7 +42,7 @@ export async function findModel({ model, region }: ModelChoice): Promise<Finding
     return {
       state: 'problem',
       what: `Bedrock in ${region} knows no model ${model}: ${wordsFor(error)}`,
-      todo: `aws bedrock list-inference-profiles --region ${region} names those that there are; give one by -c defaultModel.`,
+      todo: `aws bedrock list-inference-profiles --region ${region} names those that there are; set one as defaultModel in the settings file.`,
     };
   }
 }

@@ -1,74 +1,49 @@
 import { pollingOf } from '../../lib/contract/polling.ts';
-import { readSettings, type Settings } from '../aws/settings.ts';
+import { readSettings, type Settings, settingsFileOf } from '../aws/settings.ts';
 import type { Finding } from './finding.ts';
 
-/** What the context says to the stack: values by name, as `cdk.json` and `-c` give them. */
-export type Context = Readonly<Record<string, unknown>>;
-
-/**
- * Reads the settings of a stack as the stack itself will, and finds what cannot be meant.
- *
- * @param given the names that this deploy gives: those of them that are no setting would be ignored silently
- */
-export function findInSettings(
-  context: Context,
-  given: readonly string[],
-): { settings?: Settings; findings: Finding[] } {
-  const known = new Set<string>();
-  const tryGetContext = (name: string) => {
-    known.add(name);
-    return context[name];
-  };
+/** Reads the settings of a stage as the stack does, and finds what cannot be used. */
+export function findSettings(stage: string | undefined, folder?: string): { settings?: Settings; finding: Finding } {
+  const file = settingsFileOf(stage, folder);
   try {
-    const settings = readSettings({ tryGetContext });
-    const strangers = given.filter((name) => !known.has(name) && !isOfCdk(name)).map((name) => noSetting(name, known));
-    const doubts = doubtsAbout(settings);
-    const fine: Finding = { state: 'ok', what: 'The settings can be used.' };
-    return { settings, findings: [...(strangers.length > 0 ? strangers : [fine]), ...doubts] };
+    return { settings: readSettings(stage, folder), finding: { state: 'ok', what: `${file} can be used.` } };
   } catch (error) {
-    const todo = 'Give them by -c name=value, or in the context of cdk.json.';
-    return { findings: [{ state: 'problem', what: (error as Error).message, todo }] };
+    const todo = `Correct ${file}, or give the stage of another file by --stage; docs/deploying.md lists all settings.`;
+    return { finding: { state: 'problem', what: (error as Error).message, todo } };
   }
 }
 
-/** The CDK’s own switches and what it has looked up stand in the same context. */
-function isOfCdk(name: string): boolean {
-  return name.includes(':');
-}
-
-function noSetting(name: string, known: ReadonlySet<string>): Finding {
-  return { state: 'problem', what: `There is no setting ${name}.`, todo: `There are ${[...known].join(', ')}.` };
-}
-
-function doubtsAbout(settings: Settings) {
-  const { ephemeral, emulator, alarmEmail, alarmTopicArn, corsOrigins, runningCap } = settings;
+/** Finds settings that can be used, but may surprise later. */
+export function findDoubtfulSettings(settings: Settings): Finding[] {
+  const { stage, ephemeral, emulator, alarmEmail, alarmTopicArn, corsOrigins, runningCap } = settings;
+  const file = settingsFileOf(stage);
   const runsAtOnce = pollingOf(settings.lambdaConcurrency, settings.queues).executions.concurrency;
   const doubts: (Finding | false)[] = [
     ephemeral && {
       state: 'warning',
-      what: 'The stack is a throw-away one: its table, key and logs go with it.',
-      todo: 'Leave out -c ephemeral for one that lasts.',
+      what: 'The stack is ephemeral: its table, key and logs are deleted with it.',
+      todo: `Remove ephemeral from ${file} for a stack that lasts.`,
     },
     emulator && {
       state: 'warning',
       what: 'The stack is for an emulator: what that refuses is left out.',
-      todo: 'Leave out -c emulator in an account.',
+      todo: `Remove emulator from ${file} for an account.`,
     },
     !alarmEmail &&
       !alarmTopicArn && {
         state: 'warning',
         what: 'Nobody is told of alarms.',
-        todo: 'Give -c alarmEmail=NAME@EXAMPLE.COM, and confirm the mail that AWS sends, or -c alarmTopicArn=ARN.',
+        todo: `Set "alarmEmail" in ${file}, deploy, and confirm the mail that AWS sends; or set "alarmTopicArn".`,
       },
     (corsOrigins?.includes('*') ?? false) && {
       state: 'warning',
       what: 'Pages of every origin may call the API.',
-      todo: 'Name the origins that are yours: -c corsOrigins=https://board.example.com',
+      todo: `Name your origins in ${file}: "corsOrigins": ["https://board.example.com"]`,
     },
     runningCap > runsAtOnce && {
       state: 'warning',
       what: `An organization may start ${runningCap} executions, but ${runsAtOnce} at most run at once; the others wait.`,
-      todo: `Give -c runningCap=${runsAtOnce} or less, or raise the concurrency of executions by -c queues.`,
+      todo: `Set "runningCap" in ${file} to ${runsAtOnce} or less, or raise the concurrency of executions by "queues".`,
     },
   ];
   return doubts.filter((doubt) => doubt !== false);

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { type Consumer, consumers, type Source } from '../../lib/contract/consumers.ts';
 import { pollingOf } from '../../lib/contract/polling.ts';
 import { type Settings, stackNameOf } from '../aws/settings.ts';
@@ -7,40 +5,31 @@ import { command } from './command.ts';
 import { type Finding, shownFindings } from './finding.ts';
 import { findAccount, findBootstrap, findConcurrency, findStack } from './preflight-account.ts';
 import { askModel, findModel } from './preflight-model.ts';
-import { findInSettings } from './preflight-settings.ts';
+import { findDoubtfulSettings, findSettings } from './preflight-settings.ts';
 
 /** `npm run preflight`: what would make a deploy fail, or the service not work, and what to do about each. */
 export const preflight = command(
   'preflight',
   'Tell what would make a deploy fail, and what to do about it; in AWS only',
-  'npm run --silent preflight -- -c alarmEmail=you@example.com --ask',
+  'npm run --silent preflight -- --stage prod --ask',
 )
   .description(
     'Tell what would make a deploy fail, or the service not work, and what to do about each. In AWS only, with the credentials and the region of this shell.',
   )
-  .addOption(
-    new Option('-c, --context <name=value>', 'a setting, as cdk deploy is given it; repeat it for more')
-      .argParser(readSetting)
-      .default({}, 'what cdk.json says'),
-  )
+  .option('--stage <name>', 'the stage, as cdk deploy is given it by -c stage=name (default: settings/default.json)')
   .option('--ask', 'ask the default model for one token, which costs a fraction of a cent')
-  .action(async ({ context, ask }) => {
-    const findings = await find(context, ask ?? false);
+  .action(async ({ stage, ask }) => {
+    const findings = await find(stage, ask ?? false);
     if (findings.some(({ state }) => state === 'problem')) process.exitCode = 1;
     console.log(shownFindings(findings));
   });
 
-function readSetting(text: string, before: Record<string, string>): Record<string, string> {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new InvalidArgumentError('It must be as name=value.');
-  return { ...before, [name]: value };
-}
-
-async function find(given: Record<string, string>, ask: boolean): Promise<Finding[]> {
-  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Record<string, unknown> };
-  const { settings, findings } = findInSettings({ ...context, ...given }, Object.keys(given));
+async function find(stage: string | undefined, ask: boolean): Promise<Finding[]> {
+  const { settings, finding: read } = findSettings(stage);
+  const doubts = settings ? findDoubtfulSettings(settings) : [];
   const { account, finding } = await findAccount();
-  if (!account || !settings) return [...findings, finding];
+  const findings = [read, ...doubts, finding];
+  if (!account || !settings) return findings;
   const choice = { model: settings.defaultModel, region: settings.modelRegion ?? account.region };
   const found = await Promise.all([
     findBootstrap(account),
@@ -49,7 +38,7 @@ async function find(given: Record<string, string>, ask: boolean): Promise<Findin
     findModel(choice),
     ...(ask ? [askModel(choice)] : []),
   ]);
-  return [...findings, finding, ...found];
+  return [...findings, ...found];
 }
 
 /** How many calls of functions the stream, the queues and the clock make at the same time, at most. */

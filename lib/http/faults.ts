@@ -1,7 +1,7 @@
-import leven from 'leven';
 import * as v from 'valibot';
 import type { RefusalDetail } from '../contract/refusals.ts';
 import type { ObjectSchema, Schema } from '../contract/shapes.ts';
+import { nearest } from './nearest.ts';
 
 /** What a schema made of an input, or all that is wrong with it. */
 export type Checked = { output: unknown; faults: RefusalDetail[] };
@@ -18,17 +18,6 @@ function faultOf(issue: v.BaseIssue<unknown>): RefusalDetail {
     return { path, code: 'required', message: `${path} is required` };
   const code = issue.kind === 'schema' && issue.type !== 'picklist' ? 'invalid_type' : 'invalid_value';
   return { path, code, message: `${path} ${issue.message}` };
-}
-
-const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '');
-
-/** The known name that an unknown one was probably meant to be: the same in another spelling, or a slip or two away. */
-function nearest(name: string, known: readonly string[]): string | undefined {
-  const ranked = known
-    .map((other) => ({ other, distance: leven(plain(name), plain(other)) }))
-    .sort((a, b) => a.distance - b.distance);
-  const [best] = ranked;
-  return best && best.distance <= Math.max(1, Math.round(best.other.length / 3)) ? best.other : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The folder of this run, from whoever started the emulator. */
@@ -12,12 +12,13 @@ export function folderOfRun(): string {
 /**
  * Runs the CDK's own command line, as a team does.
  *
+ * @param settings the content of `settings/default.json`; without it the files of the repository are read
  * @returns all that it printed
  * @throws Error with all that it printed, where it fails
  */
-export async function cdk(...args: string[]): Promise<string> {
+export async function cdk(args: string[], settings?: object): Promise<string> {
   const folder = folderOfRun();
-  const options = ['--no-notices', '--output', join(folder, 'cdk.out')];
+  const options = ['--no-notices', '--output', join(folder, 'cdk.out'), ...(settings ? appWith(settings) : [])];
   const program = join('node_modules', 'aws-cdk', 'bin', 'cdk');
   const child = spawn(process.execPath, [program, ...args, ...options], {
     env: { ...process.env, PATH: `${join(process.execPath, '..')}:${process.env.PATH}`, CI: 'true' },
@@ -32,4 +33,12 @@ export async function cdk(...args: string[]): Promise<string> {
   appendFileSync(join(folder, 'cdk.log'), said);
   if (code !== 0) throw new Error(`cdk ${args.join(' ')} ended with ${code}:\n${said}`);
   return said;
+}
+
+/** Writes a settings file, and returns the options of the CDK that have the app read it. */
+function appWith(settings: object): string[] {
+  const folder = join(folderOfRun(), 'settings');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'default.json'), JSON.stringify(settings));
+  return ['--app', `node infra/aws/app.ts ${folder}`];
 }

@@ -13,20 +13,20 @@ import { cdk } from './cdk.ts';
 /** The stack of these tests. */
 export const stack = 'CrewboardEphemeral';
 
-/** The settings of every deployment here: a stack to throw away, with retries within seconds. */
-const settings = ['-c', 'ephemeral=true', '-c', 'emulator=true', '-c', 'retryLadder=2,3,4'];
+/** The settings of every deployment here: an ephemeral stack, with retries within seconds. */
+const settings = { ephemeral: true, emulator: true, retryLadder: [2, 3, 4] };
 
 /** The deployed service, and the organization of a token. */
 export type Deployed = Pick<Deployment, 'api' | 'url' | 'token'>;
 
 /** Deploys the stack, or updates it with further settings. */
-export async function deploy(...more: string[]): Promise<void> {
-  await cdk('deploy', '--require-approval', 'never', ...settings, ...more.flatMap((setting) => ['-c', setting]));
+export async function deploy(more: object = {}): Promise<void> {
+  await cdk(['deploy', '--require-approval', 'never'], { ...settings, ...more });
 }
 
 /** Destroys the stack. */
 export async function destroy(): Promise<void> {
-  await cdk('destroy', '--force', ...settings);
+  await cdk(['destroy', '--force'], settings);
 }
 
 /** The deployed service, for a new organization. */

@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readSettings, stackNameOf } from '../../infra/aws/settings.ts';
 import { tellOfAgents } from './agents.ts';
 import { tellOfTheBoard } from './board.ts';
 import { cdk, folderOfRun } from './cdk.ts';
@@ -13,10 +14,15 @@ import { tellOfAnUpdate } from './update.ts';
 import { tellOfWebhooks } from './webhooks.ts';
 
 describe('the template', () => {
-  it('of a stack for an account has no error that CloudFormation would find, and keeps the rules of cdk-nag', async () => {
-    expect(await cdk('synth', '--quiet', '-c', 'alarmEmail=ops@example.com')).not.toContain('Acknowledge with');
-    expect(await errorsOf(join(folderOfRun(), 'cdk.out', 'Crewboard.template.json'))).toBe('');
-  }, 120_000);
+  it.each(readdirSync('settings').map((name) => name.replace('.json', '')))(
+    'of settings/%s.json has no error that CloudFormation would find, and keeps the rules of cdk-nag',
+    async (stage) => {
+      expect(await cdk(['synth', '--quiet', '-c', `stage=${stage}`])).not.toContain('Acknowledge with');
+      const template = `${stackNameOf(readSettings(stage))}.template.json`;
+      expect(await errorsOf(join(folderOfRun(), 'cdk.out', template))).toBe('');
+    },
+    120_000,
+  );
 
   it('with an error is known for it', async () => {
     const broken = join(folderOfRun(), 'broken.template.json');
@@ -30,7 +36,7 @@ describe('the template', () => {
 
 describe('a team with an empty account', () => {
   it('bootstraps it, and deploys the stack', async () => {
-    await cdk('bootstrap', 'aws://000000000000/us-east-1');
+    await cdk(['bootstrap', 'aws://000000000000/us-east-1']);
     await deploy();
   }, 240_000);
 });

@@ -20,7 +20,7 @@ export function tellOfAnUpdate(): void {
     const id = await createTask(deployed, 'Outlasts it');
     await hire(deployed, 'elder');
 
-    await deploy(`defaultModel=${newerModel}`);
+    await deploy({ defaultModel: newerModel });
 
     await hire(deployed, 'younger');
     const models = ['elder', 'younger'].map(async (name) => (await api('GET', `/api/agents/${name}`)).body.data.model);

@@ -20,7 +20,7 @@ const inlinePoliciesLimit = 10_240;
 const more = 25;
 
 /** Every optional part of the stack. */
-const everything = { alarmEmail: 'ops@example.com', corsOrigins: 'https://board.example' };
+const everything = { alarmEmail: 'ops@example.com', corsOrigins: ['https://board.example'] };
 
 type Resources = Record<string, { Type: string; Properties: { Policies?: { PolicyDocument: object }[] } }>;
 

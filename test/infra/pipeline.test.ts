@@ -164,7 +164,7 @@ describe('the queues', () => {
 
 describe('an emulator', () => {
   it.each(['sqs:SendMessageBatch', 'bedrock:Converse'])('alone is given %s, which AWS does not know', (right) => {
-    const rights = (context: Record<string, unknown>) => JSON.stringify([...synthesized(context).statementsByRole]);
+    const rights = (settings: Record<string, unknown>) => JSON.stringify([...synthesized(settings).statementsByRole]);
     expect(rights({ emulator: true })).toContain(`"${right}"`);
     expect(rights({})).not.toContain(right);
   });

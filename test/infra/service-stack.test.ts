@@ -23,11 +23,11 @@ describe('the stack', () => {
 
   it('is protected from being deleted, unless it is ephemeral', () => {
     expect(stackOf().terminationProtection).toBe(true);
-    expect(stackOf(undefined, { ephemeral: 'true' }).terminationProtection).toBe(false);
+    expect(stackOf(undefined, { ephemeral: true }).terminationProtection).toBe(false);
   });
 
   it('leaves nothing behind that it made where it is ephemeral', () => {
-    const { Resources } = Template.fromStack(stackOf(undefined, { ephemeral: 'true' })).toJSON() as {
+    const { Resources } = Template.fromStack(stackOf(undefined, { ephemeral: true })).toJSON() as {
       Resources: Record<string, { DeletionPolicy?: string }>;
     };
     expect(Object.values(Resources).filter(({ DeletionPolicy }) => DeletionPolicy?.startsWith('Retain'))).toEqual([]);

@@ -1,17 +1,22 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { readSettings, stackNameOf } from '../../infra/aws/settings.ts';
+import cdk from '../../cdk.json' with { type: 'json' };
+import { parseSettings, readSettings, stackNameOf } from '../../infra/aws/settings.ts';
+import { stageOf } from '../../infra/aws/stage.ts';
 import { standardModel } from '../../lib/contract/deployment.ts';
+import { newFolder } from '../journeys/deployment.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 
-const read = (context: Record<string, unknown>) => readSettings(new App({ context }).node);
+const parse = (given: unknown, stage?: string) => parseSettings(given, 'settings/prod.json', stage);
 
 describe('the settings of a stack', () => {
   it('have a default each', () => {
-    expect(read({})).toEqual({
+    expect(parse({})).toEqual({
       defaultModel: standardModel,
-      retryLadder: '300,1800,7200',
+      retryLadder: [300, 1800, 7200],
       runningCap: 50,
       lambdaConcurrency: 1_000,
       queues: {},
@@ -24,81 +29,134 @@ describe('the settings of a stack', () => {
     });
   });
 
-  it('are the same as text, as the command line gives them, and as cdk.json writes them', () => {
-    const asText = read({
-      runningCap: '7',
-      logRetentionDays: '90',
-      ephemeral: 'true',
-      corsOrigins: 'https://a.example',
-    });
-    expect(asText).toEqual(
-      read({ runningCap: 7, logRetentionDays: 90, ephemeral: true, corsOrigins: ' https://a.example ' }),
+  it.each([
+    ['defaultModel', '', 'must not be empty'],
+    ['modelRegion', 'Frankfurt', 'must be a region such as'],
+    ['retryLadder', [5, 30], 'must be three numbers'],
+    ['retryLadder', '300,1800,7200', 'must be three numbers'],
+    ['retryLadder.0', ['5m', '30m', '2h'], 'must be a whole number'],
+    ['runningCap', 0, 'must be at least 1'],
+    ['runningCap', '7', 'must be a whole number'],
+    ['runningCap', 1.5, 'must be a whole number'],
+    ['lambdaConcurrency', 9, 'must be at least 10'],
+    ['logRetentionDays', 31, 'must be one of 1, 3, 5'],
+    ['throttleRate', 'many', 'must be a whole number'],
+    ['throttleBurst', 5001, 'must be at most 5000'],
+    ['corsOrigins.0', ['https://a.example/path'], 'must be a list of * or origins'],
+    ['corsOrigins', 'https://a.example', 'must be a list of * or origins'],
+    ['corsOrigins', [], 'must be a list of * or origins'],
+    ['alarmEmail', 'nobody', 'must be an e-mail address'],
+    ['alarmTopicArn', 'on-call', 'must be the ARN of a standard SNS topic'],
+    ['alarmTopicArn', 'arn:aws:sns:eu-central-1:111122223333:on-call.fifo', 'must be the ARN of a standard SNS topic'],
+    ['ephemeral', 'false', 'must be true or false'],
+  ])('refuse %s = %j, and say what it should be', (path, value, words) => {
+    expect(() => parse({ [path.split('.')[0] as string]: value })).toThrow(`  ${path} ${words}`);
+  });
+
+  it('are refused all at once, with the file that they are in', () => {
+    expect(() => parse({ runningCap: 'x', throttleRate: 0 })).toThrow(
+      'settings/prod.json cannot be used:\n' +
+        '  runningCap must be a whole number, not "x"\n' +
+        '  throttleRate must be at least 1, not 0',
     );
-    expect(asText).toMatchObject({ runningCap: 7, ephemeral: true, corsOrigins: ['https://a.example'] });
   });
 
   it.each([
-    ['stage', 'Prod', 'lower-case'],
-    ['stage', 'a b', 'lower-case'],
-    ['defaultModel', '', 'must not be empty'],
-    ['modelRegion', 'Frankfurt', 'a region such as'],
-    ['retryLadder', '5,30', 'three numbers'],
-    ['retryLadder', '5m,30m,2h', 'three numbers'],
-    ['runningCap', '0', 'at least 1'],
-    ['runningCap', '1.5', 'a whole number'],
-    ['runningCap', 1.5, 'a whole number'],
-    ['lambdaConcurrency', '9', 'at least 10'],
-    ['queues', '{"deliveries":', 'an object by the names of queues'],
-    ['queues', { deadLetters: {} }, 'an object by the names of queues: deliveries, slowDeliveries'],
-    ['queues', { deliveries: 20 }, 'an object of batchSize and concurrency'],
-    ['queues', { deliveries: { speed: 20 } }, 'an object of batchSize and concurrency'],
-    ['queues.deliveries.concurrency', 1, 'at least 2'],
-    ['queues.deliveries.concurrency', 1_001, 'at most 1000'],
-    ['queues.deliveries.batchSize', 0, 'at least 1'],
-    ['queues.deliveries.batchSize', 11, 'at most 10'],
-    ['logRetentionDays', '31', 'one of 1, 3, 5'],
-    ['throttleRate', 'many', 'a whole number'],
-    ['throttleBurst', '5001', 'at most 5000'],
-    ['corsOrigins', 'https://a.example/path', 'must be * or origins'],
-    ['corsOrigins', 'a.example', 'must be * or origins'],
-    ['alarmEmail', 'nobody', 'an e-mail address'],
-    ['alarmTopicArn', 'on-call', 'the ARN of a standard SNS topic'],
-    ['alarmTopicArn', 'arn:aws:sns:eu-central-1:111122223333:on-call.fifo', 'the ARN of a standard SNS topic'],
-    ['ephemeral', 'yes', 'true or false'],
-    ['ephemeral', '', 'true or false'],
-  ])('refuse %s = %j, and say what it should be', (name, value, words) => {
-    const context = name.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Record<
-      string,
-      unknown
-    >;
-    expect(() => read(context)).toThrow(new RegExp(`${name}.*${words.replaceAll('*', '\\*')}`));
+    ['runingCap', 'runingCap is not a setting; did you mean runningCap?'],
+    ['stage', 'stage is not a setting'],
+    ['somethingElse', 'somethingElse is not a setting'],
+  ])('refuse the unknown name %s, with the name that was probably meant', (name, words) => {
+    expect(() => parse({ [name]: 1 })).toThrow(new Error(`settings/prod.json cannot be used:\n  ${words}`));
   });
 
-  it('take the polling of queues as JSON, as the command line gives it', () => {
-    const queues = { deliveries: { concurrency: 20 }, executions: { batchSize: 2 } };
-    expect(read({ queues: JSON.stringify(queues) })).toEqual(read({ queues }));
-    expect(read({ queues }).queues).toEqual(queues);
+  it.each([
+    [{ deadLetters: {} }, 'queues.deadLetters is not a setting'],
+    [{ deliveries: 20 }, 'queues.deliveries must be an object'],
+    [{ deliveries: { speed: 20 } }, 'queues.deliveries.speed is not a setting'],
+    [{ deliveries: { concurrency: 1 } }, 'queues.deliveries.concurrency must be at least 2'],
+    [{ deliveries: { concurrency: 1_001 } }, 'queues.deliveries.concurrency must be at most 1000'],
+    [{ deliveries: { batchSize: 0 } }, 'queues.deliveries.batchSize must be at least 1'],
+    [{ deliveries: { batchSize: 11 } }, 'queues.deliveries.batchSize must be at most 10'],
+  ])('refuse the polling %j of queues', (queues, words) => {
+    expect(() => parse({ queues })).toThrow(words);
   });
 
-  it('are refused all at once', () => {
-    expect(() => read({ runningCap: 'x', stage: 'X' })).toThrow(/stage[\s\S]*runningCap/);
+  it.each(['text', null])('refuse a file that holds %j', (content) => {
+    expect(() => parse(content)).toThrow('The file must be an object');
+  });
+});
+
+describe('the settings file of a stage', () => {
+  const folder = newFolder();
+  const write = (name: string, content: string) => writeFileSync(join(folder, name), content);
+  write('default.json', '{ "runningCap": 1 }');
+  write('prod.json', '{ "$schema": "../schema.json", "runningCap": 2 }');
+  write('broken.json', '{ runningCap: 2 }');
+
+  it('is named after the stage, and default.json without one', () => {
+    expect(readSettings('prod', folder)).toMatchObject({ stage: 'prod', runningCap: 2 });
+    for (const stage of [undefined, 'default'])
+      expect(readSettings(stage, folder)).toEqual({ ...parse({}), runningCap: 1 });
+  });
+
+  it('must be there; the stages that there are are listed', () => {
+    expect(() => readSettings('prdo', folder)).toThrow(
+      `There is no ${join(folder, 'prdo.json')}. The stages in ${folder} are: broken, default, prod.`,
+    );
+  });
+
+  it('must be JSON', () => {
+    expect(() => readSettings('broken', folder)).toThrow(/broken\.json is not JSON: /);
+  });
+
+  it.each(['Prod', 'a b', '../prod', ''])('cannot be of the stage %j', (stage) => {
+    expect(() => readSettings(stage, folder)).toThrow('must be lower-case letters, digits and hyphens');
+  });
+
+  it.each(readdirSync('settings'))('settings/%s, which the repository has, can be used', (name) => {
+    expect(readSettings(name.replace('.json', ''))).toHaveProperty('runningCap');
+  });
+});
+
+describe('the context of a deploy', () => {
+  const stageIn = (context: Record<string, unknown>) =>
+    stageOf(new App({ context: { ...cdk.context, ...context } }).node);
+
+  it('names the stage, beside what is the CDK’s own', () => {
+    expect(stageIn({ stage: 'prod', 'aws:cdk:enable-asset-metadata': true })).toBe('prod');
+    expect(stageIn({})).toBeUndefined();
+  });
+
+  it.each([
+    [{ stage: 'prod', alarmEmail: 'a@example.com' }, 'alarmEmail is a setting; write it to settings/prod.json.'],
+    [{ restoredStream: 'arn:aws:x' }, 'restoredStream is a setting; write it to settings/default.json.'],
+    [{ satge: 'prod' }, 'satge is not known; did you mean stage?'],
+    [
+      { alarmMail: 'a@example.com' },
+      'alarmMail is not known; did you mean the setting alarmEmail in settings/default.json?',
+    ],
+    [{ whatever: '1' }, 'whatever is not known'],
+  ])('with %j is refused: a setting that is given once is missing the next time', (context, words) => {
+    expect(() => stageIn(context)).toThrow(
+      new Error(`Only the stage can be given by -c or in the context of cdk.json, as -c stage=prod:\n  ${words}`),
+    );
   });
 });
 
 describe('a stack', () => {
   it.each([
-    [{}, 'Crewboard'],
-    [{ stage: 'staging' }, 'Crewboard-staging'],
-    [{ ephemeral: true }, 'CrewboardEphemeral'],
-    [{ ephemeral: true, stage: 'pr-7' }, 'CrewboardEphemeral-pr-7'],
-  ])('with %j is called %s', (context, name) => {
-    expect(stackNameOf(read(context))).toBe(name);
-    expect(stackOf(undefined, context).stackName).toBe(name);
+    [{}, undefined, 'Crewboard'],
+    [{}, 'staging', 'Crewboard-staging'],
+    [{ ephemeral: true }, undefined, 'CrewboardEphemeral'],
+    [{ ephemeral: true }, 'pr-7', 'CrewboardEphemeral-pr-7'],
+  ])('with %j of stage %s is called %s', (settings, stage, name) => {
+    expect(stackNameOf(parse(settings, stage))).toBe(name);
+    expect(stackOf(undefined, settings, stage).stackName).toBe(name);
   });
 
   it('tells its functions what is set', () => {
-    const context = { defaultModel: 'some.model', modelRegion: 'eu-west-1', retryLadder: '1,2,3', runningCap: '9' };
-    Template.fromStack(stackOf(undefined, context)).allResourcesProperties('AWS::Lambda::Function', {
+    const settings = { defaultModel: 'some.model', modelRegion: 'eu-west-1', retryLadder: [1, 2, 3], runningCap: 9 };
+    Template.fromStack(stackOf(undefined, settings)).allResourcesProperties('AWS::Lambda::Function', {
       Environment: {
         Variables: Match.objectLike({
           DEFAULT_MODEL: 'some.model',
@@ -126,7 +184,7 @@ describe('a stack', () => {
   });
 
   it('lets pages of the origins that are set call it, and read what they need', () => {
-    const open = Template.fromStack(stackOf(undefined, { corsOrigins: 'https://a.example,https://b.example' }));
+    const open = Template.fromStack(stackOf(undefined, { corsOrigins: ['https://a.example', 'https://b.example'] }));
     open.hasResourceProperties('AWS::ApiGatewayV2::Api', {
       CorsConfiguration: {
         AllowOrigins: ['https://a.example', 'https://b.example'],

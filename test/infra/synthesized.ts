@@ -7,18 +7,22 @@ import { type CfnFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-la
 import cdk from '../../cdk.json' with { type: 'json' };
 import { functionSources } from '../../infra/aws/bundle.ts';
 import { ServiceStack } from '../../infra/aws/service-stack.ts';
-import { readSettings } from '../../infra/aws/settings.ts';
+import { parseSettings } from '../../infra/aws/settings.ts';
 
 /** Stands for every bundle: what is in one is no concern of the template. */
 const bundle = mkdtempSync(join(tmpdir(), 'crewboard-bundle-'));
 writeFileSync(join(bundle, 'index.mjs'), 'export const handler = async () => {};');
 
-/** The stack over these sources, with the settings of `cdk.json`. */
-export function stackOf(sources = functionSources(), context: Record<string, unknown> = {}): ServiceStack {
+/** Creates the stack over these sources, with the context of `cdk.json` and the settings of a file of this content. */
+export function stackOf(
+  sources = functionSources(),
+  settings: Record<string, unknown> = {},
+  stage?: string,
+): ServiceStack {
   // `npm run synth` has CloudFormation's rules checked, which takes seconds; here it would for each test file.
-  const app = new App({ context: { ...cdk.context, ...context }, builtinCloudFormationValidation: false });
+  const app = new App({ context: cdk.context, builtinCloudFormationValidation: false });
   const bundles = new Map(sources.map((source) => [source, bundle]));
-  return new ServiceStack(app, { bundles, settings: readSettings(app.node) });
+  return new ServiceStack(app, { bundles, settings: parseSettings(settings, 'settings/test.json', stage) });
 }
 
 /** A statement of a policy. */

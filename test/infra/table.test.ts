@@ -49,16 +49,9 @@ describe('the table', () => {
   });
 
   it('goes with its stack where that is ephemeral', () => {
-    Template.fromStack(stackOf(undefined, { ephemeral: 'true' })).hasResource('AWS::DynamoDB::Table', {
+    Template.fromStack(stackOf(undefined, { ephemeral: true })).hasResource('AWS::DynamoDB::Table', {
       Properties: { DeletionProtectionEnabled: false },
       DeletionPolicy: 'Delete',
-    });
-  });
-
-  it.each(['false', '0'])('is kept where the flag ephemeral says "%s"', (flag) => {
-    Template.fromStack(stackOf(undefined, { ephemeral: flag })).hasResource('AWS::DynamoDB::Table', {
-      Properties: { DeletionProtectionEnabled: true },
-      DeletionPolicy: 'Retain',
     });
   });
 });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { standardModel } from '../../../lib/contract/deployment.ts';
 import { run } from '../../journeys/deployment.ts';
 import { startAws, xmlError } from './aws.ts';
 
@@ -11,25 +12,25 @@ const { shell, asked } = await startAws({
 const preflight = (...args: string[]) => run(['infra/cli/main.ts', 'preflight', ...args], shell);
 
 it('prints each finding with what to do, and ends as a deploy would', async () => {
-  const { code, stdout, stderr } = await preflight('-c', 'stage=test', '-c', 'defaultModel=maker.model');
+  const { code, stdout, stderr } = await preflight('--stage', 'small');
   expect([code, stderr]).toEqual([1, '']);
-  expect(stdout).toContain('ok       The settings can be used.\n');
+  expect(stdout).toContain('ok       settings/small.json can be used.\n');
   expect(stdout).toContain(
     'problem  The CDK is not bootstrapped here.\n         npx cdk bootstrap aws://1/eu-central-1\n',
   );
-  expect(stdout).toContain('ok       The stack Crewboard-test is new.\n');
-  expect(stdout).toMatch(/^warning +.* eu-central-1 .*maker\.model$/m);
+  expect(stdout).toContain('ok       The stack Crewboard-small is new.\n');
+  expect(stdout).toMatch(new RegExp(`^warning +.* eu-central-1 .*${standardModel}$`, 'm'));
   expect(asked.filter(({ path }) => path.includes('converse'))).toEqual([]);
 });
 
 it('asks the model only when it is told to', async () => {
-  expect((await preflight('--ask', '-c', 'defaultModel=other.model')).code).toBe(1);
-  expect(asked.map(({ path }) => path)).toContain('/model/other.model/converse');
+  expect((await preflight('--ask')).code).toBe(1);
+  expect(asked.map(({ path }) => path)).toContain(`/model/${encodeURIComponent(standardModel)}/converse`);
 });
 
 it.each([
   [['now'], /too many arguments/],
-  [['-c', 'stage'], /'stage' is invalid\. It must be as name=value\./],
+  [['-c', 'alarmEmail=a@example.com'], /unknown option '-c'/],
 ])('refuses %j in a sentence', async (args, said) => {
   const { code, stdout, stderr } = await preflight(...args);
   expect([code, stdout]).toEqual([1, '']);

@@ -1,8 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Settings } from '../../../infra/aws/settings.ts';
 import type { Finding } from '../../../infra/cli/finding.ts';
 import { findAccount, findBootstrap, findConcurrency, findStack } from '../../../infra/cli/preflight-account.ts';
 import { askModel, findModel } from '../../../infra/cli/preflight-model.ts';
-import { findInSettings } from '../../../infra/cli/preflight-settings.ts';
+import { findDoubtfulSettings, findSettings } from '../../../infra/cli/preflight-settings.ts';
+import { newFolder } from '../../journeys/deployment.ts';
 import { type AwsAnswer, startAws, xmlError } from './aws.ts';
 
 const here = { account: '123456789012', region: 'eu-central-1' };
@@ -15,47 +19,53 @@ async function ask<Found>(answers: Record<string, AwsAnswer>, find: () => Promis
 }
 
 describe('settings', () => {
-  const find = (context: Record<string, unknown>, given = Object.keys(context)) =>
-    findInSettings(context, given).findings.map(({ state, what }) => `${state} ${what}`);
-  const fine = 'ok The settings can be used.';
   const alarmEmail = 'ops@example.com';
+  const folder = newFolder();
+  const find = (content: object) => {
+    writeFileSync(join(folder, 'prod.json'), JSON.stringify(content));
+    return findSettings('prod', folder);
+  };
+  const doubts = (content: object) => findDoubtfulSettings(find(content).settings as Settings);
 
-  it('that can be meant are fine, with what is the CDK’s own beside them', () => {
-    expect(find({ alarmEmail, stage: 'test', '@aws-cdk/core:enablePartitionLiterals': true })).toEqual([fine]);
-    expect(findInSettings({ stage: 'test' }, []).settings?.stage).toBe('test');
+  it('that can be used are fine', () => {
+    const { settings, finding } = find({ alarmEmail });
+    expect(settings).toMatchObject({ stage: 'prod', alarmEmail });
+    expect(finding).toEqual({ state: 'ok', what: `${folder}/prod.json can be used.` });
   });
 
   it('that cannot are a problem, all of them at once', () => {
-    const { settings, findings } = findInSettings({ runningCap: 0, alarmEmail: 'me' }, []);
-    expect([settings, findings]).toEqual([undefined, [expect.objectContaining({ state: 'problem' })]]);
-    expect(findings[0]?.what).toMatch(/runningCap must be at least 1[\s\S]*alarmEmail must be an e-mail address/);
+    const { settings, finding } = find({ runningCap: 0, alarmEmail: 'me' });
+    expect([settings, finding.state]).toEqual([undefined, 'problem']);
+    expect(finding.what).toMatch(/runningCap must be at least 1[\s\S]*alarmEmail must be an e-mail address/);
   });
 
-  it('that there are not are a problem where this deploy gives them', () => {
-    expect(find({ alarmEmail, satge: 'test' })).toEqual(['problem There is no setting satge.']);
-    expect(find({ alarmEmail, satge: 'test' }, [])).toEqual([fine]);
+  it('of a stage without a file are a problem', () => {
+    const { settings, finding } = findSettings('prdo', folder);
+    expect([settings, finding.state]).toEqual([undefined, 'problem']);
+    expect(finding.what).toContain('prdo.json. The stages in');
   });
 
   it.each([
-    [{ ephemeral: 'true' }, /^warning The stack is a throw-away one/],
-    [{ emulator: true }, /^warning The stack is for an emulator/],
-    [{ corsOrigins: '*' }, /^warning Pages of every origin/],
-    [{ runningCap: 101 }, /^warning An organization may start 101 executions, but 100 at most/],
-    [{ lambdaConcurrency: 10 }, /^warning An organization may start 50 executions, but 2 at most/],
-    [{ alarmEmail: undefined }, /^warning Nobody is told of alarms/],
-  ])('%o are doubted', (context, doubt) => {
-    expect(find({ alarmEmail, ...context })).toEqual([fine, expect.stringMatching(doubt)]);
+    [{ ephemeral: true }, /^The stack is ephemeral/],
+    [{ emulator: true }, /^The stack is for an emulator/],
+    [{ corsOrigins: ['*'] }, /^Pages of every origin/],
+    [{ runningCap: 101 }, /^An organization may start 101 executions, but 100 at most/],
+    [{ lambdaConcurrency: 10 }, /^An organization may start 50 executions, but 2 at most/],
+    [{ alarmEmail: undefined }, /^Nobody is told of alarms/],
+  ])('%o are doubted', (content, doubt) => {
+    expect(doubts({ alarmEmail, ...content })).toEqual([
+      { state: 'warning', what: expect.stringMatching(doubt), todo: expect.stringContaining('settings/prod.json') },
+    ]);
   });
 
   it('does not doubt alarms that go to an existing topic', () => {
-    const alarmTopicArn = 'arn:aws:sns:eu-central-1:111122223333:on-call';
-    expect(find({ alarmTopicArn })).toEqual([fine]);
+    expect(doubts({ alarmTopicArn: 'arn:aws:sns:eu-central-1:111122223333:on-call' })).toEqual([]);
   });
 
-  it.each([{ ephemeral: 'false' }, { emulator: '0' }, { corsOrigins: 'https://board.example' }, { runningCap: 100 }])(
+  it.each([{ ephemeral: false }, { emulator: false }, { corsOrigins: ['https://board.example'] }, { runningCap: 100 }])(
     '%o are not',
-    (context) => {
-      expect(find({ alarmEmail, ...context })).toEqual([fine]);
+    (content) => {
+      expect(doubts({ alarmEmail, ...content })).toEqual([]);
     },
   );
 });

@@ -1,0 +1,33 @@
+import type { Node } from 'constructs';
+import { nearest } from '../../lib/http/nearest.ts';
+import { settingNames, settingsFileOf } from './settings.ts';
+
+/** The names of the CDK's own context that have no colon. */
+const namesOfCdk = ['cli-telemetry', 'acknowledged-issue-numbers'];
+
+/**
+ * Returns the stage that the context of a deploy names: `cdk deploy -c stage=prod`.
+ *
+ * The stage is the only value that is read from the context. All others are refused, because a setting that is given
+ * on one command line is missing on the next one.
+ *
+ * @throws Error that names each other value, and the file to write it to
+ */
+export function stageOf(node: Pick<Node, 'getAllContext'>): string | undefined {
+  const { stage, ...others } = node.getAllContext() as Record<string, unknown>;
+  const named = stage === undefined ? undefined : String(stage);
+  const faults = Object.keys(others)
+    .filter((name) => !name.includes(':') && !namesOfCdk.includes(name))
+    .map((name) => faultOf(name, settingsFileOf(named)));
+  if (faults.length === 0) return named;
+  throw new Error(
+    `Only the stage can be given by -c or in the context of cdk.json, as -c stage=prod:\n${faults.join('\n')}`,
+  );
+}
+
+function faultOf(name: string, file: string): string {
+  if (settingNames.includes(name)) return `  ${name} is a setting; write it to ${file}.`;
+  const meant = nearest(name, ['stage', ...settingNames]);
+  if (meant === 'stage') return `  ${name} is not known; did you mean stage?`;
+  return `  ${name} is not known${meant ? `; did you mean the setting ${meant} in ${file}?` : ''}`;
+}
