@@ -1,4 +1,5 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { messageGroupOf } from '../../lib/sqs/queue.ts';
 import { type Kind, kindOf } from './dead-letter-kinds.ts';
 import { type Held, withHeld } from './held-messages.ts';
 import type { DeadLetters } from './open-dead-letters.ts';
@@ -50,7 +51,8 @@ async function handOn({ sqs, urls, publish }: DeadLetters, { body }: Held): Prom
   if (kind === 'changes') return publish(JSON.parse(body));
   // A delivery goes to its first queue, whichever it comes from: from there it is sent on as its webhook and its time are now.
   const { slow: _, ...message } = JSON.parse(body);
-  await sqs.send(new SendMessageCommand({ QueueUrl: urls[kind], MessageBody: JSON.stringify(message) }));
+  const again = { MessageBody: JSON.stringify(message), MessageGroupId: messageGroupOf(message) };
+  await sqs.send(new SendMessageCommand({ QueueUrl: urls[kind], ...again }));
   return undefined;
 }
 

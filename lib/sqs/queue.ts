@@ -33,11 +33,27 @@ export function openQueue<Message>(client: SQSClient, url: string): Queue<Messag
   };
 }
 
+/**
+ * Returns the message group of a message, which is its organization; `undefined` for a dead letter, which may have none.
+ * SQS fair queues share a standard queue between groups: when one has most of the messages that are being processed,
+ * those of the others are received first (SQS Developer Guide, "Amazon SQS fair queues"). Messages of one group are not
+ * ordered by it. An organization's name is always a valid group: at most 128 letters, digits and punctuation.
+ */
+export function messageGroupOf(message: unknown): string | undefined {
+  return (message as { organization?: string }).organization;
+}
+
 function entryOf<Message>({ message, delaySeconds }: Waiting<Message>, at: number): SendMessageBatchRequestEntry {
   // Checked here because the local engine takes any number.
   if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > longestDelaySeconds)
     throw new Error(`A message cannot wait ${delaySeconds} s; SQS takes 0 to ${longestDelaySeconds}.`);
-  return { Id: String(at), MessageBody: JSON.stringify(message), DelaySeconds: delaySeconds };
+  const group = messageGroupOf(message);
+  return {
+    Id: String(at),
+    MessageBody: JSON.stringify(message),
+    DelaySeconds: delaySeconds,
+    ...(group && { MessageGroupId: group }),
+  };
 }
 
 async function sendBatch(client: SQSClient, url: string, entries: SendMessageBatchRequestEntry[]): Promise<void> {

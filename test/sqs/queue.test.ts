@@ -2,9 +2,11 @@ import { ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Queues, startQueues } from '../../infra/local/queues.ts';
 import { clientConfig } from '../../lib/contract/deployment.ts';
+import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../lib/contract/messages.ts';
+import { Organization } from '../../lib/contract/organization.ts';
 import { openQueue } from '../../lib/sqs/queue.ts';
 
-type Entry = { Id: string; MessageBody: string; DelaySeconds: number };
+type Entry = { Id: string; MessageBody: string; DelaySeconds: number; MessageGroupId?: string };
 type Failure = { Id: string; SenderFault: boolean; Code: string };
 
 /** A queue over a client that only notes the batches, and answers the nth with these failures. */
@@ -18,7 +20,10 @@ function notingQueue(failures: (nth: number, entries: Entry[]) => Failure[] = ()
       return { Failed: failures(batches.length - 1, Entries) };
     },
   };
-  return { batches, queue: openQueue<{ nth: number }>(client as unknown as SQSClient, 'http://queue') };
+  return {
+    batches,
+    queue: openQueue<{ nth: number; organization?: string }>(client as unknown as SQSClient, 'http://queue'),
+  };
 }
 
 const numbered = (count: number) => Array.from({ length: count }, (_, nth) => ({ message: { nth }, delaySeconds: 0 }));
@@ -49,6 +54,23 @@ describe('a send', () => {
       },
     ]);
   });
+
+  it('puts the messages of an organization into its message group, by which SQS shares a queue fairly', async () => {
+    const { batches, queue } = notingQueue();
+    const sent = ['acme', 'globex', undefined].map((organization) => ({
+      message: { nth: 1, ...(organization && { organization }) },
+      delaySeconds: 0,
+    }));
+    await queue.send(sent);
+    expect(batches[0]?.entries.map(({ MessageGroupId }) => MessageGroupId)).toEqual(['acme', 'globex', undefined]);
+  });
+
+  it.each(Object.entries({ DeliveryMessage, ExecutionMessage, PurgeMessage }))(
+    'has a message group for every message of a work queue: %s names its organization',
+    (_, { entries }) => {
+      expect(entries.organization).toBe(Organization);
+    },
+  );
 
   it.each([
     [1, [1]],
