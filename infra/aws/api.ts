@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Aws, Duration, Fn, Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
   CorsHttpMethod,
@@ -32,6 +32,15 @@ const accessLogFormat = AccessLogFormat.custom(
   }),
 );
 
+/**
+ * Returns the name of the access log's group. API Gateway has each group that it writes to allowed by the account's
+ * policy of CloudWatch Logs, which holds 5,120 characters; groups below `/aws/vendedlogs/` share one statement. The part
+ * at the end is unique: a stack that was deleted has left its log, and one of the same name can be created again.
+ */
+function accessLogName(): string {
+  return `/aws/vendedlogs/${Aws.STACK_NAME}/access/${Fn.select(2, Fn.split('/', Aws.STACK_ID))}`;
+}
+
 /** What pages of these origins may send and read. Requests carry a token, never a cookie. */
 function corsFor(allowOrigins: string[]): CorsPreflightOptions {
   return {
@@ -64,6 +73,7 @@ export class Api extends Construct {
     });
     const { throttleRate, throttleBurst, corsOrigins } = surroundings.settings;
     const api = new HttpApi(this, 'Http', {
+      apiName: Stack.of(this).stackName,
       description: 'Crewboard',
       defaultIntegration: invoker.integrationFor(unmatched),
       createDefaultStage: false,
@@ -71,7 +81,7 @@ export class Api extends Construct {
     });
     this.#api = api;
     this.url = api.apiEndpoint;
-    this.accessLog = new ServiceLog(this, 'AccessLog', surroundings.settings);
+    this.accessLog = new ServiceLog(this, 'AccessLog', surroundings.settings, accessLogName());
     api.addStage('Stage', {
       stageName: '$default',
       autoDeploy: true,
