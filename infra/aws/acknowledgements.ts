@@ -5,9 +5,8 @@ const everywhere = {
   'AwsSolutions::AwsSolutions-APIG4':
     'Tokens are checked by each function: an authorizer of an HTTP API can answer neither our 401 nor our envelope, and caches for minutes (design §3).',
   'AwsSolutions::AwsSolutions-IAM5[Resource::*]':
-    'Streams can only be listed all together (Lambda’s poller does it), and an agent names its model itself; a test holds this to those who need it.',
-  'Serverless::Serverless-LambdaStarPermissions':
-    'The same rights as of AwsSolutions-IAM5: streams can only be listed all together, and an agent names its model.',
+    'An agent names its model itself; a test holds this to the functions that need it.',
+  'Serverless::Serverless-LambdaStarPermissions': 'The same right as of AwsSolutions-IAM5: an agent names its model.',
   'Serverless::Serverless-LambdaDLQ':
     'No function is called asynchronously but the sweep, whose next call is its retry; what queues and stream give up is among the dead letters.',
   'Serverless::Serverless-EventBusDLQ':

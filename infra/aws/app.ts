@@ -1,5 +1,6 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
+import { refuseOtherData } from '../cli/deployed-data.ts';
 import { bundleFunctions } from './bundle.ts';
 import { ServiceStack } from './service-stack.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -10,13 +11,20 @@ const [folder] = process.argv.slice(2);
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
-const settings = settingsOfDeploy();
+const settings = await settingsOfDeploy();
 new ServiceStack(app, { bundles: await bundleFunctions('.build/functions'), settings });
 
 /** Reads the settings, or ends this process with a message that says what is wrong with them. */
-function settingsOfDeploy(): Settings {
+async function settingsOfDeploy(): Promise<Settings> {
   try {
-    return readSettings(stageOf(app.node), folder);
+    const read = readSettings(stageOf(app.node), folder);
+    // The CDK sets these if its shell has AWS credentials, as it must for a deploy. Without them nothing is deployed.
+    const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
+    if (account) {
+      process.env.AWS_REGION = region;
+      await refuseOtherData(read);
+    }
+    return read;
   } catch (error) {
     console.error((error as Error).message);
     process.exit(1);

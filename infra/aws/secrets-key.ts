@@ -1,31 +1,47 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
-import { Key } from 'aws-cdk-lib/aws-kms';
-import type { Construct } from 'constructs';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import { Construct } from 'constructs';
 import { environment } from '../../lib/contract/deployment.ts';
 import type { SecretsUse } from '../../lib/contract/endpoint.ts';
 import type { ServiceFunction } from './service-function.ts';
+import type { Settings } from './settings.ts';
 
 const actions = { seals: 'kms:Encrypt', opens: 'kms:Decrypt' } as const satisfies Record<SecretsUse, string>;
 
-/** The key that the secrets of webhooks are sealed with. It never leaves KMS, and is renewed every year. */
-export class SecretsKey extends Key {
-  /** @param ephemeral the key, and with it every sealed secret, goes with the stack; otherwise it outlives it */
-  constructor(scope: Construct, id: string, { ephemeral }: { ephemeral: boolean }) {
-    super(scope, id, {
-      description: 'Seals the secrets of webhooks',
-      enableKeyRotation: true,
-      removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
-    });
+/**
+ * The key that encrypts the secrets of webhooks: an existing one, or one that the stack creates. The stack's own key can
+ * be replicated to other Regions, which has to be decided when it is created, and KMS rotates it every year.
+ */
+export class SecretsKey extends Construct {
+  readonly arn: string;
+  readonly #key: IKey;
+
+  /**
+   * @param ephemeral whether the stack's own key, and with it every encrypted secret, is deleted with the stack
+   * @param secretsKey the ARN of an existing key
+   */
+  constructor(scope: Construct, id: string, { ephemeral, secretsKey }: Pick<Settings, 'ephemeral' | 'secretsKey'>) {
+    super(scope, id);
+    this.#key = secretsKey
+      ? Key.fromKeyArn(this, 'Existing', secretsKey)
+      : // An id that is no part of the logical id: with another logical id this is another key.
+        new Key(this, 'Default', {
+          description: 'Encrypts the secrets of webhooks',
+          multiRegion: true,
+          enableKeyRotation: true,
+          removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        });
+    this.arn = this.#key.keyArn;
   }
 
-  /** Lets a function, or several that share a role, do one thing with secrets. */
+  /** Allows a function, or several that share a role, one use of secrets. */
   allow(grantee: IGrantable, use: SecretsUse): void {
-    this.grant(grantee, actions[use]);
+    this.#key.grant(grantee, actions[use]);
   }
 
   /** Sets the variable of a function that holds the key's ARN. */
   identifyTo(handler: ServiceFunction): void {
-    handler.addEnvironment(environment.secretsKeyId, this.keyArn);
+    handler.addEnvironment(environment.secretsKeyId, this.arn);
   }
 }

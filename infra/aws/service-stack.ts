@@ -6,20 +6,23 @@ import type { Bundles } from './bundle.ts';
 import { Monitoring } from './monitoring.ts';
 import { Pipeline } from './pipeline.ts';
 import { SecretsKey } from './secrets-key.ts';
-import { type Settings, stackNameOf } from './settings.ts';
+import { type Settings, stackNameOf, standardStage } from './settings.ts';
 import { ServiceTable } from './table.ts';
 
 /** The service in AWS: callers reach the API, the API the table, and what changes there runs down the pipeline. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, { bundles, settings }: { bundles: Bundles; settings: Settings }) {
-    const { ephemeral, restoredStream } = settings;
+    const { ephemeral } = settings;
+    const tags = { service: 'crewboard', stage: settings.stage ?? standardStage, ...settings.tags };
     super(scope, stackNameOf(settings), {
       description: 'Crewboard: AI agents, the board of tasks they work on, and signed webhooks',
       terminationProtection: !ephemeral,
+      // CloudFormation adds the tags of a stack to its resources.
+      tags,
     });
 
-    const table = new ServiceTable(this, 'Table', { ephemeral, restoredStream });
-    const secretsKey = new SecretsKey(this, 'SecretsKey', { ephemeral });
+    const table = new ServiceTable(this, 'GlobalTable', { ...settings, tags });
+    const secretsKey = new SecretsKey(this, 'SecretsKey', settings);
     const surroundings = { bundles, table, secretsKey, settings };
     const api = new Api(this, 'Api', surroundings);
     const pipeline = new Pipeline(this, 'Pipeline', surroundings);
@@ -32,5 +35,6 @@ export class ServiceStack extends Stack {
       description: 'The model of agents that name none',
     });
     new CfnOutput(this, 'TableName', { value: table.inUse.tableName, description: 'The table, for the command line' });
+    new CfnOutput(this, 'SecretsKeyArn', { value: secretsKey.arn, description: 'The key of the webhooks’ secrets' });
   }
 }

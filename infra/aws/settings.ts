@@ -15,7 +15,7 @@ export type Settings = Omit<v.InferOutput<typeof schema>, '$schema'> & {
 const settingsFolder = 'settings';
 
 /** The stage of a deploy that names none. Its stack has no suffix. */
-const standardStage = 'default';
+export const standardStage = 'default';
 
 const number = (least: number, most: number) =>
   v.pipe(
@@ -31,6 +31,9 @@ const text = v.pipe(v.string('must be text'), v.minLength(1, 'must not be empty'
 
 /** Text of a form, which `what` describes. */
 const textAs = (form: RegExp, what: string) => v.pipe(v.string(what), v.regex(form, what));
+
+/** Names and values of tags, as AWS takes them. */
+export type Tags = Readonly<Record<string, string>>;
 
 /** Settings of one object. A name that is not among them is refused, with the name that was probably meant. */
 function group<const Entries extends v.ObjectEntries>(entries: Entries) {
@@ -95,6 +98,29 @@ const schema = group({
    */
   restoredStream: v.optional(
     textAs(/^arn:[\w-]+:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/\S+$/, 'must be the ARN of a table’s stream'),
+  ),
+  /**
+   * The ARN of an existing key for the secrets of webhooks: the stack uses it and creates none. Its key policy has to let
+   * the account's IAM policies decide.
+   */
+  secretsKey: v.optional(
+    textAs(/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'must be the ARN of a key, not of an alias'),
+  ),
+  /** The name of the deployed table that another one replaces: confirms that change. */
+  replacedTable: v.optional(text),
+  /** The ARN of the deployed key that another one replaces: confirms that change. */
+  replacedKey: v.optional(text),
+  /** Tags of all resources, besides `service` and `stage`. */
+  tags: v.optional(
+    v.record(
+      v.pipe(
+        v.string(),
+        v.maxLength(128, 'must have at most 128 characters'),
+        v.regex(/^(?!aws:)./i, 'must not begin with aws:'),
+      ),
+      v.pipe(v.string('must be text'), v.maxLength(256, 'must have at most 256 characters')),
+      'must be an object of names and values',
+    ),
   ),
   /** Origins of web pages that may call the API; none by default. */
   corsOrigins: v.optional(

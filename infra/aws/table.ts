@@ -1,15 +1,9 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import {
-  AttributeType,
-  BillingMode,
-  type ITable,
-  ProjectionType,
-  StreamViewType,
-  Table,
-} from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, Billing, type ITable, ProjectionType, StreamViewType, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { tableSchema } from '../../lib/contract/deployment.ts';
+import type { Settings, Tags } from './settings.ts';
 
 const reads = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'];
 
@@ -25,38 +19,43 @@ export const tokenPartitions = ['TOK#*', 'O#*#TOK'];
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 
 /**
- * The table of the contract's `tableSchema`, billed on demand. Its grants are narrower than the CDK's own: no scan,
- * no index, no stream comes with a read.
+ * The table of the contract's `tableSchema`, billed on demand. It is a global table of one Region, to which replicas in
+ * other Regions can be added later (decision 46). Its grants are narrower than the CDK's own: no scan, no index, no
+ * stream comes with a read.
  */
-export class ServiceTable extends Table {
-  /** The table that the service runs on: this one, or one that was restored in its place. */
+export class ServiceTable extends TableV2 {
+  /** The table that the service runs on: this one, or an existing one instead. */
   readonly inUse: ITable;
 
   /**
-   * @param ephemeral the table and its data go with the stack; otherwise they outlive it
-   * @param restoredStream of the table to run on instead
+   * @param ephemeral whether the table is deleted with the stack; otherwise it is kept
+   * @param restoredStream of the existing table to run on
    */
   constructor(
     scope: Construct,
     id: string,
-    { ephemeral, restoredStream }: { ephemeral: boolean; restoredStream?: string | undefined },
+    { ephemeral, restoredStream, tags }: Pick<Settings, 'ephemeral' | 'restoredStream'> & { tags: Tags },
   ) {
     const { partitionKey, sortKey, expiry, dueIndex } = tableSchema;
     super(scope, id, {
       partitionKey: text(partitionKey),
       sortKey: text(sortKey),
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      stream: StreamViewType.NEW_AND_OLD_IMAGES,
+      billing: Billing.onDemand(),
+      dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: expiry,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: !ephemeral,
-      removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
-    });
-    this.addGlobalSecondaryIndex({
-      indexName: dueIndex.name,
-      partitionKey: text(dueIndex.partitionKey),
-      sortKey: text(dueIndex.sortKey),
-      projectionType: ProjectionType.KEYS_ONLY,
+      removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      // A table has the tags of its replica: CloudFormation gives it none of the stack's.
+      tags: Object.entries(tags).map(([key, value]) => ({ key, value })),
+      globalSecondaryIndexes: [
+        {
+          indexName: dueIndex.name,
+          partitionKey: text(dueIndex.partitionKey),
+          sortKey: text(dueIndex.sortKey),
+          projectionType: ProjectionType.KEYS_ONLY,
+        },
+      ],
     });
     this.inUse = restoredStream ? restored(this, restoredStream) : this;
   }
@@ -94,10 +93,10 @@ export class ServiceTable extends Table {
   }
 }
 
-/** The table that a stream is of. */
+/** Returns the existing table that a stream belongs to. */
 function restored(scope: Construct, tableStreamArn: string): ITable {
   const tableArn = tableStreamArn.replace(/\/stream\/.*$/, '');
-  return Table.fromTableAttributes(scope, 'Restored', { tableArn, tableStreamArn });
+  return TableV2.fromTableAttributes(scope, 'Restored', { tableArn, tableStreamArn });
 }
 
 /**

@@ -4,6 +4,7 @@ import { type Settings, stackNameOf } from '../aws/settings.ts';
 import { command } from './command.ts';
 import { type Finding, shownFindings } from './finding.ts';
 import { findAccount, findBootstrap, findConcurrency, findStack } from './preflight-account.ts';
+import { findData } from './preflight-data.ts';
 import { askModel, findModel } from './preflight-model.ts';
 import { findDoubtfulSettings, findSettings } from './preflight-settings.ts';
 
@@ -34,11 +35,12 @@ async function find(stage: string | undefined, ask: boolean): Promise<Finding[]>
   const found = await Promise.all([
     findBootstrap(account),
     findStack(stackNameOf(settings)),
+    findData(settings),
     findConcurrency(callsAtOnce(settings)),
     findModel(choice),
     ...(ask ? [askModel(choice)] : []),
   ]);
-  return [...findings, ...found];
+  return [...findings, ...found.flat()];
 }
 
 /** How many calls of functions the stream, the queues and the clock make at the same time, at most. */

@@ -1,6 +1,7 @@
 import { command } from './command.ts';
 import { deadLetters } from './dead-letters.ts';
 import { preflight } from './preflight.ts';
+import { protect } from './protect.ts';
 import { recountCommand } from './recount.ts';
 import { settings } from './settings.ts';
 import { token } from './token.ts';
@@ -19,4 +20,5 @@ export const program = command(
   .addCommand(deadLetters)
   .addCommand(recountCommand)
   .addCommand(trace)
-  .addCommand(preflight);
+  .addCommand(preflight)
+  .addCommand(protect);

@@ -13,7 +13,7 @@ type AssumableRole = { AssumeRolePolicyDocument: { Statement: object[] } };
 
 const { template, resources, logicalId, functionOf, statementsByRole, statementsOf, allowedTo } = synthesized();
 const integrations = resources<Integration>('AWS::ApiGatewayV2::Integration');
-const [table = ''] = Object.keys(resources('AWS::DynamoDB::Table'));
+const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 
 /** Where each route leads. */
 const targets = Object.fromEntries(

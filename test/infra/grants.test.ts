@@ -6,7 +6,7 @@ import { routes } from '../../lib/contract/endpoints.ts';
 import { reads, synthesized, writes } from './synthesized.ts';
 
 const { resources, functionOf, statementsOf } = synthesized();
-const [table = ''] = Object.keys(resources('AWS::DynamoDB::Table'));
+const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 const [key = ''] = Object.keys(resources('AWS::KMS::Key'));
 const constructOf = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
 
@@ -56,15 +56,19 @@ function grantsOfConsumer(id: string, { sources, sendsTo, secrets, asksModels }:
     ...secretsOf(secrets),
     ...modelsOf(asksModels),
     ...sources.flatMap((source) => {
-      if ('stream' in source)
-        return [...allow(streamReads, arnOf(table, 'StreamArn')), ...allow(['dynamodb:ListStreams'], '*')];
+      if ('stream' in source) return allow(streamReads, arnOf(table, 'StreamArn'));
       if ('queue' in source) return allow(taking, arnOf(queueOf(source.queue)));
       return allow(['dynamodb:Query'], { 'Fn::Join': ['', [onTable, '/index/due']] });
     }),
   ];
 }
 
-const streamReads = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
+const streamReads = [
+  'dynamodb:DescribeStream',
+  'dynamodb:GetRecords',
+  'dynamodb:GetShardIterator',
+  'dynamodb:ListStreams',
+];
 /** What Lambda's poller does with a queue. */
 const taking = [
   'sqs:ChangeMessageVisibility',

@@ -13,7 +13,7 @@ const day = 24 * 60 * 60;
 const polling = pollingOf();
 
 const { template, resources, logicalId, functionOf, statementsOf, allowedTo } = synthesized();
-const [table = ''] = Object.keys(resources('AWS::DynamoDB::Table'));
+const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 const constructOf = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
 const rows = Object.entries(consumers as Record<string, Consumer>).map(([name, row]) => ({
   id: constructOf(name),

@@ -1,4 +1,4 @@
-import { Template } from 'aws-cdk-lib/assertions';
+import { Match, Template } from 'aws-cdk-lib/assertions';
 import { expect, it } from 'vitest';
 import { environment } from '../../lib/contract/deployment.ts';
 import { stackOf } from './synthesized.ts';
@@ -6,7 +6,7 @@ import { stackOf } from './synthesized.ts';
 const restoredStream =
   'arn:aws:dynamodb:eu-central-1:123456789012:table/crewboard-restored/stream/2026-01-01T00:00:00.000';
 const template = Template.fromStack(stackOf(undefined, { restoredStream }));
-const [own = ''] = Object.keys(template.findResources('AWS::DynamoDB::Table'));
+const [own = ''] = Object.keys(template.findResources('AWS::DynamoDB::GlobalTable'));
 
 it('a stack that is given a restored table runs on it alone', () => {
   const functions = Object.values(template.findResources('AWS::Lambda::Function'));
@@ -16,14 +16,14 @@ it('a stack that is given a restored table runs on it alone', () => {
   template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: restoredStream });
   template.hasOutput('TableName', { Value: 'crewboard-restored' });
   const { Resources } = template.toJSON() as { Resources: Record<string, { Type: string }> };
-  const others = Object.values(Resources).filter(({ Type }) => Type !== 'AWS::DynamoDB::Table');
+  const others = Object.values(Resources).filter(({ Type }) => Type !== 'AWS::DynamoDB::GlobalTable');
   expect(JSON.stringify(others)).not.toContain(own);
 });
 
 it('keeps its own table, protected as ever, for the way back', () => {
-  template.hasResource('AWS::DynamoDB::Table', {
-    DeletionPolicy: 'Retain',
-    Properties: { DeletionProtectionEnabled: true },
+  template.hasResource('AWS::DynamoDB::GlobalTable', {
+    DeletionPolicy: 'RetainExceptOnCreate',
+    Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: true })] },
   });
 });
 

@@ -14,10 +14,37 @@ const rows = [...routes, ...Object.entries(consumers as Record<string, Consumer>
 const actions: Record<SecretsUse, string> = { seals: 'kms:Encrypt', opens: 'kms:Decrypt' };
 
 describe('the key of secrets', () => {
-  it('is renewed every year, and outlives the stack', () => {
+  it('is rotated every year, can be replicated to other Regions, and is kept when the stack is deleted', () => {
     template.resourceCountIs('AWS::KMS::Key', 1);
-    template.hasResource('AWS::KMS::Key', { Properties: { EnableKeyRotation: true }, DeletionPolicy: 'Retain' });
+    template.hasResource('AWS::KMS::Key', {
+      Properties: { EnableKeyRotation: true, MultiRegion: true },
+      DeletionPolicy: 'RetainExceptOnCreate',
+      UpdateReplacePolicy: 'Retain',
+    });
   });
+
+  it('keeps its logical id: with another one CloudFormation would create another key, which decrypts nothing', () => {
+    expect(key).toBe('SecretsKey317DCF94');
+  });
+
+  it('can be an existing one: the stack then creates none, and grants the rights on that one', () => {
+    const secretsKey = 'arn:aws:kms:eu-central-1:123456789012:key/mrk-0123';
+    const given = synthesized({ secretsKey });
+    given.template.resourceCountIs('AWS::KMS::Key', 0);
+    given.template.hasOutput('SecretsKeyArn', { Value: secretsKey });
+    for (const { id, secrets } of rows) {
+      const allowed = secrets ? [`${actions[secrets]} ${JSON.stringify(secretsKey)}`] : [];
+      expect(given.allowedTo(id, 'kms')).toEqual(allowed);
+      expect(given.functionOf(id).Environment.Variables.SECRETS_KEY_ID).toBe(secrets && secretsKey);
+    }
+  });
+
+  it.each(['alias/crewboard', 'arn:aws:kms:eu-central-1:123456789012:alias/crewboard'])(
+    'cannot be given as %s',
+    (secretsKey) => {
+      expect(() => stackOf(undefined, { secretsKey })).toThrow('secretsKey must be the ARN of a key, not of an alias');
+    },
+  );
 
   it('goes with a stack that is thrown away', () => {
     const thrownAway = Template.fromStack(stackOf(undefined, { ephemeral: true }));

@@ -33,9 +33,36 @@ describe('the stack', () => {
     expect(Object.values(Resources).filter(({ DeletionPolicy }) => DeletionPolicy?.startsWith('Retain'))).toEqual([]);
   });
 
+  it('tags its resources with the service, the stage and what the settings add; the table has tags of its own', () => {
+    const tagged = stackOf(undefined, { tags: { team: 'crew' } }, 'prod');
+    const tags = { service: 'crewboard', stage: 'prod', team: 'crew' };
+    expect(tagged.tags.tagValues()).toEqual(tags);
+    Template.fromStack(tagged).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [Match.objectLike({ Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) })],
+    });
+    expect(stackOf().tags.tagValues()).toEqual({ service: 'crewboard', stage: 'default' });
+  });
+
+  it('gives its API the name of the stack, so that stages are told apart in the console', () => {
+    Template.fromStack(stackOf(undefined, {}, 'prod')).hasResourceProperties('AWS::ApiGatewayV2::Api', {
+      Name: 'Crewboard-prod',
+    });
+  });
+
+  it('logs requests to a group that API Gateway may write to without a statement of its own for each', () => {
+    const [name] = Object.values(template.findResources('AWS::Logs::LogGroup')).flatMap(
+      ({ Properties }) => Properties.LogGroupName ?? [],
+    );
+    const unique = { 'Fn::Select': [2, { 'Fn::Split': ['/', { Ref: 'AWS::StackId' }] }] };
+    expect(name).toEqual({
+      'Fn::Join': ['', ['/aws/vendedlogs/', { Ref: 'AWS::StackName' }, '/access/', unique]],
+    });
+  });
+
   it('says where it answers and what its table is', () => {
     template.hasOutput('Url', {});
     template.hasOutput('TableName', {});
+    template.hasOutput('SecretsKeyArn', {});
   });
 });
 

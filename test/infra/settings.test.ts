@@ -48,6 +48,9 @@ describe('the settings of a stack', () => {
     ['alarmEmail', 'nobody', 'must be an e-mail address'],
     ['alarmTopicArn', 'on-call', 'must be the ARN of a standard SNS topic'],
     ['alarmTopicArn', 'arn:aws:sns:eu-central-1:111122223333:on-call.fifo', 'must be the ARN of a standard SNS topic'],
+    ['tags', 'team', 'must be an object of names and values'],
+    ['tags.team', { team: 1 }, 'must be text'],
+    ['tags.aws:x', { 'aws:x': 'y' }, 'must not begin with aws:'],
     ['ephemeral', 'false', 'must be true or false'],
   ])('refuse %s = %j, and say what it should be', (path, value, words) => {
     expect(() => parse({ [path.split('.')[0] as string]: value })).toThrow(`  ${path} ${words}`);

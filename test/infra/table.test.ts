@@ -1,4 +1,4 @@
-import { Template } from 'aws-cdk-lib/assertions';
+import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { tokenPartitions } from '../../infra/aws/table.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
@@ -6,11 +6,22 @@ import { keys } from '../../lib/table/keys.ts';
 import { stackOf, synthesized, writes } from './synthesized.ts';
 
 const { template, resources, statementsByRole } = synthesized();
-const [table = ''] = Object.keys(resources('AWS::DynamoDB::Table'));
+const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 
 describe('the table', () => {
+  it('is a global table of the stack’s own Region, which can have replicas in others later', () => {
+    template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [Match.objectLike({ Region: { Ref: 'AWS::Region' } })],
+    });
+    template.resourceCountIs('AWS::DynamoDB::Table', 0);
+  });
+
+  it('keeps its logical id: with another one CloudFormation would create another, empty table', () => {
+    expect(table).toBe('GlobalTable89F068B2');
+  });
+
   it('has the keys, the expiry and the stream that the functions count on, billed on demand', () => {
-    template.hasResourceProperties('AWS::DynamoDB::Table', {
+    template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       KeySchema: [
         { AttributeName: 'pk', KeyType: 'HASH' },
         { AttributeName: 'sk', KeyType: 'RANGE' },
@@ -22,7 +33,7 @@ describe('the table', () => {
   });
 
   it('has one index, of keys only, for what is due', () => {
-    template.hasResourceProperties('AWS::DynamoDB::Table', {
+    template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       GlobalSecondaryIndexes: [
         {
           IndexName: 'due',
@@ -37,20 +48,24 @@ describe('the table', () => {
   });
 
   it('can be restored to any second, is not deleted by mistake, and outlives its stack', () => {
-    template.resourceCountIs('AWS::DynamoDB::Table', 1);
-    template.hasResource('AWS::DynamoDB::Table', {
+    template.resourceCountIs('AWS::DynamoDB::GlobalTable', 1);
+    template.hasResource('AWS::DynamoDB::GlobalTable', {
       Properties: {
-        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-        DeletionProtectionEnabled: true,
+        Replicas: [
+          Match.objectLike({
+            PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+            DeletionProtectionEnabled: true,
+          }),
+        ],
       },
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',
     });
   });
 
   it('goes with its stack where that is ephemeral', () => {
-    Template.fromStack(stackOf(undefined, { ephemeral: true })).hasResource('AWS::DynamoDB::Table', {
-      Properties: { DeletionProtectionEnabled: false },
+    Template.fromStack(stackOf(undefined, { ephemeral: true })).hasResource('AWS::DynamoDB::GlobalTable', {
+      Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: false })] },
       DeletionPolicy: 'Delete',
     });
   });

@@ -66,6 +66,8 @@ const allowed = [
   ['functions/open/ok.ts', '../../lib/http/serve.ts'],
   ['infra/aws/ok.ts', '../../lib/contract/consumers.ts'],
   ['infra/aws/ok.ts', '../../lib/agents/skill-catalogue.ts'],
+  ['infra/aws/ok.ts', '../../lib/http/nearest.ts'],
+  ['infra/aws/app.ts', '../cli/deployed-data.ts'],
   ['infra/local/ok.ts', '../../lib/app.ts'],
   ['infra/cli/ok.ts', '../local/running.ts'],
 ] as const;
