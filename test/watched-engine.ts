@@ -10,11 +10,34 @@ export type WatchedEngine = {
   endpoint: string;
   /** Told of each request; it is carried out when this lets it go on. */
   before: (asked: Asked) => unknown;
-  /** Told of each request that was carried out; it is answered when this lets it go on. */
+  /** Told of each request that was carried out; it is answered when this lets it go on, unless its answer is lost. */
   after: (asked: Asked) => unknown;
   /** Lets everything go on as it comes. */
   relent: () => void;
 };
+
+/** What `after` returns to have the connection closed instead of an answer. */
+const answerIsLost = Symbol('answer is lost');
+
+/** Whether a request writes. */
+export const writes = ({ action }: Asked): boolean =>
+  /^(Put|Update|Delete)Item$|^TransactWrite|^BatchWrite/.test(action);
+
+/**
+ * Has the answer to the nth write from now on lost, counted from 0.
+ *
+ * @returns what that write was, once it was made
+ */
+export function loseAnswer(engine: WatchedEngine, nth = 0): Asked[] {
+  const lost: Asked[] = [];
+  let made = 0;
+  engine.after = (asked) => {
+    if (!writes(asked) || made++ !== nth) return undefined;
+    lost.push(asked);
+    return answerIsLost;
+  };
+  return lost;
+}
 
 /** Whether a request writes the record of an Idempotency-Key. */
 export const recordsKey = ({ action, json }: Asked): boolean =>
@@ -36,7 +59,7 @@ export async function watchEngine(engine: string): Promise<WatchedEngine> {
     await watched.before(asked);
     const answer = await fetch(engine, { method: 'POST', headers: headers as Record<string, string>, body });
     const text = await answer.text();
-    await watched.after(asked);
+    if ((await watched.after(asked)) === answerIsLost) return void response.destroy();
     response.writeHead(answer.status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -87,3 +87,8 @@ export class Refusal extends Error {
 export function notFound(): Refusal {
   return new Refusal('not_found', 'There is no such resource.');
 }
+
+/** The end of a message that cannot say whether a request was carried out: what is known, and what a caller can do. */
+export const outcomeUnknown =
+  'it is not known whether the request was carried out, in whole or in part. ' +
+  'Read the resource before you repeat the request, or repeat a POST with the same Idempotency-Key.';

@@ -3,6 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { callLimitsOf, heldTo } from '../contract/call-limits.ts';
 import { clientConfig } from '../contract/deployment.ts';
 import { type Lanes, openLanes } from './lanes.ts';
+import { noteLostAnswers } from './lost-answers.ts';
 
 /** The table that stores write to. `sleep` waits between tries; tests pass one that does not. */
 export type Table = {
@@ -15,9 +16,9 @@ export type Table = {
 
 /** Opens the table; `endpoint` points at a local engine. */
 export function openTable(name: string, endpoint?: string, limits = callLimitsOf('dynamodb', endpoint)): Table {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient({ ...clientConfig(endpoint), ...heldTo(limits) }), {
-    marshallOptions: { removeUndefinedValues: true },
-  });
+  const dynamodb = new DynamoDBClient({ ...clientConfig(endpoint), ...heldTo(limits) });
+  noteLostAnswers(dynamodb);
+  const client = DynamoDBDocumentClient.from(dynamodb, { marshallOptions: { removeUndefinedValues: true } });
   const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
   return { name, client, sleep, lanes: openLanes() };
 }

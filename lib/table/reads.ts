@@ -1,14 +1,16 @@
 import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
+import { isOutage } from './lost-answers.ts';
 import { type Item, isThrottling, unavailable } from './transact.ts';
+import { unmarked } from './write-marks.ts';
 
-/** Waits for a read; what DynamoDB throttles even now means that we are busy, not broken. */
+/** Waits for a read; a table that still throttles, or cannot be reached, is busy, not broken. */
 async function reading<Output>(sent: Promise<Output>): Promise<Output> {
   try {
     return await sent;
   } catch (error) {
-    throw isThrottling(error) ? unavailable() : error;
+    throw isThrottling(error) || isOutage(error) ? unavailable(error) : error;
   }
 }
 
@@ -16,7 +18,7 @@ async function reading<Output>(sent: Promise<Output>): Promise<Output> {
 export async function getItem(table: Table, key: Key): Promise<Item | undefined> {
   const command = new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true });
   const { Item } = await reading(table.client.send(command));
-  return Item;
+  return Item && unmarked(Item);
 }
 
 /** DynamoDB takes no more keys in one batch. */
@@ -41,7 +43,7 @@ export async function getItems(table: Table, wanted: readonly Key[]): Promise<It
           new BatchGetCommand({ RequestItems: { [table.name]: { Keys: missing, ConsistentRead: true } } }),
         ),
       );
-      for (const item of (Responses?.[table.name] ?? []) as Item[]) found.set(`${item.pk} ${item.sk}`, item);
+      for (const item of (Responses?.[table.name] ?? []) as Item[]) found.set(`${item.pk} ${item.sk}`, unmarked(item));
       missing = (UnprocessedKeys?.[table.name]?.Keys ?? []) as Key[];
     }
   }
@@ -89,7 +91,7 @@ export async function* queryItems(
           }),
         ),
       );
-    yield* Items;
+    yield* Items.map(unmarked);
     left -= Items.length;
     start = LastEvaluatedKey;
   } while (start && left > 0);

@@ -15,9 +15,12 @@ import {
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { Refusal } from '../contract/refusals.ts';
+import { outcomeUnknown, Refusal } from '../contract/refusals.ts';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
+import { isOutage, mayHaveBeenCarriedOut } from './lost-answers.ts';
+import { mayHaveChanged, noteChange } from './trace.ts';
+import { hasMark, marked, newMark, unmarked } from './write-marks.ts';
 
 /** An item as the document client reads it. */
 export type Item = Record<string, unknown>;
@@ -30,7 +33,10 @@ export type Otherwise = (found: Item | undefined) => Error;
 
 type Spec<Input> = Omit<Input, 'TableName' | 'ReturnValuesOnConditionCheckFailure'>;
 
-/** One write of a transaction, and what its failed condition means. */
+/**
+ * One write of a transaction, and what its failed condition means. An update that is sent alone, without a condition
+ * that its own effect makes fail, must be one that may be carried out twice.
+ */
 export type Write = (
   | { Put: Spec<PutCommandInput> }
   | { Update: Spec<UpdateCommandInput> }
@@ -49,6 +55,8 @@ export type Write = (
 /** The item is no longer what the decision was made on: read it again and decide again. */
 export class Stale extends Error {
   override name = 'Stale';
+  /** Whether an answer to this very write was lost, so that it may have been made before the item changed again. */
+  answerLost = false;
 }
 
 /** Takes a lost race for an answer: for writes where whoever is too late has nothing more to do. */
@@ -76,6 +84,12 @@ const passing = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughpu
  * then whose items another transaction held.
  */
 type Failure = { meanings: Error[]; held?: readonly Write[] };
+
+/**
+ * What stays the same over all tries of a write: the token by which DynamoDB knows a transaction again, and the mark by
+ * which a single write is known again; and whether a try may have been carried out without an answer.
+ */
+type Sending = { token: string; mark: string; answerLost: boolean };
 
 /** What a try came to: done, perhaps with the item that a single update asked for, or a failure. */
 type Tried = { item: Item | undefined } | Failure;
@@ -114,63 +128,112 @@ function meaningOf(write: Write, found: Item | undefined): Error {
  * of these): the same items under the same token, but where another transaction was met over a counter, which is then
  * looked for in another lane, and is another transaction to DynamoDB.
  *
+ * A write takes effect once, also where an answer is lost and the SDK sends it again: DynamoDB knows a transaction by
+ * its token, and a single put or update is known by the mark that it leaves on the item
+ * (docs/decisions/0043-a-single-write-leaves-a-mark.md).
+ *
  * @returns the item, where a single update asks for it by `ReturnValues`
- * @throws what a failed condition means (`otherwise`); `Refusal` `unavailable` when conflicts or throttling last.
+ * @throws what a failed condition means (`otherwise`); `Refusal` `unavailable` when conflicts, throttling or an outage
+ *   last; `OutcomeUnknown` where the write may have been made all the same.
  */
 export async function transact(table: Table, writes: readonly Write[]): Promise<Item | undefined> {
   if (writes.length > transactionLimit) throw new Error(`A transaction of ${writes.length} items cannot be written.`);
   let placed = table.lanes.place(writes);
-  let token = randomUUID();
+  const sending: Sending = { token: randomUUID(), mark: newMark(), answerLost: false };
   for (let attempt = 0; ; attempt++) {
-    const tried = placed.length === 1 ? await single(table, placed[0] as Write) : await many(table, placed, token);
+    const tried =
+      placed.length === 1 ? await single(table, placed[0] as Write, sending) : await many(table, placed, sending);
     if ('item' in tried) {
+      noteChange();
       table.lanes.passed(placed);
       return tried.item;
     }
     if (tried.meanings.length > 0) throw merged(tried.meanings);
     if (attempt + 1 === tries) throw unavailable();
-    if (table.lanes.spread(tried.held ?? [])) {
+    // Under another token it would be another transaction, which must not follow one that may have been carried out.
+    if (table.lanes.spread(tried.held ?? []) && !sending.answerLost) {
       placed = table.lanes.place(writes);
-      token = randomUUID();
+      sending.token = randomUUID();
     }
     await table.sleep(Math.random() * firstPauseMs * 2 ** attempt);
   }
 }
 
-/** The refusal of a service that cannot write now, though nothing is wrong with the request. */
-export function unavailable(): Refusal {
-  return new Refusal('unavailable', 'The service is busy; nothing was changed. Try again shortly.', [], {
-    'Retry-After': '1',
-  });
+/** It is not known whether the request was carried out: an answer was lost, or a part of it was carried out before. */
+export class OutcomeUnknown extends Refusal {
+  constructor(cause?: unknown) {
+    super('unavailable', `The service is busy, and ${outcomeUnknown}`, [], { 'Retry-After': '1' });
+    this.cause = cause;
+  }
 }
 
 /**
- * Runs a decision again for as long as what it was made on has changed meanwhile.
+ * The refusal of a service that cannot read or write now, though nothing is wrong with the request: `OutcomeUnknown`
+ * unless it is known that the request has changed nothing so far.
  *
- * @throws `Refusal` `unavailable` when the item changes faster than decisions can be made on it.
+ * @param cause for the log
+ */
+export function unavailable(cause?: unknown): Refusal {
+  if (mayHaveChanged()) return new OutcomeUnknown(cause);
+  const refusal = new Refusal('unavailable', 'The service is busy; nothing was changed. Try again shortly.', [], {
+    'Retry-After': '1',
+  });
+  refusal.cause = cause;
+  return refusal;
+}
+
+/**
+ * Runs a decision again for as long as what it was made on has changed meanwhile. Where the answer to an earlier
+ * write was lost, and the item has changed again since, a refusal would deny a change that may have been made.
+ *
+ * @throws `Refusal` `unavailable` when the item changes faster than decisions can be made on it; `OutcomeUnknown`
  */
 export async function untilFresh<Result>(table: Table, decide: () => Promise<Result>): Promise<Result> {
+  let answerLost = false;
   for (let attempt = 0; ; attempt++) {
     try {
       return await decide();
     } catch (error) {
-      if (!(error instanceof Stale)) throw error;
+      if (!(error instanceof Stale)) throw answerLost && error instanceof Refusal ? new OutcomeUnknown(error) : error;
       if (attempt === 20) throw unavailable();
+      answerLost ||= error.answerLost;
       await table.sleep(Math.random() * firstPauseMs * 2 ** Math.min(attempt, 6));
     }
   }
 }
 
-async function single(table: Table, write: Write): Promise<Tried> {
+async function single(table: Table, write: Write, sending: Sending): Promise<Tried> {
   const common = { TableName: table.name, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   try {
-    return { item: (await sendSingle(table, write, common)).Attributes };
+    const { Attributes } = await sendSingle(table, marked(write, sending.mark), common);
+    return { item: Attributes && unmarked(Attributes) };
   } catch (error) {
+    noteIfLost(sending, error);
     if (error instanceof ConditionalCheckFailedException)
-      return { meanings: [meaningOf(write, error.Item && unmarshall(error.Item))] };
+      return conditionFailed(write, error.Item && unmarshall(error.Item), sending);
     if (error instanceof TransactionConflictException || isThrottling(error)) return { meanings: [] };
-    throw error;
+    throw isOutage(error) ? unavailable(error) : error;
   }
+}
+
+/** Notes that a try may have been carried out. */
+function noteIfLost(sending: Sending, error: unknown): void {
+  if (!mayHaveBeenCarriedOut(error)) return;
+  sending.answerLost = true;
+  noteChange();
+}
+
+/** What a failed condition of a single write is: its own earlier try, or a failure with a meaning. */
+function conditionFailed(write: Write, found: Item | undefined, { mark, answerLost }: Sending): Tried {
+  if (found && hasMark(found, mark)) return { item: unmarked(found) };
+  // What was to be deleted is gone.
+  if (answerLost && 'Delete' in write && !found) return { item: undefined };
+  const meaning = meaningOf(write, found && unmarked(found));
+  if (!answerLost) return { meanings: [meaning] };
+  // Another write may have hidden the mark: a refusal would deny a change that may have been made.
+  if (meaning instanceof Refusal) throw new OutcomeUnknown(meaning);
+  if (meaning instanceof Stale) meaning.answerLost = true;
+  return { meanings: [meaning] };
 }
 
 function sendSingle(
@@ -184,18 +247,26 @@ function sendSingle(
   throw new Error('A condition check alone writes nothing.');
 }
 
-async function many(table: Table, writes: readonly Write[], token: string): Promise<Tried> {
+async function many(table: Table, writes: readonly Write[], sending: Sending): Promise<Tried> {
   const common = { TableName: table.name, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   const items = writes.map(({ otherwise: _, keyIn: __, ...write }) => {
     const [[kind, spec]] = Object.entries(write) as [[string, object]];
     return { [kind]: { ...spec, ...common } };
   });
   try {
-    await table.client.send(new TransactWriteCommand({ TransactItems: items as never, ClientRequestToken: token }));
+    const { token: ClientRequestToken } = sending;
+    await table.client.send(new TransactWriteCommand({ TransactItems: items as never, ClientRequestToken }));
     return { item: undefined };
   } catch (error) {
-    if (error instanceof TransactionInProgressException || isThrottling(error)) return { meanings: [] };
-    if (!(error instanceof TransactionCanceledException)) throw error;
+    noteIfLost(sending, error);
+    if (error instanceof TransactionInProgressException) {
+      // An earlier try is still being carried out.
+      sending.answerLost = true;
+      noteChange();
+      return { meanings: [] };
+    }
+    if (isThrottling(error)) return { meanings: [] };
+    if (!(error instanceof TransactionCanceledException)) throw isOutage(error) ? unavailable(error) : error;
     const reasons = error.CancellationReasons ?? [];
     const meanings = reasons.flatMap((reason, at) =>
       reason.Code === 'ConditionalCheckFailed'

@@ -81,9 +81,14 @@ export async function openOffices() {
         send: (
           operation: Operation,
           request: Request = {},
-          { key, token = lessons.token }: { key?: string; token?: string } = {},
-        ): Promise<Answer> =>
-          sendTo(operation, { ...request, token, ...(key !== undefined && { headers: { 'Idempotency-Key': key } }) }),
+          { key, ifMatch, token = lessons.token }: { key?: string; ifMatch?: string; token?: string } = {},
+        ): Promise<Answer> => {
+          const headers = {
+            ...(key !== undefined && { 'Idempotency-Key': key }),
+            ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
+          };
+          return sendTo(operation, { ...request, token, headers });
+        },
       };
     },
 

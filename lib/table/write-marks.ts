@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import type { Item, Write } from './transact.ts';
+
+/** The attribute that names the last write that an item had alone; short, for it counts as a part of the item. */
+const markName = 'w';
+
+/** A mark that no other write of an item has. */
+export function newMark(): string {
+  return randomBytes(6).toString('base64url');
+}
+
+/** A put or an update whose failed condition has a meaning, with a mark that it leaves on the item. */
+export function marked(write: Write, mark: string): Write {
+  if (!write.otherwise) return write;
+  if ('Put' in write) return { ...write, Put: { ...write.Put, Item: { ...write.Put.Item, [markName]: mark } } };
+  if (!('Update' in write)) return write;
+  const { UpdateExpression = '', ExpressionAttributeNames, ExpressionAttributeValues } = write.Update;
+  const set = 'SET #mark = :mark';
+  return {
+    ...write,
+    Update: {
+      ...write.Update,
+      UpdateExpression: /\bSET /.test(UpdateExpression)
+        ? UpdateExpression.replace(/\bSET /, `${set}, `)
+        : `${set} ${UpdateExpression}`,
+      ExpressionAttributeNames: { ...ExpressionAttributeNames, '#mark': markName },
+      ExpressionAttributeValues: { ...ExpressionAttributeValues, ':mark': mark },
+    },
+  };
+}
+
+/** Whether an item has the mark of a write. */
+export function hasMark(item: Item, mark: string): boolean {
+  return item[markName] === mark;
+}
+
+/** An item as its store wrote it. */
+export function unmarked({ [markName]: _, ...item }: Item): Item {
+  return item;
+}
