@@ -2,7 +2,7 @@ import { executionEvents } from '../../lib/agents/execution-events.ts';
 import { pipelineApp } from '../../lib/apps/pipeline.ts';
 import { consumeStream } from '../../lib/queue/consume.ts';
 import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';
-import { purgeFrom, purgeKind } from '../../lib/table/purges.ts';
+import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
 import { taskFrom } from '../../lib/table/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 

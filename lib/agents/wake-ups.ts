@@ -3,7 +3,8 @@ import { type Queue, secondsUntil } from '../sqs/queue.ts';
 import { sweep } from '../table/due.ts';
 import type { ExecutionHead } from '../table/execution-items.ts';
 import type { ExecutionStore } from '../table/executions.ts';
-import type { Purge, PurgeStore } from '../table/purges.ts';
+import type { Purge } from '../table/purge-items.ts';
+import type { PurgeStore } from '../table/purges.ts';
 
 /** What wakes workers: where the work that is due is found, and the queue of those who do it. */
 type Parts<Store, Message> = { store: Store; queue: Queue<Message>; clock: () => number };

@@ -3,6 +3,7 @@ import { AgentId } from './agents.ts';
 import { ExecutionId } from './executions.ts';
 import { Organization } from './organization.ts';
 import { Timestamp } from './shapes.ts';
+import { TaskId } from './tasks.ts';
 import { DeliveryId, WebhookId } from './webhooks.ts';
 
 /** The request that something is done for, as far as it is known: it goes with every message and into every line of a log. */
@@ -24,8 +25,11 @@ export const DeliveryMessage = v.object({
 });
 export type DeliveryMessage = v.InferOutput<typeof DeliveryMessage>;
 
-/** What stands in the queue of purges: which deleted agent to purge what is left of. */
-export const PurgeMessage = v.object({ organization: Organization, agentId: AgentId, requestId });
+/** What stands in the queue of purges: which deleted agent or task to purge what is left of. */
+export const PurgeMessage = v.union([
+  v.object({ organization: Organization, agentId: AgentId, requestId }),
+  v.object({ organization: Organization, taskId: TaskId, requestId }),
+]);
 export type PurgeMessage = v.InferOutput<typeof PurgeMessage>;
 
 /** What stands in the queue of executions: which one to carry out. Only a wake-up, like the others. */

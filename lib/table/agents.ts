@@ -19,7 +19,7 @@ import {
 import type { Table } from './client.ts';
 import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
-import { purgeWrite } from './purges.ts';
+import { agentPurgeWrite } from './purge-items.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
 import { ignoreStale, Stale, transact, untilFresh, type Write } from './transact.ts';
 
@@ -165,7 +165,7 @@ export function openAgentStore(table: Table, defaultModel: string) {
           },
           otherwise: () => new Stale(),
         },
-        purgeWrite({ organization, agentId: agent.id }, purgeDueAt),
+        agentPurgeWrite({ organization, agentId: agent.id }, purgeDueAt),
       ]);
     },
 

@@ -6,7 +6,7 @@ import { cellOf, type ExecutionHead, executionFrom } from './execution-items.ts'
 import { countDown, type TaskMove } from './executions.ts';
 import { keys } from './keys.ts';
 import { counterOf, everything, leavingLimit, leavingWrites } from './listing.ts';
-import type { Purge } from './purges.ts';
+import type { AgentPurge } from './purge-items.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
 import { type StoredTask, taskFrom } from './task-items.ts';
 import { changeWrites } from './tasks.ts';
@@ -26,7 +26,7 @@ const purgedAtOnce = 25;
  * that can still be read (design §4). The agent's own list says which they are; nothing is added to it any more, for
  * every start checks the agent.
  */
-export async function leaveList(table: Table, { organization, agentId }: Purge): Promise<void> {
+export async function leaveList(table: Table, { organization, agentId }: AgentPurge): Promise<void> {
   const all = keys.executionScope(organization);
   const executions = await Array.fromAsync(listed(table, { organization, agentId }));
   const waiting = [...Map.groupBy(executions, ({ ulid }) => counterOf(ulid)).values()];
@@ -54,7 +54,7 @@ export async function leaveList(table: Table, { organization, agentId }: Purge):
  * Deletes the executions of a deleted agent. One that ran gives its place and its task back; its worker, if there is
  * one, finds its row gone and drops what it has. A purge that is killed goes on with what is left.
  */
-export async function purgeExecutions(table: Table, purge: Purge, release: Release): Promise<void> {
+export async function purgeExecutions(table: Table, purge: AgentPurge, release: Release): Promise<void> {
   const own = keys.executionScope(purge.organization, ulidOf(purge.agentId));
   const batch: { ulid: string; status: ExecutionStatus }[] = [];
   const purgeBatch = async (): Promise<void> => {
@@ -78,7 +78,7 @@ export async function purgeExecutions(table: Table, purge: Purge, release: Relea
 /** The executions in an agent's own list. */
 async function* listed(
   table: Table,
-  { organization, agentId }: Purge,
+  { organization, agentId }: AgentPurge,
 ): AsyncGenerator<{ ulid: string; status: ExecutionStatus }> {
   const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
   for await (const { id, status } of queryItems(table, { pk, from: `${everything}#`, to: `${everything}#~` }))
@@ -89,7 +89,12 @@ async function* listed(
  * Deletes all that an execution has. Its delegation goes in one write with the head that names it, and so do the place
  * and the task that it gives back: whoever comes after a purge that was killed finds each of them either way, once.
  */
-async function purgeExecution(table: Table, { organization }: Purge, ulid: string, release: Release): Promise<void> {
+async function purgeExecution(
+  table: Table,
+  { organization }: AgentPurge,
+  ulid: string,
+  release: Release,
+): Promise<void> {
   const Key = keys.executionHead(organization, ulid);
   await untilFresh(table, async () => {
     const item = await getItem(table, Key);

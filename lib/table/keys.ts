@@ -88,6 +88,8 @@ export const keys = {
   ],
   /** What is left to be purged of an agent that was deleted. */
   purge: (organization: Organization, agent: string): Key => ({ pk: partition(organization, 'PU'), sk: agent }),
+  /** Which dependents still name a task that was deleted. */
+  taskPurge: (organization: Organization, task: string): Key => ({ pk: partition(organization, 'PT'), sk: task }),
 
   /** An execution: its head, its input, and its output in parts. */
   execution: (organization: Organization, execution: string) => partition(organization, 'X', execution),

@@ -4,7 +4,7 @@ import type { Table } from './client.ts';
 import { executionFrom, executionKind, executionStanding } from './execution-items.ts';
 import { familyOf, keys } from './keys.ts';
 import type { Standing } from './listing.ts';
-import { purgeFrom, purgeKind } from './purges.ts';
+import { purgeFrom, purgeKind } from './purge-items.ts';
 import { taskFrom, taskStanding } from './task-items.ts';
 import type { Item } from './transact.ts';
 
@@ -15,7 +15,7 @@ export type OrganizationItems = {
   webhooks: { ulid: string; events: string[] }[];
   /** The ids of the agents that are there. */
   agents: Set<string>;
-  /** The purges that are under way, by the ids of their agents. */
+  /** The purges of agents that are under way, by the ids of the agents. */
   purges: Map<string, Item>;
   /** Rows and numbers by name. A number that is nought is left out: it is as good as absent. */
   derived: Map<string, Item>;
@@ -99,7 +99,8 @@ function takerFor(organization: Organization, found: OrganizationItems): (item: 
     } else if (pk === keys.agents(organization)) {
       found.agents.add(item.id as string);
     } else if (item.kind === purgeKind) {
-      found.purges.set(purgeFrom(item).agentId, item);
+      const purge = purgeFrom(item);
+      if ('agentId' in purge) found.purges.set(purge.agentId, item);
     } else if (pk === keys.webhooks(organization)) {
       found.webhooks.push({ ulid: item.sk as string, events: item.events as string[] });
     } else if (rows.has(familyOf(pk))) {

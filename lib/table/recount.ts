@@ -7,7 +7,7 @@ import { leaveWhatAddsUp } from './counter-sums.ts';
 import { type Key, keys } from './keys.ts';
 import { listingWrites, type Standing } from './listing.ts';
 import { itemName, type OrganizationItems, readOrganization } from './organization-items.ts';
-import { purgeWrite } from './purges.ts';
+import { agentPurgeWrite } from './purge-items.ts';
 import { type Item, transact, unavailable, type Write } from './transact.ts';
 
 /**
@@ -104,7 +104,7 @@ function purgesOf(organization: Organization, { executions, agents, purges }: Or
     .map(([, item]) => difference(item, undefined));
   const gone = new Set(executions.map(({ agentId }) => agentId).filter((id) => !agents.has(id) && !purges.has(id)));
   const missing = [...gone].map((agentId) =>
-    difference(undefined, written(new Map(), purgeWrite({ organization, agentId }, now))),
+    difference(undefined, written(new Map(), agentPurgeWrite({ organization, agentId }, now))),
   );
   return [...mistaken, ...missing];
 }

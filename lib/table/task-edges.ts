@@ -75,36 +75,20 @@ export function takeLock(organization: Organization, read: GraphLock): Write {
   };
 }
 
-/** Takes dependents out of the set of a task that is about to be deleted. */
-export function dropDependents(organization: Organization, task: StoredTask, ids: string[]): Write {
-  const { names, values } = asRead(task);
-  return {
-    Update: {
-      Key: keys.task(organization, ulidOf(task.id)),
-      UpdateExpression: 'DELETE dependents :ids',
-      ConditionExpression: '#version = :version',
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: { ...values, ':ids': new Set(ids) },
-    },
-    otherwise: stale,
-  };
-}
-
-/** Takes a task that is about to be deleted out of the `dependsOn` of a dependent, which must still be done. */
+/** Takes a task that is deleted out of the `dependsOn` of a dependent, which must still be what was read. */
 export function detach(organization: Organization, dependent: StoredTask, id: string, updatedAt: string): Write {
   const { names, values } = asRead(dependent);
   return {
     Update: {
       Key: keys.task(organization, ulidOf(dependent.id)),
       UpdateExpression: 'SET dependsOn = :dependsOn, updatedAt = :updatedAt, #version = :next',
-      ConditionExpression: '#version = :version AND #status = :done',
-      ExpressionAttributeNames: { ...names, '#status': 'status' },
+      ConditionExpression: '#version = :version',
+      ExpressionAttributeNames: names,
       ExpressionAttributeValues: {
         ...values,
         ':dependsOn': dependent.dependsOn.filter((other) => other !== id),
         ':updatedAt': updatedAt,
         ':next': dependent.version + 1,
-        ':done': 'done',
       },
     },
     otherwise: stale,

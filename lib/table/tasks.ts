@@ -7,23 +7,15 @@ import type { Table } from './client.ts';
 import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { listingWrites, readPage } from './listing.ts';
+import { type TaskPurge, taskPurgeWrite } from './purge-items.ts';
 import { getItem, getItems } from './reads.ts';
-import {
-  addEdge,
-  asRead,
-  detach,
-  dropDependents,
-  type GraphLock,
-  removeEdge,
-  stale,
-  takeLock,
-  unknownTask,
-} from './task-edges.ts';
+import { addEdge, asRead, detach, type GraphLock, removeEdge, stale, takeLock, unknownTask } from './task-edges.ts';
 import { cellsOf, matches, type StoredTask, type TaskFilter, taskFrom, taskItem, taskStanding } from './task-items.ts';
+import { purgeTask } from './task-removal.ts';
 import { traced } from './trace.ts';
-import { merged, transact, type Write } from './transact.ts';
+import { merged, Stale, transact, type Write } from './transact.ts';
 
-/** So many dependents are detached in one transaction; with a task's own edges and rows it stays under 100 items. */
+/** So many dependents are detached in the transaction of a deletion, which has under 100 items with edges and rows. */
 export const detachLimit = 35;
 
 /** The tasks of organizations. Each method is one step; `lib/tasks` decides what to do with what it reads. */
@@ -34,6 +26,27 @@ export function openTaskStore(table: Table) {
       ids.map((id) => keys.task(organization, ulidOf(id))),
     );
     return items.map(taskFrom);
+  };
+
+  /**
+   * Carries out writes together with those that end a task's edges. A dependency that was deleted has no edge any more:
+   * the task names it only until its purge is done.
+   */
+  const transactEndingEdges = async (
+    organization: Organization,
+    { id }: StoredTask,
+    dependencies: readonly string[],
+    writes: readonly Write[],
+  ): Promise<void> => {
+    const all = (ended: readonly string[]) => [...writes, ...ended.map((other) => removeEdge(organization, other, id))];
+    try {
+      await transact(table, all(dependencies));
+    } catch (error) {
+      if (!(error instanceof Stale)) throw error;
+      const left = (await read(organization, dependencies)).map((dependency) => dependency.id);
+      if (left.length === dependencies.length) throw error;
+      await transact(table, all(left));
+    }
   };
 
   return {
@@ -88,44 +101,44 @@ export function openTaskStore(table: Table) {
     ): Promise<void> {
       const added = after.dependsOn.filter((id) => !before.dependsOn.includes(id));
       const removed = before.dependsOn.filter((id) => !after.dependsOn.includes(id));
-      await transact(table, [
+      await transactEndingEdges(organization, before, removed, [
         ...changeWrites(organization, before, after),
         ...added.map((id) => addEdge(organization, id, after.id, after.dependsOn.indexOf(id))),
-        ...removed.map((id) => removeEdge(organization, id, after.id)),
         ...(lock ? [takeLock(organization, lock.read)] : []),
       ]);
     },
 
     /**
-     * Deletes a task, its rows and its edges, and takes it out of the `dependsOn` of its dependents, which are all
-     * done. More than `detachLimit` dependents are detached first, that many at a time.
+     * Deletes a task, its rows and its edges in one transaction, or nothing. Up to `detachLimit` dependents lose the task
+     * from their `dependsOn` in it. More are left to a purge, which the transaction puts: from then on nothing can reach
+     * the task or depend on it, and reads of dependents leave out what does not exist. No transaction has room for a
+     * condition on each of 500 dependents, so one that is taken up again between its read and the transaction loses the
+     * task as one does that is taken up again just after it.
      *
-     * @throws `Stale` when the task, or whether a dependent is done, is no longer what was read
+     * @param dependents as they were read with the task; all done
+     * @param times of the change to the dependents, and from when on the sweeper does the purge; ISO 8601
+     * @returns the purge, for `detachDependents`
+     * @throws `Stale` when the task or its set of dependents, or in that transaction a dependent, is not what was read
      */
     async remove(
       organization: Organization,
       task: StoredTask,
       dependents: readonly StoredTask[],
-      updatedAt: string,
-    ): Promise<void> {
-      let left = task.dependents;
-      for (let at = 0; dependents.length - at > detachLimit; at += detachLimit) {
-        const batch = dependents.slice(at, at + detachLimit);
-        const ids = batch.map((dependent) => dependent.id);
-        await transact(table, [
-          dropDependents(organization, task, ids),
-          ...batch.map((dependent) => detach(organization, dependent, task.id, updatedAt)),
-        ]);
-        left = left.filter((id) => !ids.includes(id));
-      }
-      const last = dependents.filter((dependent) => left.includes(dependent.id));
-      await transact(table, [
-        deleteAsRead(organization, task, left),
+      times: { updatedAt: string; purgeDueAt: string },
+    ): Promise<TaskPurge | undefined> {
+      const purge = dependents.length > detachLimit ? { organization, taskId: task.id } : undefined;
+      await transactEndingEdges(organization, task, task.dependsOn, [
+        deleteAsRead(organization, task),
         ...listingWrites(taskStanding(organization, task), undefined),
-        ...task.dependsOn.map((id) => removeEdge(organization, id, task.id)),
-        ...last.map((dependent) => detach(organization, dependent, task.id, updatedAt)),
+        ...(purge
+          ? [taskPurgeWrite(purge, task.dependents, times.purgeDueAt)]
+          : dependents.map((dependent) => detach(organization, dependent, task.id, times.updatedAt))),
       ]);
+      return purge;
     },
+
+    /** Takes a deleted task out of the `dependsOn` of its dependents; see `task-removal.ts`. */
+    detachDependents: (purge: TaskPurge, updatedAt: string): Promise<void> => purgeTask(table, purge, updatedAt),
 
     /** Whether an agent of this name exists now. */
     async hasAgent(organization: Organization, name: string): Promise<boolean> {
@@ -204,7 +217,8 @@ function changeFields(organization: Organization, before: StoredTask, decided: S
   };
 }
 
-function deleteAsRead(organization: Organization, task: StoredTask, dependents: string[]): Write {
+function deleteAsRead(organization: Organization, task: StoredTask): Write {
+  const { dependents } = task;
   const { names, values } = asRead(task);
   const none = dependents.length === 0;
   return {

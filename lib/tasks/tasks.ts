@@ -1,8 +1,9 @@
 import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound } from '../contract/refusals.ts';
+import { notFound, Refusal } from '../contract/refusals.ts';
 import type { NewTask, Task, TaskDetail, TaskPatch } from '../contract/tasks.ts';
+import { graceMs } from '../table/due.ts';
 import type { Once } from '../table/idempotency.ts';
 import type { StoredTask, TaskFilter } from '../table/task-items.ts';
 import type { TaskStore } from '../table/tasks.ts';
@@ -75,14 +76,18 @@ export function openTasks(store: TaskStore, ulid: () => string, clock: () => num
      *
      * @throws `Refusal` `not_found`, `precondition_failed`, `has_dependents`
      */
-    delete(organization: Organization, id: string, ifMatch: Precondition): Promise<void> {
-      return untilFresh(store.table, async () => {
+    async delete(organization: Organization, id: string, ifMatch: Precondition): Promise<void> {
+      const now = clock();
+      const updatedAt = timestamp(now);
+      const purge = await untilFresh(store.table, async () => {
         const task = await found(organization, id);
         ifMatch(task.version);
         const dependents = await store.getAll(organization, task.dependents);
         refuseWhileAwaited(dependents);
-        await store.remove(organization, task, dependents, timestamp(clock()));
+        return store.remove(organization, task, dependents, { updatedAt, purgeDueAt: timestamp(now + graceMs) });
       });
+      // The task is deleted by now. Where the table is too busy to detach its dependents, the purge does that.
+      if (purge) await store.detachDependents(purge, updatedAt).catch(ignoreRefusal);
     },
   };
 
@@ -110,6 +115,10 @@ export function openTasks(store: TaskStore, ulid: () => string, clock: () => num
     if (await store.hasAgent(organization, assignedAgent)) return;
     await store.refuseUnknown(organization, assignedAgent, after.dependsOn);
   }
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof Refusal)) throw error;
 }
 
 export type Tasks = ReturnType<typeof openTasks>;

@@ -8,7 +8,7 @@ import {
 } from '../../lib/table/execution-items.ts';
 import { keys } from '../../lib/table/keys.ts';
 import type { Standing } from '../../lib/table/listing.ts';
-import { purgeFrom, purgeKind } from '../../lib/table/purges.ts';
+import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
 import type { Item } from '../../lib/table/transact.ts';
 import { nameOf } from './seed.ts';
 
@@ -17,6 +17,12 @@ type Dump = Record<string, unknown>;
 
 const itemsOf = (dump: Dump, kind: string) => (Object.values(dump) as Item[]).filter((item) => item.kind === kind);
 
+/** The agents that are being purged. */
+function purgedAgents(dump: Dump): string[] {
+  const purges = itemsOf(dump, purgeKind).map(purgeFrom);
+  return purges.flatMap((purge) => ('agentId' in purge ? purge.agentId : []));
+}
+
 /** The executions of an organization, by their heads. */
 export function executionsAmong(dump: Dump): ExecutionHead[] {
   return itemsOf(dump, executionKind).map(executionFrom);
@@ -24,7 +30,7 @@ export function executionsAmong(dump: Dump): ExecutionHead[] {
 
 /** Where an execution must stand: one whose agent was deleted is in no list but that agent's, until it is purged. */
 export function standingAmong(dump: Dump): (execution: ExecutionHead) => Standing {
-  const deleted = new Set(itemsOf(dump, purgeKind).map((item) => purgeFrom(item).agentId));
+  const deleted = new Set(purgedAgents(dump));
   return (execution) => {
     const standing = executionStanding(execution);
     const own = keys.executionScope(execution.organization, ulidOf(execution.agentId)).rows;
@@ -63,10 +69,7 @@ function bucketOf(durationMs: number): string {
 export function tornExecutions(organization: Organization, dump: Dump): string[] {
   const prefix = keys.execution(organization, '');
   const parts = (Object.values(dump) as Item[]).filter(({ pk }) => (pk as string).startsWith(prefix));
-  const known = new Set([
-    ...itemsOf(dump, 'agent').map(({ id }) => id),
-    ...itemsOf(dump, purgeKind).map((item) => purgeFrom(item).agentId),
-  ]);
+  const known = new Set([...itemsOf(dump, 'agent').map(({ id }) => id), ...purgedAgents(dump)]);
   return [
     ...parts.filter(({ pk }) => !(`${pk} M` in dump)).map((item) => `${nameOf(item)} has no head`),
     ...parts.filter(({ pk, sk }) => sk === 'M' && !(`${pk} IN` in dump)).map((item) => `${nameOf(item)} has no input`),

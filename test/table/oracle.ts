@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
+import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
 import { type StoredTask, taskFrom, taskStanding } from '../../lib/table/task-items.ts';
 import type { Item } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -38,7 +39,7 @@ export async function faultsOf(table: Table, organization: Organization): Promis
     ...[...names]
       .filter((name) => !isDeepStrictEqual(found.get(name), implied.get(name)))
       .map((name) => `${name} is ${shown(found.get(name))}, not ${shown(implied.get(name))}`),
-    ...wrongDependents(tasks),
+    ...wrongDependents(tasks, purgedTasks(dump)),
     ...tornExecutions(organization, dump),
     ...tornDelegations(organization, dump),
   ];
@@ -105,13 +106,27 @@ function countersOf(organization: Organization): (item: Item) => boolean {
 
 const withoutZeros = (item: Item): Item => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== 0));
 
-function wrongDependents(tasks: readonly StoredTask[]): string[] {
+/** The dependents that may still name a task that was deleted, by its id: its purge knows them. */
+function purgedTasks(dump: Record<string, unknown>): Map<string, Set<string>> {
+  const purges = (Object.values(dump) as Item[]).filter(({ kind }) => kind === purgeKind);
+  return new Map(
+    purges.flatMap((item): [string, Set<string>][] => {
+      const purge = purgeFrom(item);
+      return 'taskId' in purge ? [[purge.taskId, item.dependents as Set<string>]] : [];
+    }),
+  );
+}
+
+function wrongDependents(tasks: readonly StoredTask[], purged: ReadonlyMap<string, Set<string>>): string[] {
   const dependents = new Map<string, string[]>();
   for (const { id, dependsOn } of tasks)
     for (const dependency of dependsOn) dependents.set(dependency, [...(dependents.get(dependency) ?? []), id]);
   const known = new Map(tasks.map((task) => [task.id, task]));
   return [
-    ...[...dependents.keys()].filter((id) => !known.has(id)).map((id) => `${id} is depended on and is not there`),
+    ...[...dependents]
+      .filter(([id, by]) => !known.has(id) && !by.every((dependent) => purged.get(id)?.has(dependent)))
+      .map(([id]) => `${id} is depended on and is not there`),
+    ...[...purged.keys()].filter((id) => known.has(id)).map((id) => `${id} is being purged and is there`),
     ...tasks
       .filter((task) => !isDeepStrictEqual(task.dependents, (dependents.get(task.id) ?? []).sort()))
       .map((task) => `${task.id} has the dependents ${task.dependents}, not ${dependents.get(task.id)}`),

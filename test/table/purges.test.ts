@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { openPurgeStore, purgeWrite } from '../../lib/table/purges.ts';
+import { agentPurgeWrite } from '../../lib/table/purge-items.ts';
+import { openPurgeStore } from '../../lib/table/purges.ts';
 import { transact, type Write } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type Board, openBoard } from './board.ts';
@@ -36,7 +37,7 @@ beforeEach(async () => {
   await putAll(other, 3);
   before = await dumpOf(board.table, organization);
   await putAll(ulid, 120);
-  await transact(board.table, [purgeWrite(purge(organization), dueAt)]);
+  await transact(board.table, [agentPurgeWrite(purge(organization), dueAt)]);
 });
 
 const left = () => dumpOf(board.table, organization);

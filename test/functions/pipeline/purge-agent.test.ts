@@ -1,11 +1,15 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { handler as publish } from '../../../functions/pipeline/publish-events.ts';
 import { handler as purge } from '../../../functions/pipeline/purge-agent.ts';
 import { handler as sweep } from '../../../functions/pipeline/sweep-overdue.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
 import type { NewAgent } from '../../../lib/contract/agents.ts';
+import { timestamp } from '../../../lib/contract/ids.ts';
+import type { StoredTask } from '../../../lib/table/task-items.ts';
+import { detachLimit, openTaskStore } from '../../../lib/table/tasks.ts';
 import { queueEvent } from '../../queue-event.ts';
+import { newTask } from '../../table/board.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { openPipeline } from './pipeline.ts';
@@ -73,4 +77,45 @@ it('one sweep sends one message for a purge, and its change of the purge sends n
   const records = (await streamed(service, 'purge')).slice(published);
   expect(records.map(({ eventName }) => eventName)).toEqual(['INSERT', 'MODIFY']);
   await carryOut(bySweep);
+});
+
+describe('the dependents of a deleted task, of which there were too many for one transaction', () => {
+  const tasks = openTaskStore(service.table);
+
+  /** Puts a task and its dependents, which are done, and deletes it as a request does that is killed right after. */
+  async function deleteTaskAndDie(): Promise<string> {
+    const { id } = await app().tasks.create(organization, newTask(), undefined);
+    const dependents = Array.from({ length: detachLimit + 1 }, () =>
+      app().tasks.create(organization, newTask({ status: 'done', dependsOn: [id] }), undefined),
+    );
+    await Promise.all(dependents);
+    const task = (await tasks.get(organization, id)) as StoredTask;
+    const now = timestamp(app().clock());
+    const times = { updatedAt: now, purgeDueAt: now };
+    await tasks.remove(organization, task, await tasks.getAll(organization, task.dependents), times);
+    return id;
+  }
+
+  const isNamed = async (id: string) =>
+    JSON.stringify(await dumpOf(service.table, organization)).includes(id.slice('tk_'.length));
+
+  it('lose it when the stream has told of it', async () => {
+    const published = (await streamed(service, 'purge')).length;
+    const id = await deleteTaskAndDie();
+    await publishPurges(published);
+    const messages = await receive('purges');
+    expect(messages.map((body) => JSON.parse(body))).toMatchObject([{ organization, taskId: id }]);
+    expect(await isNamed(id)).toBe(true);
+    await carryOut(messages);
+    expect(await isNamed(id)).toBe(false);
+  });
+
+  it('lose it by the sweep where that was lost', async () => {
+    const id = await deleteTaskAndDie();
+    await sweep({ detail: { until: '9999-12-31T23:59:59.999Z' } });
+    const messages = await receive('purges');
+    expect(messages).toHaveLength(1);
+    await carryOut([...messages, ...messages]);
+    expect(await isNamed(id)).toBe(false);
+  });
 });

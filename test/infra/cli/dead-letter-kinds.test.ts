@@ -19,6 +19,7 @@ describe('a dead letter', () => {
     ['deliveries', { ...delivery, slow: true, requestId: 'a-request' }],
     ['executions', execution],
     ['purges', { ...purge, requestId: 'a-request' }],
+    ['purges', { organization: 'acme', taskId: `tk_${ulid}` }],
     ['changes', change],
     ['changes', { eventID: 'all else is gone' }],
   ])('is one of %s by its body %j', (kind, body) => {

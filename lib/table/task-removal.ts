@@ -1,0 +1,47 @@
+import { ulidOf } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import type { Table } from './client.ts';
+import { keys } from './keys.ts';
+import type { TaskPurge } from './purge-items.ts';
+import { getItem, getItems } from './reads.ts';
+import { detach } from './task-edges.ts';
+import { taskFrom } from './task-items.ts';
+import { transact, untilFresh } from './transact.ts';
+
+/** So many dependents are detached side by side. */
+const detachedAtOnce = 25;
+
+/**
+ * Takes a deleted task out of the `dependsOn` of its dependents, then deletes its purge. It may be repeated, and done by
+ * several at once: a dependent that does not name the task any more is skipped.
+ *
+ * @param updatedAt what the dependents show from then on; ISO 8601
+ * @throws `Refusal` `unavailable`; the purge stays then
+ */
+export async function purgeTask(table: Table, { organization, taskId }: TaskPurge, updatedAt: string): Promise<void> {
+  const Key = keys.taskPurge(organization, ulidOf(taskId));
+  const purge = await getItem(table, Key);
+  if (!purge) return;
+  const dependents = [...(purge.dependents as Set<string>)];
+  for (let at = 0; at < dependents.length; at += detachedAtOnce)
+    await detachAll(table, organization, dependents.slice(at, at + detachedAtOnce), taskId, updatedAt);
+  await transact(table, [{ Delete: { Key } }]);
+}
+
+async function detachAll(
+  table: Table,
+  organization: Organization,
+  dependents: readonly string[],
+  taskId: string,
+  updatedAt: string,
+): Promise<void> {
+  const dependentKeys = dependents.map((id) => keys.task(organization, ulidOf(id)));
+  await untilFresh(table, async () => {
+    const naming = (await getItems(table, dependentKeys)).map(taskFrom).filter((one) => one.dependsOn.includes(taskId));
+    const tried = await Promise.allSettled(
+      naming.map((dependent) => transact(table, [detach(organization, dependent, taskId, updatedAt)])),
+    );
+    const failed = tried.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+  });
+}
