@@ -24,15 +24,15 @@ export const writes = ({ action }: Asked): boolean =>
   /^(Put|Update|Delete)Item$|^TransactWrite|^BatchWrite/.test(action);
 
 /**
- * Has the answer to the nth write from now on lost, counted from 0.
+ * Has the answers to writes lost, from the nth from now on, counted from 0: of one write, unless more are named.
  *
- * @returns what that write was, once it was made
+ * @returns which writes these were, once they were made
  */
-export function loseAnswer(engine: WatchedEngine, nth = 0): Asked[] {
+export function loseAnswers(engine: WatchedEngine, { nth = 0, count = 1 } = {}): Asked[] {
   const lost: Asked[] = [];
   let made = 0;
   engine.after = (asked) => {
-    if (!writes(asked) || made++ !== nth) return undefined;
+    if (!writes(asked) || made++ < nth || lost.length === count) return undefined;
     lost.push(asked);
     return answerIsLost;
   };

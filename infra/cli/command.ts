@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typin
 import * as v from 'valibot';
 import { Organization } from '../../lib/contract/organization.ts';
 import { Refusal } from '../../lib/contract/refusals.ts';
+import { onBehalfOf } from '../../lib/table/trace.ts';
 import { Problem } from '../local/problem.ts';
 import { isOfAws, wordsFor } from './aws-faults.ts';
 
@@ -24,8 +25,10 @@ export function command(name: string, summary: string, ...examples: string[]): C
 /** Runs the program: what it answers goes to standard output, what is wrong to standard error, without a stack trace. */
 export async function runProgram(program: Pick<Command, 'parseAsync'>): Promise<void> {
   try {
-    await program.parseAsync();
-  } catch (error) {
+    await onBehalfOf({}, () => program.parseAsync());
+  } catch (thrown) {
+    // A table that cannot be reached says why in the cause, which an operator can act on.
+    const error = thrown instanceof Refusal && isOfAws(thrown.cause) ? thrown.cause : thrown;
     const expected = error instanceof Problem || error instanceof Refusal;
     console.error(expected ? error.message : isOfAws(error) ? `AWS: ${wordsFor(error)}` : error);
     process.exitCode = 1;

@@ -3,7 +3,7 @@ import type { Base } from '../apps/base.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { Request } from '../table/idempotency.ts';
-import { AlreadyDone, unavailable } from '../table/transact.ts';
+import { AlreadyDone, OutcomeUnknown } from '../table/transact.ts';
 import { pick, replay } from './envelope.ts';
 import { type ApiEvent, type ApiResult, callerOf, header } from './exchange.ts';
 import { OutOfTime } from './out-of-time.ts';
@@ -39,15 +39,23 @@ export function idempotent(row: Endpoint, open: () => Base): MiddlewareObj<ApiEv
         await open()
           .idempotency.release(callerOf(event).organization, request, claim)
           .catch(() => {});
-      if (!(error instanceof AlreadyDone) && !mayBeLate(event, error)) return;
+      if (!(error instanceof AlreadyDone) && !mayBeCarriedOut(event, error) && !mayBeLate(event, error)) return;
       try {
         exchange.response = await recorded(row, event, request, open());
-        if (!exchange.response && error instanceof AlreadyDone) exchange.error = row.callsOut ? busy() : unavailable();
-      } catch (error) {
-        exchange.error = error as Error;
+        if (!exchange.response && error instanceof AlreadyDone)
+          exchange.error = row.callsOut ? busy() : new OutcomeUnknown();
+      } catch (failure) {
+        // A twin, or this request, may have been carried out.
+        const unread = failure instanceof Refusal && failure.code === 'unavailable';
+        exchange.error = unread ? new OutcomeUnknown(failure) : (failure as Error);
       }
     },
   };
+}
+
+/** Whether a request may be carried out although it failed: its record tells. */
+function mayBeCarriedOut({ served }: ApiEvent, error: unknown): boolean {
+  return served?.once !== undefined && error instanceof OutcomeUnknown;
 }
 
 /**

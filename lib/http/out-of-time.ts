@@ -1,11 +1,11 @@
-import { Refusal } from '../contract/refusals.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
+import { outcomeUnknown, Refusal } from '../contract/refusals.ts';
 
 /** A request's time ran out. What it began may still be carried out, so its Idempotency-Key stays taken. */
 export class OutOfTime extends Refusal {
-  constructor() {
-    super('unavailable', 'The answer took too long; whether it was carried out is not known.', [], {
-      'Retry-After': '1',
-    });
+  constructor({ method }: Pick<Endpoint, 'method'>) {
+    const known = method === 'GET' ? 'nothing was changed. Try again shortly.' : outcomeUnknown;
+    super('unavailable', `The answer took too long, and ${known}`, [], { 'Retry-After': '1' });
   }
 }
 
@@ -15,10 +15,12 @@ export class OutOfTime extends Refusal {
  */
 const answerEarlyMs = 500;
 
-/** The hooks that answer a request whose time runs out. */
-export const timeLimit = {
-  timeoutEarlyInMillis: answerEarlyMs,
-  timeoutEarlyResponse: (): never => {
-    throw new OutOfTime();
-  },
-};
+/** The hooks that answer a request to a row whose time runs out. */
+export function timeLimit(row: Endpoint) {
+  return {
+    timeoutEarlyInMillis: answerEarlyMs,
+    timeoutEarlyResponse: (): never => {
+      throw new OutOfTime(row);
+    },
+  };
+}

@@ -14,7 +14,7 @@ export function serveOpen<const Row extends Endpoint & { scope?: never }>(
   row: Row,
   behaviour: () => Promise<ResultOf<Row>>,
 ) {
-  return middy<ApiEvent, ApiResult>({ ...logged(`${row.method} ${row.path}`), ...timeLimit })
+  return middy<ApiEvent, ApiResult>({ ...logged(`${row.method} ${row.path}`), ...timeLimit(row) })
     .use(refusals())
     .use(parse(row))
     .use(envelope(row))

@@ -1,10 +1,13 @@
 import middy from '@middy/core';
+import type { Context } from 'aws-lambda';
 import type { Base } from '../apps/base.ts';
 import type { Endpoint, ResultOf, Scope } from '../contract/endpoint.ts';
-import { type Origin, onBehalfOf } from '../table/trace.ts';
+import { isOutage } from '../table/lost-answers.ts';
+import { onBehalfOf } from '../table/trace.ts';
+import { unavailable } from '../table/transact.ts';
 import { authenticate } from './authenticate.ts';
 import { envelope, refusals } from './envelope.ts';
-import type { ApiEvent, ApiResult, Served } from './exchange.ts';
+import { type ApiEvent, type ApiResult, callerOf, type Served } from './exchange.ts';
 import { idempotent } from './idempotent.ts';
 import { logged } from './logged.ts';
 import { timeLimit } from './out-of-time.ts';
@@ -30,17 +33,24 @@ export function serve<const Row extends ScopedEndpoint, App extends Base>(
   behaviour: Behaviour<Row, App>,
   open: () => App,
 ) {
-  return middy<ApiEvent, ApiResult>({ ...logged(`${row.method} ${row.path}`), ...timeLimit })
+  const handler = middy<ApiEvent, ApiResult>({ ...logged(`${row.method} ${row.path}`), ...timeLimit(row) })
     .use(refusals())
     .use(authenticate(row, open))
     .use(parse(row))
     .use(idempotent(row, open))
     .use(envelope(row))
-    .handler((event: ApiEvent) =>
-      onBehalfOf(originOf(event), () => behaviour(event.served as Served<Row>, open()) as never),
-    );
-}
-
-function originOf({ requestContext, served }: ApiEvent): Origin {
-  return { requestId: requestContext.requestId, tokenId: served?.caller?.tokenId };
+    .handler((event: ApiEvent) => {
+      const { requestId } = event.requestContext;
+      const { tokenId } = callerOf(event);
+      return onBehalfOf({ requestId, tokenId }, async () => {
+        try {
+          return (await behaviour(event.served as Served<Row>, open())) as never;
+        } catch (error) {
+          throw isOutage(error) ? unavailable(error) : error;
+        }
+      });
+    });
+  // What the middlewares read and write before and after the behaviour is done on behalf of the request, too.
+  return (event: ApiEvent, context: Context): Promise<ApiResult> =>
+    onBehalfOf({ requestId: event.requestContext.requestId }, () => handler(event, context));
 }

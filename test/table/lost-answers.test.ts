@@ -24,7 +24,7 @@ import { AlreadyDone, OutcomeUnknown, Stale, transact, type Write } from '../../
 import { openTasks } from '../../lib/tasks/tasks.ts';
 import { openService } from '../service.ts';
 import { streamed } from '../table-stream.ts';
-import { loseAnswer, watchEngine, writes } from '../watched-engine.ts';
+import { loseAnswers, watchEngine, writes } from '../watched-engine.ts';
 import { always, newTask } from './board.ts';
 import { at, lease, openExecutionBoard } from './execution-board.ts';
 
@@ -198,7 +198,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => async () => {
       const id = `ag_${ulidNow()}`;
       const end = await improvements.begin(organization, id);
-      loseAnswer(engine);
+      loseAnswers(engine);
       await end();
       await (await improvements.begin(organization, id))();
     },
@@ -297,7 +297,7 @@ const preconditionFailed = () => new Refusal('precondition_failed', 'It is at an
 describe('where the answer to a single write is lost,', () => {
   it.each(paths)('%s', async (_, prepare, expected) => {
     const act = await prepare();
-    const lost = loseAnswer(engine);
+    const lost = loseAnswers(engine);
     expect(await act()).toEqual(expected);
     expect(lost).toHaveLength(1);
   });
@@ -307,7 +307,7 @@ describe('where the answer to a single write is lost,', () => {
     const add: Write = {
       Update: { Key: key, UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } },
     };
-    const lost = loseAnswer(engine);
+    const lost = loseAnswers(engine);
     await transact(lossy, [add, { Put: { Item: { ...key, sk: 'other' } } }]);
     expect([lost.length, (await getItem(table, key))?.n]).toEqual([1, 1]);
   });
@@ -371,7 +371,7 @@ describe('the mark of a single write', () => {
     const watched = await watchEngine(service.endpoint);
     const own = openTasks(openTaskStore(openTable(service.tableName, watched.endpoint)), ulidNow, clock);
     const { id } = await own.create(organization, newTask(), undefined);
-    loseAnswer(watched);
+    loseAnswers(watched);
     await own.update(organization, id, { title: 'New' }, always);
     const names = (await streamed(service, 'task')).map(({ eventName }) => eventName);
     expect(names).toEqual(['INSERT', 'MODIFY']);
@@ -381,7 +381,7 @@ describe('the mark of a single write', () => {
 describe('where the answer to a single write is lost and another writes to the item before it is tried again,', () => {
   /** Has something done to the table between the first try of the next write, whose answer is lost, and its second. */
   function meanwhile(act: () => Promise<unknown>): void {
-    loseAnswer(engine);
+    loseAnswers(engine);
     let tries = 0;
     engine.before = async (asked) => {
       if (writes(asked) && ++tries === 2) await act();
@@ -440,7 +440,7 @@ describe('where the answer to a single write is lost and another writes to the i
       Delete: { Key, ConditionExpression: 'attribute_exists(pk)' },
       otherwise: preconditionFailed,
     };
-    loseAnswer(engine);
+    loseAnswers(engine);
     await transact(lossy, [remove]);
     await expect(transact(lossy, [remove])).rejects.toMatchObject({ code: 'precondition_failed' });
   });

@@ -98,6 +98,29 @@ it('a transaction asks of each of its items what a failed condition found', asyn
   expect(sent.flatMap(itemsOf)).toEqual(two.map((write) => ({ Put: { ...('Put' in write && write.Put), ...common } })));
 });
 
+describe('a transaction that meets another over a counter', () => {
+  const counter: Write = {
+    Update: { Key: { pk: 'c', sk: '0' }, UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } },
+    keyIn: (lane) => ({ pk: 'c', sk: `${lane}` }),
+  };
+  const met = cancelled('None', 'TransactionConflict');
+  const tokens = (sent: { input: Record<string, unknown> }[]) => sent.map(({ input }) => input.ClientRequestToken);
+
+  it('is another transaction, under another token', async () => {
+    const { table, sent } = scriptedTable((nth) => [met][nth] ?? {});
+    await transact(table, [put('a'), counter]);
+    expect(new Set(tokens(sent)).size).toBe(2);
+  });
+
+  it('stays the same where an earlier try may be carried out yet', async () => {
+    const { table, sent } = scriptedTable((nth) => [inProgress(), met, met, met][nth] ?? {});
+    await transact(table, [put('a'), counter]);
+    expect(sent).toHaveLength(5);
+    expect(new Set(tokens(sent)).size).toBe(1);
+    for (const command of sent) expect(itemsOf(command)).toEqual(itemsOf(sent[0] as (typeof sent)[0]));
+  });
+});
+
 describe('a single write', () => {
   it.each([
     ['in conflict with a transaction', conflict()],

@@ -13,7 +13,7 @@ Unknown fields and query parameters are refused, with the nearest known name. Le
 
 ## Safe retries
 
-Send an \`Idempotency-Key\` with a POST, and repeat the very same request if no answer came: it is carried out once, and answered as the first time, with \`Idempotency-Replayed: true\`, for 24 hours. \`429\` and \`503\` say in \`Retry-After\` how many seconds to wait. In AWS, API Gateway answers \`429\` and \`503\` by itself, as \`{"message": …}\`, to more requests than it is set to let through.
+Send an \`Idempotency-Key\` with a POST, and repeat the very same request if no answer came: it is carried out once, and answered as the first time, with \`Idempotency-Replayed: true\`, for 24 hours. \`429\` and \`503\` say in \`Retry-After\` how many seconds to wait. Where a \`503\` says that the outcome is not known, read the resource before you repeat a PATCH or a DELETE. In AWS, API Gateway answers \`429\` and \`503\` by itself, as \`{"message": …}\`, to more requests than it is set to let through.
 
 ## Concurrent changes
 

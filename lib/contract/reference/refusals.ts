@@ -140,7 +140,7 @@ export const refusals: Readonly<Record<RefusalCode, RefusalReference>> = {
     message: 'Something went wrong on our side. It is in the log under this requestId.',
   },
   unavailable: {
-    when: 'The service is busy.',
+    when: 'The service is busy, or did not answer in time. The message says whether it is known that nothing was changed.',
     message: 'The service is busy; nothing was changed. Try again shortly.',
   },
 };

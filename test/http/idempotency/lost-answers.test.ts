@@ -3,7 +3,7 @@ import { endpoints, type Operation, routes } from '../../../lib/contract/endpoin
 import { dataOf, errorOf } from '../../functions/kanban-tasks/board.ts';
 import { newWebhook } from '../../functions/webhooks/registry.ts';
 import type { Answer } from '../../service.ts';
-import { loseAnswer } from '../../watched-engine.ts';
+import { loseAnswers } from '../../watched-engine.ts';
 import { cases, type Post } from './cases.ts';
 import { type Office, openOffices, type Request } from './office.ts';
 
@@ -90,7 +90,7 @@ async function forEachWrite(
   for (let nth = 0; ; nth++) {
     office = await newOffice();
     const request = await prepare();
-    const lost = loseAnswer(engine, nth);
+    const lost = loseAnswers(engine, { nth });
     const answer = await send(request);
     engine.relent();
     if (lost.length === 0) return nth;

@@ -1,0 +1,243 @@
+import { TransactionInProgressException } from '@aws-sdk/client-dynamodb';
+import * as v from 'valibot';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endpoint } from '../../lib/contract/endpoint.ts';
+import { serve } from '../../lib/http/serve.ts';
+import { openTable } from '../../lib/table/client.ts';
+import { openIdempotency } from '../../lib/table/idempotency.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import { openTaskStore } from '../../lib/table/tasks.ts';
+import { transact, type Write } from '../../lib/table/transact.ts';
+import { openTasks } from '../../lib/tasks/tasks.ts';
+import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
+import { closedEndpoint } from '../model/bedrock-server.ts';
+import { type Answer, call, eventOf, newCaller, openService } from '../service.ts';
+import { always, newTask } from '../table/board.ts';
+import { cancelled, named } from '../table/scripted-table.ts';
+import { loseAnswers, watchEngine } from '../watched-engine.ts';
+
+const { app, tableName, endpoint: engineEndpoint } = await openService();
+const { token, organization } = await newCaller(app);
+const engine = await watchEngine(engineEndpoint);
+const reachable = { ...openTable(tableName, engine.endpoint), sleep: async () => {} };
+afterEach(() => engine.relent());
+
+const nothingChanged = 'The service is busy; nothing was changed. Try again shortly.';
+const unknown = /^The service is busy, and it is not known whether the request was carried out, in whole or in part\./;
+
+const row = endpoint({
+  method: 'POST',
+  path: '/api/changes',
+  scope: 'tasks:write',
+  summary: 'Change something',
+  body: v.object({}),
+  status: 200,
+  data: v.object({ done: v.boolean() }),
+});
+
+let count = 0;
+const key = () => ({ pk: `p-${++count}`, sk: 's' });
+const add = (Key = key()): Write => ({
+  Update: { Key, UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } },
+});
+const put = (otherwise = () => new Error('It is there.')): Write => ({
+  Put: { Item: key(), ConditionExpression: 'attribute_not_exists(pk)' },
+  otherwise,
+});
+
+/** Has a request carried out whose behaviour is this, over the table that the engine is watched for. */
+function carryOut(
+  act: (record: Write[]) => Promise<unknown>,
+  headers: Record<string, string> = {},
+  served = row,
+): Promise<Answer> {
+  const handler = serve(
+    served,
+    async ({ once }) => {
+      await act(once ? [once({ done: true })] : []);
+      return { done: true };
+    },
+    () => ({ ...app, idempotency: openIdempotency(reachable, app.clock) }),
+  );
+  return call(handler, { method: 'POST', path: row.path, body: {}, token, headers });
+}
+
+const said = (answer: Answer) => [answer.status, errorOf(answer)?.code, errorOf(answer)?.message];
+const isKnown = [503, 'unavailable', nothingChanged];
+const isUnknown = [503, 'unavailable', expect.stringMatching(unknown)];
+
+/** The table, whose requests of one kind fail from the nth on with an error of DynamoDB. */
+function failing(kind: RegExp, error: Error, from = 0) {
+  const table = { ...openTable(tableName, engine.endpoint), sleep: async () => {} };
+  let seen = 0;
+  table.client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (sent) => {
+        if (kind.test(commandName) && seen++ >= from) throw error;
+        return next(sent);
+      },
+    { step: 'initialize', priority: 'high' },
+  );
+  return table;
+}
+const throttled = () => named('ThrottlingException');
+const inProgress = () =>
+  new TransactionInProgressException({ message: 'In progress.', Message: 'In progress.', $metadata: {} });
+
+describe('a 503 says that nothing was changed', () => {
+  it.each([
+    ['a read that is throttled', () => getItem(failing(/^Get/, throttled()), key())],
+    ['a write that is throttled', () => transact(failing(/^Update/, throttled()), [add()])],
+    ['a transaction that is throttled', () => transact(failing(/^Transact/, throttled()), [add(), add()])],
+    [
+      'a transaction that meets others',
+      () => transact(failing(/^Transact/, cancelled('TransactionConflict', 'None')), [add(), add()]),
+    ],
+  ])('after %s', async (_, act) => {
+    expect(said(await carryOut(act))).toEqual(isKnown);
+  });
+
+  it('after a read that fails before the first write', async () => {
+    const table = failing(/^Get/, throttled(), 1);
+    const act = async () => {
+      await getItem(table, key());
+      await getItem(table, key());
+      await transact(reachable, [add()]);
+    };
+    expect(said(await carryOut(act))).toEqual(isKnown);
+  });
+
+  it('after a write to a table that cannot be connected to', async () => {
+    const away = openTable(tableName, await closedEndpoint());
+    expect(said(await carryOut(() => transact(away, [add()])))).toEqual(isKnown);
+  });
+});
+
+describe('a 503 says that the outcome is not known', () => {
+  it.each([
+    ['write', (table: typeof reachable) => transact(table, [add()]), /^Update/],
+    ['transaction', (table: typeof reachable) => transact(table, [add(), add()]), /^Transact/],
+    ['read', (table: typeof reachable) => getItem(table, key()), /^Get/],
+  ])('after a %s that is throttled when another write was made', async (_, act, kind) => {
+    const partly = async () => {
+      await transact(reachable, [put()]);
+      await act(failing(kind, throttled()));
+    };
+    expect(said(await carryOut(partly))).toEqual(isUnknown);
+  });
+
+  it('after the deletion of a task that has detached a part of its dependents', async () => {
+    const { id } = await app.tasks.create(organization, newTask(), undefined);
+    for (let nth = 0; nth < 40; nth++)
+      await app.tasks.create(organization, newTask({ status: 'done', dependsOn: [id] }), undefined);
+    const tasks = openTasks(openTaskStore(failing(/^Transact/, throttled(), 1)), app.ulid, app.clock);
+    expect(said(await carryOut(() => tasks.delete(organization, id, always)))).toEqual(isUnknown);
+  });
+
+  it('after a transaction that is still in progress at its last try', async () => {
+    expect(said(await carryOut(() => transact(failing(/^Transact/, inProgress()), [add(), add()])))).toEqual(isUnknown);
+  });
+
+  it.each([
+    ['single write', () => [put()]],
+    ['transaction', () => [add(), add()]],
+  ])('after a %s none of whose tries was answered', async (_, items) => {
+    loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
+    expect(said(await carryOut(() => transact(reachable, items())))).toEqual(isUnknown);
+  });
+
+  it('after a write whose answer was lost, and whose later tries are throttled', async () => {
+    const table = { ...openTable(tableName, engine.endpoint), sleep: async () => {} };
+    table.client.middlewareStack.add(
+      (next) => {
+        let tries = 0;
+        return async (sent) => {
+          if (tries++ > 0) throw Object.assign(throttled(), { $metadata: { httpStatusCode: 400 } });
+          return next(sent);
+        };
+      },
+      // Within the SDK's own tries, and within what notes lost answers.
+      { step: 'deserialize', priority: 'high' },
+    );
+    table.client.config.retryStrategy = async () => immediate;
+    loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
+    expect(said(await carryOut(() => transact(table, [put()])))).toEqual(isUnknown);
+  });
+});
+
+/** Tries at once, three times in all. */
+const immediate = {
+  acquireInitialRetryToken: async () => retryToken(0),
+  refreshRetryTokenForRetry: async (token: { getRetryCount: () => number }) => {
+    if (token.getRetryCount() === 2) throw new Error('No more tries.');
+    return retryToken(token.getRetryCount() + 1);
+  },
+  recordSuccess: () => {},
+};
+const retryToken = (count: number) => ({ getRetryCount: () => count, getRetryDelay: () => 0, getRetryCost: () => 0 });
+
+describe('a request under an Idempotency-Key whose outcome is not known', () => {
+  const headers = () => ({ 'Idempotency-Key': `key-${++count}` });
+
+  it('is answered from its record where it was carried out', async () => {
+    const Key = key();
+    const act = async (record: Write[]) => {
+      loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
+      await transact(reachable, [add(Key), ...record]).finally(() => engine.relent());
+    };
+    const answer = await carryOut(act, headers());
+    expect([answer.status, dataOf<unknown>(answer)]).toEqual([200, { done: true }]);
+    expect((await getItem(reachable, Key))?.n).toBe(1);
+  });
+
+  it('is answered so where it could not be noted as under way, and is not told to wait for itself', async () => {
+    loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
+    const callsOut = { ...row, callsOut: true } as typeof row;
+    expect(said(await carryOut(() => expect.unreachable(), headers(), callsOut))).toEqual(isUnknown);
+  });
+
+  it('is answered that the outcome is not known where there is no record, and can be repeated', async () => {
+    const key = headers();
+    const partly = async () => {
+      await transact(reachable, [add()]);
+      await getItem(failing(/^Get/, throttled()), { pk: 'p', sk: 's' });
+    };
+    expect(said(await carryOut(partly, key))).toEqual(isUnknown);
+    expect((await carryOut((record) => transact(reachable, [add(), ...record]), key)).status).toBe(200);
+  });
+});
+
+describe('a service of AWS that does not answer in time', () => {
+  const timedOut = () => Object.assign(new Error('exceeded the configured timeout'), { name: 'TimeoutError' });
+
+  it.each([
+    ['before the first write', async () => {}, isKnown],
+    ['after a write', () => transact(reachable, [add()]), isUnknown],
+  ])('is answered 503 %s', async (_, before, expected) => {
+    const act = async () => {
+      await before();
+      throw timedOut();
+    };
+    expect(said(await carryOut(act))).toEqual(expected);
+  });
+});
+
+describe('a request whose time runs out', () => {
+  it.each([
+    ['GET', 'The answer took too long, and nothing was changed. Try again shortly.'],
+    ['POST', expect.stringMatching(/^The answer took too long, and it is not known whether/)],
+    ['PATCH', expect.stringMatching(/^The answer took too long, and it is not known whether/)],
+    ['DELETE', expect.stringMatching(/^The answer took too long, and it is not known whether/)],
+  ] as const)('is answered what is known of a %s', async (method, message) => {
+    const never = endpoint({ method, path: '/api/never', scope: 'tasks:write', summary: 'Never answers', status: 200 });
+    const handler = serve(
+      never,
+      () => new Promise(() => {}),
+      () => app,
+    );
+    const { statusCode, body } = await handler({ ...eventOf({ method, path: '/api/never', token }) }, {
+      getRemainingTimeInMillis: () => 500,
+    } as never);
+    expect([statusCode, JSON.parse(body as string).error.message]).toEqual([503, message]);
+  });
+});

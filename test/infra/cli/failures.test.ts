@@ -1,0 +1,33 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { runProgram } from '../../../infra/cli/command.ts';
+import { transact, unavailable } from '../../../lib/table/transact.ts';
+import { scriptedTable } from '../../table/scripted-table.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  process.exitCode = 0;
+});
+
+/** What a command that fails so prints to standard error. */
+async function printed(act: () => Promise<unknown>): Promise<unknown> {
+  const print = vi.spyOn(console, 'error').mockImplementation(() => {});
+  await runProgram({ parseAsync: act } as unknown as Parameters<typeof runProgram>[0]);
+  expect(process.exitCode).toBe(1);
+  return print.mock.lastCall?.[0];
+}
+
+it('a command that cannot reach the table says what to look at', async () => {
+  const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', $metadata: { attempts: 3 } });
+  const text = await printed(() => Promise.reject(unavailable(cause)));
+  expect(text).toMatch(/^AWS: AWS cannot be reached from here \(connect\)/);
+});
+
+it('a command that fails before its first write says that nothing was changed, and one that fails later does not', async () => {
+  const { table } = scriptedTable(() => ({}));
+  const fail = async () => {
+    throw unavailable();
+  };
+  expect(await printed(fail)).toMatch(/nothing was changed/);
+  const write = () => transact(table, [{ Put: { Item: { pk: 'p', sk: 's' } } }]).then(fail);
+  expect(await printed(write)).toMatch(/it is not known whether/);
+});
