@@ -172,7 +172,7 @@ describe('a deletion of a task with more done dependents than one transaction de
     const board = await openCrowded();
     const throttled = Object.assign(new Error('too much'), { name: 'ThrottlingException' });
     const refusal = await deleteThrough(board, ({ names }) => {
-      if (names('SET dependsOn')) throw throttled;
+      if (names('dependsOn = :dependsOn')) throw throttled;
     });
     expect(refusal).toBeUndefined();
     expect(await isThere(board)).toBe(false);
@@ -232,7 +232,7 @@ describe('while dependents still name a task that is deleted', () => {
     let changes = 0;
     const { table } = watchedTable(board.table, async ({ names }) => {
       const changed = board.dependents[changes];
-      if (!names('SET dependsOn') || !changed || changes >= 5) return;
+      if (!names('dependsOn = :dependsOn') || !changed || changes >= 5) return;
       changes += 1;
       await board.tasks.update(board.organization, changed, { title: `Change ${changes}` }, always);
     });
