@@ -53,7 +53,7 @@ export class ApiRoles {
     const { table, secretsKey, settings } = this.#surroundings;
     if (right === 'reads') table.allowReads(role);
     else if (right === 'writes') table.allowWrites(role);
-    else if (right === 'asksModels') role.addToPrincipalPolicy(mayAskModels(settings.emulator));
+    else if (right === 'asksModels') role.addToPrincipalPolicy(mayAskModels(settings));
     else secretsKey.allow(role, right);
   }
 }

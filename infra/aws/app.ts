@@ -3,7 +3,7 @@ import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { refuseOtherData } from '../cli/deployed-data.ts';
 import { bundleFunctions } from './bundle.ts';
 import { ServiceStack } from './service-stack.ts';
-import { readSettings, type Settings } from './settings.ts';
+import { readSettings, type StackSettings, withDefaultModel } from './settings.ts';
 import { stageOf } from './stage.ts';
 
 // The folder of the settings files is an argument for tests only, which bring their own.
@@ -15,16 +15,17 @@ const settings = await settingsOfDeploy();
 new ServiceStack(app, { bundles: await bundleFunctions('.build/functions'), settings });
 
 /** Reads the settings, or ends this process with a message that says what is wrong with them. */
-async function settingsOfDeploy(): Promise<Settings> {
+async function settingsOfDeploy(): Promise<StackSettings> {
   try {
     const read = readSettings(stageOf(app.node), folder);
-    // The CDK sets these if its shell has AWS credentials, as it must for a deploy. Without them nothing is deployed.
+    // The CDK always sets the region that it deploys to, and the account if its shell has AWS credentials, as it must for
+    // a deploy. Without them nothing is deployed.
     const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
     if (account) {
       process.env.AWS_REGION = region;
       await refuseOtherData(read);
     }
-    return read;
+    return withDefaultModel(read, region);
   } catch (error) {
     console.error((error as Error).message);
     process.exit(1);

@@ -53,7 +53,7 @@ export class Pipeline extends Construct {
         if (settings.emulator) built[to].grant(handler, 'sqs:SendMessageBatch');
         handler.addEnvironment(queues[to].urlVariable, built[to].queueUrl);
       }
-      if (consumer.asksModels) handler.addToRolePolicy(mayAskModels(settings.emulator));
+      if (consumer.asksModels) handler.addToRolePolicy(mayAskModels(settings));
       if (consumer.secrets) {
         secretsKey.allow(handler, consumer.secrets);
         secretsKey.identifyTo(handler);

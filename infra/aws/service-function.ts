@@ -14,11 +14,11 @@ import { fileNameOf } from '../../lib/contract/endpoints.ts';
 import type { Bundles } from './bundle.ts';
 import type { SecretsKey } from './secrets-key.ts';
 import type { FunctionRole } from './service-role.ts';
-import { type Settings, variablesOf } from './settings.ts';
+import { type StackSettings, variablesOf } from './settings.ts';
 import type { ServiceTable } from './table.ts';
 
 /** What every function of a stack is built from. */
-export type Surroundings = { bundles: Bundles; table: ServiceTable; secretsKey: SecretsKey; settings: Settings };
+export type Surroundings = { bundles: Bundles; table: ServiceTable; secretsKey: SecretsKey; settings: StackSettings };
 
 /** One function: `functions/<folder>/<file name of its construct>.ts`. */
 export type ServiceFunctionProps = Surroundings & {

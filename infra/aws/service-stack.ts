@@ -6,12 +6,12 @@ import type { Bundles } from './bundle.ts';
 import { Monitoring } from './monitoring.ts';
 import { Pipeline } from './pipeline.ts';
 import { SecretsKey } from './secrets-key.ts';
-import { type Settings, stackNameOf, standardStage } from './settings.ts';
+import { type StackSettings, stackNameOf, standardStage } from './settings.ts';
 import { ServiceTable } from './table.ts';
 
 /** The service in AWS: callers reach the API, the API the table, and what changes there runs down the pipeline. */
 export class ServiceStack extends Stack {
-  constructor(scope: Construct, { bundles, settings }: { bundles: Bundles; settings: Settings }) {
+  constructor(scope: Construct, { bundles, settings }: { bundles: Bundles; settings: StackSettings }) {
     const { ephemeral } = settings;
     const tags = { service: 'crewboard', stage: settings.stage ?? standardStage, ...settings.tags };
     super(scope, stackNameOf(settings), {
@@ -34,6 +34,11 @@ export class ServiceStack extends Stack {
       value: settings.defaultModel,
       description: 'The model of agents that name none',
     });
+    if (settings.allowedModels)
+      new CfnOutput(this, 'AllowedModels', {
+        value: settings.allowedModels.join(','),
+        description: 'The models that agents may name',
+      });
     new CfnOutput(this, 'TableName', { value: table.inUse.tableName, description: 'The table, for the command line' });
     new CfnOutput(this, 'SecretsKeyArn', { value: secretsKey.arn, description: 'The key of the webhooks’ secrets' });
   }

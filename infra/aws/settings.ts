@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { environment, standardModel, workQueues } from '../../lib/contract/deployment.ts';
+import { environment, workQueues } from '../../lib/contract/deployment.ts';
+import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '../../lib/contract/models.ts';
 import { batchSizeBounds, concurrencyBounds, usualLambdaConcurrency } from '../../lib/contract/polling.ts';
 import { nearest } from '../../lib/http/nearest.ts';
 
@@ -52,6 +53,8 @@ const retentions = [
 
 const seconds = 'must be three numbers of seconds, as [300, 1800, 7200]';
 
+const models = 'must be a list of ids of models';
+
 const origins = 'must be a list of * or origins such as https://board.example';
 
 /** The polling of each queue that is named. */
@@ -70,8 +73,10 @@ const polling = group(
 const schema = group({
   /** For editors. */
   $schema: v.optional(text),
-  /** The model of agents that name none: a model id or an inference profile. */
-  defaultModel: v.optional(text, standardModel),
+  /** The model of agents that name none: a model id or an inference profile. Without one the region decides. */
+  defaultModel: v.optional(text),
+  /** The models that agents may name; without a list they may name every model. */
+  allowedModels: v.optional(v.pipe(v.array(textAs(/^[^\s,]{1,256}$/, models), models), v.minLength(1, models))),
   /** The region where models are called, if it is not the stack's own. */
   modelRegion: v.optional(textAs(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be a region such as eu-central-1')),
   /** The seconds from each failed attempt of a delivery to the next attempt. */
@@ -205,19 +210,49 @@ export function stackNameOf({ stage, ephemeral }: Pick<Settings, 'stage' | 'ephe
   return [ephemeral ? 'CrewboardEphemeral' : 'Crewboard', ...(stage ? [stage] : [])].join('-');
 }
 
+/** The settings of a stack with the model of agents that name none. */
+export type StackSettings = Settings & { defaultModel: string };
+
+/**
+ * Returns the settings with a default model: that of the settings, or the inference profile that keeps prompts within
+ * the geography of the region where models are called.
+ *
+ * @param region the region that the stack is deployed to, as far as it is known
+ * @throws Error where the region has no such profile, or the default model is not among the allowed ones
+ */
+export function withDefaultModel(settings: Settings, region: string | undefined): StackSettings {
+  const { defaultModel = standardModelOf(settings.modelRegion ?? region), allowedModels } = settings;
+  if (!isAllowed(defaultModel, allowedModels))
+    throw new Error(
+      `The default model ${defaultModel} is not in allowedModels; set defaultModel to one of ${allowedModels?.join(', ')}.`,
+    );
+  return { ...settings, defaultModel };
+}
+
+function standardModelOf(region: string | undefined): string {
+  if (region === undefined) throw new Error('The default model depends on the region; set AWS_REGION or defaultModel.');
+  const profile = standardProfileIn(region);
+  if (profile) return profile;
+  throw new Error(
+    `${standardModelName} has no inference profile that keeps prompts near ${region}. Set defaultModel to ${globalProfile} if prompts may be processed in any region of AWS, or to another model; or set modelRegion to a region of the United States, Canada or Europe.`,
+  );
+}
+
 /** Returns the environment variables that the settings give every function. */
 export function variablesOf({
   defaultModel,
+  allowedModels,
   modelRegion,
   retryLadder,
   runningCap,
   waitingLimitMinutes,
-}: Settings): Record<string, string> {
+}: StackSettings): Record<string, string> {
   return {
     [environment.defaultModel]: defaultModel,
     [environment.retryLadder]: retryLadder.join(','),
     [environment.runningCap]: String(runningCap),
     [environment.waitingLimit]: String(waitingLimitMinutes),
+    ...(allowedModels && { [environment.allowedModels]: allowedModels.join(',') }),
     ...(modelRegion && { [environment.modelRegion]: modelRegion }),
   };
 }

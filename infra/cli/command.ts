@@ -36,8 +36,8 @@ export async function runProgram(program: Pick<Command, 'parseAsync'>): Promise<
 }
 
 /** `--org`, which must be given. */
-export function organizationOption() {
-  return new Option('--org <name>', 'the organization').argParser(readOrganization).makeOptionMandatory();
+export function organizationOption(description = 'the organization') {
+  return new Option('--org <name>', description).argParser(readOrganization).makeOptionMandatory();
 }
 
 /** `--stack`, of commands that work on this machine as well. */

@@ -45,6 +45,12 @@ export function findDoubtfulSettings(settings: Settings): Finding[] {
       what: `An organization may start ${runningCap} executions, but ${runsAtOnce} at most run at once; the others wait.`,
       todo: `Set "runningCap" in ${file} to ${runsAtOnce} or less, or raise the concurrency of executions by "queues".`,
     },
+    runningCap <= runsAtOnce &&
+      runningCap * 2 > runsAtOnce && {
+        state: 'warning',
+        what: `An organization may run ${runningCap} executions, more than half of the ${runsAtOnce} that run at once: others may wait up to ten minutes for it.`,
+        todo: `Set "runningCap" in ${file} to ${Math.floor(runsAtOnce / 2)} or less, or raise the concurrency of executions by "queues".`,
+      },
   ];
   return doubts.filter((doubt) => doubt !== false);
 }

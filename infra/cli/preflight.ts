@@ -5,7 +5,7 @@ import { command } from './command.ts';
 import { type Finding, shownFindings } from './finding.ts';
 import { findAccount, findBootstrap, findConcurrency, findStack } from './preflight-account.ts';
 import { findData } from './preflight-data.ts';
-import { askModel, findModel } from './preflight-model.ts';
+import { findModels, type ModelOptions } from './preflight-model.ts';
 import { findDoubtfulSettings, findSettings } from './preflight-settings.ts';
 
 /** `npm run preflight`: what would make a deploy fail, or the service not work, and what to do about each. */
@@ -18,29 +18,27 @@ export const preflight = command(
     'Tell what would make a deploy fail, or the service not work, and what to do about each. In AWS only, with the credentials and the region of this shell.',
   )
   .option('--stage <name>', 'the stage, as cdk deploy is given it by -c stage=name (default: settings/default.json)')
-  .option('--ask', 'ask the default model for one token, which costs a fraction of a cent')
-  .action(async ({ stage, ask }) => {
-    const findings = await find(stage, ask ?? false);
+  .option('--model <model>', 'check this model instead of the default model and the allowed ones')
+  .option('--ask', 'also call each checked model, which costs a fraction of a cent')
+  .action(async ({ stage, ...asked }) => {
+    const findings = await find(stage, asked);
     if (findings.some(({ state }) => state === 'problem')) process.exitCode = 1;
     console.log(shownFindings(findings));
   });
 
-async function find(stage: string | undefined, ask: boolean): Promise<Finding[]> {
+async function find(stage: string | undefined, asked: ModelOptions): Promise<Finding[]> {
   const { settings, finding: read } = findSettings(stage);
   const doubts = settings ? findDoubtfulSettings(settings) : [];
   const { account, finding } = await findAccount();
   const findings = [read, ...doubts, finding];
   if (!account || !settings) return findings;
-  const choice = { model: settings.defaultModel, region: settings.modelRegion ?? account.region };
   const found = await Promise.all([
     findBootstrap(account),
     findStack(stackNameOf(settings)),
     findData(settings),
     findConcurrency(callsAtOnce(settings)),
-    findModel(choice),
-    ...(ask ? [askModel(choice)] : []),
   ]);
-  return [...findings, ...found.flat()];
+  return [...findings, ...found.flat(), ...(await findModels(settings, account.region, asked))];
 }
 
 /** How many calls of functions the stream, the queues and the clock make at the same time, at most. */

@@ -1,3 +1,4 @@
+import { agents } from './agents.ts';
 import { command } from './command.ts';
 import { deadLetters } from './dead-letters.ts';
 import { preflight } from './preflight.ts';
@@ -17,6 +18,7 @@ export const program = command(
 )
   .addCommand(token)
   .addCommand(settings)
+  .addCommand(agents)
   .addCommand(deadLetters)
   .addCommand(recountCommand)
   .addCommand(trace)

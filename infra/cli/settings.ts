@@ -1,5 +1,6 @@
 import type { App } from '../../lib/app.ts';
 import { ModelName } from '../../lib/contract/agents.ts';
+import { globalProfile, isAllowed } from '../../lib/contract/models.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { Problem } from '../local/problem.ts';
 import { columns } from './columns.ts';
@@ -31,7 +32,7 @@ const show = command(
 const set = command(
   'set',
   'Set something of an organization',
-  'npm run --silent settings -- set --org acme --default-model global.anthropic.claude-haiku-4-5-20251001-v1:0',
+  `npm run --silent settings -- set --org acme --default-model ${globalProfile}`,
 )
   .description(`Set something of an organization. ${unchanged}`)
   .addOption(organizationOption())
@@ -42,7 +43,9 @@ const set = command(
   )
   .addOption(stackOption())
   .action(async ({ org, defaultModel, stack }) => {
-    await (await openFor(org, stack)).settings.setDefaultModel(org, defaultModel);
+    const app = await openFor(org, stack);
+    refuseModel(defaultModel, app);
+    await app.settings.setDefaultModel(org, defaultModel);
     console.log(`In ${org}, agents that name no model are given ${defaultModel} from now on.`);
   });
 
@@ -73,6 +76,16 @@ export const settings = command(
   .addCommand(show)
   .addCommand(set)
   .addCommand(unset);
+
+/**
+ * Refuses a model that agents of a deployment may not name.
+ *
+ * @throws `Problem` that names the allowed ones
+ */
+export function refuseModel(model: string, { allowedModels }: Pick<App, 'allowedModels'>): void {
+  if (!isAllowed(model, allowedModels))
+    throw new Problem(`The deployment does not allow the model ${model}; choose one of ${allowedModels?.join(', ')}.`);
+}
 
 /**
  * The app of a deployment that has this organization.

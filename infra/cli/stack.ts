@@ -64,6 +64,7 @@ export async function openStack(stack: string): Promise<App> {
   const variables = {
     [environment.tableName]: tableIn(stack, outputs),
     [environment.defaultModel]: outputs.DefaultModel,
+    [environment.allowedModels]: outputs.AllowedModels,
   };
   return openApp({ environment: variables, clock: Date.now });
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { formerStandardModels, thinkingTokensOf } from '../../lib/contract/models.ts';
 import type { BedrockError } from './bedrock-errors.ts';
 import type { LocalModel, Reply, Request } from './converse-server.ts';
 
@@ -69,11 +70,13 @@ class Refused extends Error {
  * does not have is refused. Nothing that the server says of a fault is passed on.
  */
 export function openChatBridge(server: ChatServer): LocalModel {
-  const { defaultModel, name, startDeadline = () => AbortSignal.timeout(deadlineMs) } = server;
+  // Agents of an earlier version have its default model.
+  const isDefault = (model: string) => [server.defaultModel, ...formerStandardModels].includes(model);
+  const { name, startDeadline = () => AbortSignal.timeout(deadlineMs) } = server;
   return async (request, signal) => {
     const either = AbortSignal.any([signal, startDeadline()]);
     try {
-      const called = request.model === defaultModel ? (name ?? (await firstModel(server, either))) : request.model;
+      const called = isDefault(request.model) ? (name ?? (await firstModel(server, either))) : request.model;
       return replyOf(await call(server, '/chat/completions', Completion, either, questionOf(called, request)));
     } catch (error) {
       return { kind: 'error', name: error instanceof Refused ? error.reason : 'InternalServerException' };
@@ -88,10 +91,11 @@ async function firstModel(server: ChatServer, signal: AbortSignal): Promise<stri
   return data[0].id;
 }
 
-function questionOf(model: string, { system, user, maxTokens }: Request) {
+function questionOf(called: string, { model, system, user, maxTokens }: Request) {
   const messages = [...(system === '' ? [] : [{ role: 'system', content: system }]), { role: 'user', content: user }];
   // OpenAI itself has a newer name for the limit, which servers of its protocol do not all know.
-  return { model, messages, max_tokens: maxTokens, stream: false };
+  // The tokens for thinking are for the model that the id names, which is not the one that answers here.
+  return { model: called, messages, max_tokens: maxTokens - thinkingTokensOf(model), stream: false };
 }
 
 function replyOf({ choices: [{ message, finish_reason }], usage }: v.InferOutput<typeof Completion>): Reply {

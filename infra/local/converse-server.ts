@@ -26,6 +26,7 @@ const Body = v.strictObject({
   system: v.optional(v.strictTuple([Text])),
   messages: v.strictTuple([v.strictObject({ role: v.literal('user'), content: v.strictTuple([Text]) })]),
   inferenceConfig: v.strictObject({ maxTokens: v.pipe(v.number(), v.integer(), v.minValue(1)) }),
+  outputConfig: v.optional(v.strictObject({ effort: v.literal('low') })),
 });
 
 /** Serves Bedrock's Converse operation on the loopback, so that its real client is always what asks. */

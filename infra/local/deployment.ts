@@ -58,6 +58,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.sqsEndpoint]: queues.endpoint,
       ...queues.variables,
       [environment.modelEndpoint]: model.endpoint ?? '',
+      [environment.defaultModel]: settings.model.defaultModel,
       ...(settings.retryLadder !== undefined && { [environment.retryLadder]: settings.retryLadder }),
       ...(settings.runningCap !== undefined && { [environment.runningCap]: settings.runningCap }),
       ...(settings.waitingLimit !== undefined && { [environment.waitingLimit]: settings.waitingLimit }),

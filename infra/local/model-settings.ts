@@ -1,4 +1,12 @@
-import { environment, standardModel } from '../../lib/contract/deployment.ts';
+import { environment } from '../../lib/contract/deployment.ts';
+import {
+  globalProfile,
+  isAllowed,
+  readAllowedModels,
+  standardModel,
+  standardModelName,
+  standardProfileIn,
+} from '../../lib/contract/models.ts';
 import { Problem } from './problem.ts';
 
 /** What answers agents. */
@@ -22,7 +30,7 @@ export type ModelSettings =
       /** What the server calls the model of agents that name none; the first one that it has if unset. */
       name: string | undefined;
     }
-  | { kind: 'bedrock' };
+  | { kind: 'bedrock'; defaultModel: string };
 
 const ofServers = ['MODEL_API_KEY', 'MODEL_NAME'] as const;
 const ofSimulator = ['MODEL_LATENCY_MS', 'MODEL_SCRIPT'] as const;
@@ -41,11 +49,14 @@ export function readModelSettings(variables: Readonly<Record<string, string | un
   };
   if (model !== '' && model !== 'bedrock')
     throw new Problem(`MODEL is ${JSON.stringify(model)}; set it to bedrock, or leave it unset.`);
-  const defaultModel = variables[environment.defaultModel] || standardModel;
   if (model === 'bedrock') {
     refuse(['MODEL_BASE_URL', ...ofServers, ...ofSimulator], 'set beside MODEL=bedrock; unset one of them');
-    return { kind: 'bedrock' };
+    return {
+      kind: 'bedrock',
+      defaultModel: allowed(variables, variables[environment.defaultModel] || ofRegion(variables)),
+    };
   }
+  const defaultModel = allowed(variables, variables[environment.defaultModel] || standardModel);
   if (baseUrl === '') {
     refuse(ofServers, 'for the server at MODEL_BASE_URL; set that too');
     return {
@@ -63,6 +74,27 @@ export function readModelSettings(variables: Readonly<Record<string, string | un
     apiKey: checkedKey(variables.MODEL_API_KEY || undefined),
     name: variables.MODEL_NAME || undefined,
   };
+}
+
+/** The default model of the region that the SDK finds in the environment. */
+function ofRegion(variables: Readonly<Record<string, string | undefined>>): string {
+  const region = variables[environment.modelRegion] || variables.AWS_REGION || variables.AWS_DEFAULT_REGION;
+  const profile = region && standardProfileIn(region);
+  if (profile) return profile;
+  throw new Problem(
+    region
+      ? `${standardModelName} has no inference profile that keeps prompts near ${region}; set DEFAULT_MODEL, to ${globalProfile} if prompts may be processed in any region.`
+      : 'MODEL=bedrock needs a region to choose the default model by; set AWS_REGION or DEFAULT_MODEL.',
+  );
+}
+
+/** A default model, which has to be among the allowed ones. */
+function allowed(variables: Readonly<Record<string, string | undefined>>, defaultModel: string): string {
+  const models = readAllowedModels(variables[environment.allowedModels]);
+  if (isAllowed(defaultModel, models)) return defaultModel;
+  throw new Problem(
+    `The default model ${defaultModel} is not in ALLOWED_MODELS; set DEFAULT_MODEL to one of ${models?.join(', ')}.`,
+  );
 }
 
 function latencyOf({ MODEL_LATENCY_MS: text = '' }: Readonly<Record<string, string | undefined>>): number {

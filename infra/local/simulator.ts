@@ -1,11 +1,12 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import { verdictLine } from '../../lib/agents/prompts.ts';
+import { namedModels } from '../../lib/contract/models.ts';
 import type { LocalModel, Reply, Request } from './converse-server.ts';
 import type { Rule } from './model-script.ts';
 
 /** What the simulator is opened with. */
 export type Simulation = {
-  /** The model of agents that name none. It answers for this one and for those that its rules name. */
+  /** The model of agents that name none. It answers for this one, those that its rules name, and all that the project names. */
   defaultModel: string;
   /** How long each answer takes, in milliseconds, where no rule says otherwise. */
   latencyMs: number;
@@ -20,7 +21,8 @@ const quoted = 200;
 
 /** A model that is none: it answers by rules, else by saying so. */
 export function openSimulator({ defaultModel, latencyMs, rules, sleep = wait }: Simulation): LocalModel {
-  const models = new Set([defaultModel, ...rules.map(({ model }) => model)]);
+  // Agents of an earlier version have its default model.
+  const models = new Set([defaultModel, ...namedModels, ...rules.map(({ model }) => model)]);
   const scripted = rules.map((rule) => ({ rule, left: rule.times ?? Number.POSITIVE_INFINITY }));
   return async (request, signal) => {
     if (!models.has(request.model))

@@ -9,6 +9,7 @@ import {
 } from '../contract/agents.ts';
 import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
+import { isAllowed } from '../contract/models.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound, Refusal } from '../contract/refusals.ts';
 import type { Skill } from '../contract/skills.ts';
@@ -29,12 +30,14 @@ export type AgentParts = {
   settings: Pick<Settings, 'get'>;
   /** The model of agents that name none, in organizations that set none. */
   defaultModel: string;
+  /** The models that agents may name; `undefined` where every model is allowed. */
+  allowedModels?: readonly string[] | undefined;
   ulid: () => string;
   clock: () => number;
 };
 
 /** Agents: what callers can do with them (specification, "Agents"). */
-export function openAgents({ store, purges, settings, defaultModel, ulid, clock }: AgentParts) {
+export function openAgents({ store, purges, settings, defaultModel, allowedModels, ulid, clock }: AgentParts) {
   const found = async (organization: Organization, name: string) => {
     const agent = await store.head(organization, name);
     if (!agent) throw notFound();
@@ -48,6 +51,12 @@ export function openAgents({ store, purges, settings, defaultModel, ulid, clock 
   /** Read only where it is needed: most agents name their model. */
   const defaultModelOf = async (organization: Organization) =>
     (await settings.get(organization)).defaultModel ?? defaultModel;
+  /** The model that a request gives an agent: the named one, or the default where none is named. */
+  const chosenModel = async (organization: Organization, named: string | undefined): Promise<string> => {
+    const model = named ?? (await defaultModelOf(organization));
+    if (!isAllowed(model, allowedModels)) throw modelNotAllowed(model, named !== undefined, allowedModels ?? []);
+    return model;
+  };
   const versioned = ({ version, ...data }: StoredAgent): Versioned<Agent> => ({ data, version });
 
   return {
@@ -64,11 +73,11 @@ export function openAgents({ store, purges, settings, defaultModel, ulid, clock 
     /**
      * Creates an agent. The default model is written into it, so that no later setting changes it.
      *
-     * @throws `Refusal` `reserved_name`, `name_taken`
+     * @throws `Refusal` `reserved_name`, `name_taken`, `validation_failed` for a model that is not allowed
      */
     async create(organization: Organization, { model, ...fields }: NewAgent, once: Once): Promise<Agent> {
       if (reservedNames.includes(fields.name)) throw reservedName(fields.name);
-      const chosen = model ?? (await defaultModelOf(organization));
+      const chosen = await chosenModel(organization, model);
       const id = ulid();
       const createdAt = timestamp(timeOf(id));
       const agent = {
@@ -97,7 +106,7 @@ export function openAgents({ store, purges, settings, defaultModel, ulid, clock 
     /**
      * Changes what a patch names; equal values write nothing.
      *
-     * @throws `Refusal` `not_found`, `precondition_failed`
+     * @throws `Refusal` `not_found`, `precondition_failed`, `validation_failed` for a model that is not allowed
      */
     update(
       organization: Organization,
@@ -108,10 +117,25 @@ export function openAgents({ store, purges, settings, defaultModel, ulid, clock 
       return untilFresh(store.table, async () => {
         const before = await foundWhole(organization, name);
         ifMatch(before.version);
-        const model = patch.model === null ? await defaultModelOf(organization) : patch.model;
+        const { model: named } = patch;
+        const model = named === undefined ? undefined : await chosenModel(organization, named ?? undefined);
         const after = patched(before, { ...patch, model }, timestamp(clock()));
         if (after !== before) await store.change(organization, before, after);
         return versioned(after);
+      });
+    },
+
+    /**
+     * Gives an agent another model if it still has this one.
+     *
+     * @returns whether it did: not where the agent is gone, or has another model by now
+     */
+    moveModel(organization: Organization, name: string, { from, to }: { from: string; to: string }): Promise<boolean> {
+      return untilFresh(store.table, async () => {
+        const before = await store.get(organization, name);
+        if (before?.model !== from) return false;
+        await store.change(organization, before, patched(before, { model: to }, timestamp(clock())));
+        return true;
       });
     },
 
@@ -187,6 +211,17 @@ function halfHidden(name: string): Refusal {
     `${name} is deleted; its executions may be listed for some minutes more, for the service is busy.`,
     [],
     { 'Retry-After': '60' },
+  );
+}
+
+function modelNotAllowed(model: string, isNamed: boolean, allowed: readonly string[]): Refusal {
+  const choose = `choose ${allowed.length === 1 ? '' : 'one of '}${allowed.join(', ')}`;
+  return new Refusal(
+    'validation_failed',
+    isNamed
+      ? `This deployment does not allow the model ${model}; ${choose}.`
+      : `The default model ${model} is not allowed in this deployment; name another: ${choose}.`,
+    [{ path: 'model', code: 'invalid_value', message: `model must be ${allowed.join(' or ')}` }],
   );
 }
 

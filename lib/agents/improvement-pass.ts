@@ -40,6 +40,9 @@ const shownInputs = 5;
 
 const maxTokens = { proposal: 1_024, run: 768, choice: 256 };
 
+/** The answer of a request waits for it. */
+const effort = 'low';
+
 /** Makes a pass of self-improvement. It writes nothing. */
 export async function pass(material: Material, parts: PassParts, startedAt: number): Promise<Pass> {
   const { prepared, improver, reviewer, evidence, focusArea } = material;
@@ -68,6 +71,7 @@ export async function pass(material: Material, parts: PassParts, startedAt: numb
         system: systemPromptOf(improver, catalogue),
         user: proposalQuestion(systemPrompt, told, focusArea),
         maxTokens: maxTokens.proposal,
+        effort,
         signal,
       },
       pause,
@@ -103,8 +107,8 @@ export async function pass(material: Material, parts: PassParts, startedAt: numb
 
   function answerTo(work: Asked, prompt: string, signal: AbortSignal): Promise<Answered> {
     const system = systemPromptOf({ ...prepared, agent: { ...prepared.agent, systemPrompt: prompt } }, catalogue);
-    const question = { model: prepared.agent.model, system, user: requestOf(work), maxTokens: maxTokens.run, signal };
-    return ask(model, question, pause, 1);
+    const question = { model: prepared.agent.model, system, user: requestOf(work), maxTokens: maxTokens.run };
+    return ask(model, { ...question, effort, signal }, pause, 1);
   }
 
   /**
@@ -120,7 +124,7 @@ export async function pass(material: Material, parts: PassParts, startedAt: numb
         system,
         user: choiceQuestion(work, first, second),
       };
-      return ask(model, { ...question, maxTokens: maxTokens.choice, signal }, pause, 1);
+      return ask(model, { ...question, maxTokens: maxTokens.choice, effort, signal }, pause, 1);
     };
     return Promise.all([choose(before, after), choose(after, before)]);
   }

@@ -148,7 +148,7 @@ export async function work(
   /** Fails closed: what gives no verdict, in time, has not passed. A gate that was answered before is not asked again. */
   async function gate(known: GateResult | undefined, judge: { model: string; system: string }): Promise<Judged> {
     if (known) return judged(known);
-    const question = { ...judge, user, maxTokens: maxTokensOfGate, signal };
+    const question = { ...judge, user, maxTokens: maxTokensOfGate, effort: 'low' as const, signal };
     const answer = await ask(model, question, pause, triesOfGate, { patienceMs });
     if (answer.kind === 'throttled') return judged(undefined, answer);
     return judged(answer.kind === 'text' ? verdictOf(answer.text) : 'skipped', answer);

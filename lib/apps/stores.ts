@@ -1,5 +1,6 @@
 import { readRunningCap } from '../agents/executions.ts';
-import { environment, standardModel } from '../contract/deployment.ts';
+import { environment } from '../contract/deployment.ts';
+import { readAllowedModels, standardModel } from '../contract/models.ts';
 import { openAgentStore } from '../table/agents.ts';
 import { openExecutionStore } from '../table/executions.ts';
 import type { Base } from './base.ts';
@@ -7,6 +8,11 @@ import type { Base } from './base.ts';
 /** The model of agents that name none. */
 export function defaultModelOf({ variables }: Base): string {
   return variables[environment.defaultModel] || standardModel;
+}
+
+/** The models that agents may name; `undefined` where every model is allowed. */
+export function allowedModelsOf({ variables }: Base): readonly string[] | undefined {
+  return readAllowedModels(variables[environment.allowedModels]);
 }
 
 /** The agents of a deployment. */

@@ -33,6 +33,8 @@ export const environment = {
   waitingLimit: 'WAITING_LIMIT_MINUTES',
   /** The model of agents that name none, as Bedrock knows it. */
   defaultModel: 'DEFAULT_MODEL',
+  /** The models that agents may name, separated by commas; every model where it is unset. */
+  allowedModels: 'ALLOWED_MODELS',
   /** The region of Bedrock where models are asked, if not the function's own. */
   modelRegion: 'MODEL_REGION',
   /** Where models answer locally, as Bedrock's Converse. Unset in AWS. */
@@ -40,9 +42,6 @@ export const environment = {
   /** Receivers beside public https ones, as `host:port` patterns parted by commas; `*` is any port. */
   allowedReceivers: 'ALLOWED_RECEIVERS',
 } as const;
-
-/** The default model where a deployment sets none: an inference profile, so that any region's capacity serves. */
-export const standardModel = 'global.anthropic.claude-sonnet-4-5-20250929-v1:0';
 
 /** The table: its keys, its expiry attribute and the one sparse, keys-only index, which serves the sweeper alone. */
 export const tableSchema = {

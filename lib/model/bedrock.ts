@@ -3,7 +3,9 @@ import { Agent as HttpsAgent } from 'node:https';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { clientConfig, environment } from '../contract/deployment.ts';
+import { isAllowed, readAllowedModels } from '../contract/models.ts';
 import { type Model, openModel } from './converse.ts';
+import { notAllowed } from './failures.ts';
 
 /** A connection takes no longer, or there is none. An answer may take as long as its caller waits. */
 const connectionTimeoutMs = 5_000;
@@ -28,7 +30,7 @@ function unpooled<Agent extends HttpAgent>(agent: Agent): Agent {
 const unlimited = { keepAlive: false, maxSockets: Number.POSITIVE_INFINITY };
 
 /**
- * The models of this deployment. It is no part of `app.ts`, so that only functions which ask a model carry Bedrock's
+ * The models of this deployment; one that is not allowed is not asked. It is no part of `app.ts`, so that only functions which ask a model carry Bedrock's
  * client; that is opened by the first question.
  *
  * @param onFailure see `openModel`
@@ -38,7 +40,10 @@ export function openBedrock(
   onFailure?: (error: unknown) => void,
 ): Model {
   let model: Model | undefined;
-  return (question) => {
+  return async (question) => {
+    // An agent may have a model from before the deployment limited them.
+    if (!isAllowed(question.model, readAllowedModels(variables[environment.allowedModels])))
+      return { ...notAllowed, tokens: 0 };
     const { [environment.modelEndpoint]: endpoint, [environment.modelRegion]: region } = variables;
     model ??= openModel(openClient(endpoint, region), onFailure);
     return model(question);

@@ -5,6 +5,7 @@ import {
   type TokenUsage,
 } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
+import { thinkingTokensOf } from '../contract/models.ts';
 import { failureOf, unreadable } from './failures.ts';
 
 /** What a model is asked. */
@@ -15,8 +16,10 @@ export type Question = {
   system: string;
   /** What it is to do, and all texts that others have written. */
   user: string;
-  /** The most tokens of the answer. */
+  /** The most tokens of the answer, without those that the model thinks. */
   maxTokens: number;
+  /** How much a model that thinks is to think; as much as it does by itself where nothing is said. */
+  effort?: 'low';
   /** Ends the call, whatever it has come to. */
   signal: AbortSignal;
 };
@@ -57,8 +60,9 @@ const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 /**
  * Opens the models of Amazon Bedrock by its Converse operation
- * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html). Sampling is left to the model, and no
- * tool is offered.
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html). Sampling is left to the model, since newer
+ * ones refuse its parameters, and no tool is offered. A model that thinks is given tokens for that: its thinking counts
+ * to the same limit, and would leave none for a short answer.
  *
  * @param client one that does not try again by itself: who asks knows how long it can wait
  * @param onFailure is told what Bedrock or the way to it said, in its own words: for a log, and for no caller
@@ -67,13 +71,15 @@ export function openModel(
   client: Pick<BedrockRuntimeClient, 'send'>,
   onFailure: (error: unknown) => void = () => {},
 ): Model {
-  return async ({ model, system, user, maxTokens, signal }) => {
+  return async ({ model, system, user, maxTokens, effort, signal }) => {
+    const thinkingTokens = thinkingTokensOf(model);
     // Bedrock takes no text that is blank.
     const command = new ConverseCommand({
       modelId: model,
       ...(system.trim() !== '' && { system: [{ text: system }] }),
       messages: [{ role: 'user', content: [{ text: user }] }],
-      inferenceConfig: { maxTokens },
+      inferenceConfig: { maxTokens: maxTokens + thinkingTokens },
+      ...(thinkingTokens > 0 && effort && { outputConfig: { effort } }),
     });
     try {
       return answerOf(await client.send(command, { abortSignal: signal }));

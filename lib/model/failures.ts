@@ -6,6 +6,9 @@ const faulty = (error: string) => ({ kind: 'faulty' as const, error });
 
 const throttled: Failure = { kind: 'throttled' };
 const noAccess = failed('This deployment has no access to the model.');
+/** The agent's model is not among `allowedModels`. */
+export const notAllowed = failed('This deployment does not allow the model of the agent; give it an allowed one.');
+
 const unknownModel = failed('There is no such model, or it cannot be used from here.');
 const notTaken = failed('The model did not take the request; the work may be too long for it.');
 const tooSlow = faulty('The model took too long to answer.');

@@ -2,7 +2,7 @@ import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem } from './reads.ts';
-import { transact } from './transact.ts';
+import { ignoreStale, Stale, transact, type Write } from './transact.ts';
 
 /** What an operator has set of an organization; what is absent is as the deployment has it. */
 export type OrganizationSettings = {
@@ -25,6 +25,25 @@ export function openSettings(table: Table) {
       await transact(table, [
         model === undefined ? { Delete: { Key } } : { Put: { Item: { ...Key, defaultModel: model } } },
       ]);
+    },
+
+    /**
+     * Sets another default model if it is still this one.
+     *
+     * @returns whether it did
+     */
+    async moveDefaultModel(organization: Organization, { from, to }: { from: string; to: string }): Promise<boolean> {
+      const write: Write = {
+        Update: {
+          Key: keys.settings(organization),
+          UpdateExpression: 'SET defaultModel = :to',
+          ConditionExpression: 'defaultModel = :from',
+          ExpressionAttributeValues: { ':from': from, ':to': to },
+          ReturnValues: 'ALL_NEW',
+        },
+        otherwise: () => new Stale(),
+      };
+      return (await transact(table, [write]).catch(ignoreStale)) !== undefined;
     },
   };
 }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
-import { standardModel } from '../../lib/contract/deployment.ts';
+import { standardProfileIn } from '../../lib/contract/models.ts';
 import { startReceiver } from '../journeys/receiver.ts';
 import { createTask, moveTask, register } from '../journeys/stories.ts';
 import { execute, hire } from './agents.ts';
 import { deploy, openDeployed } from './deployed.ts';
 import { arrivesWithinMs } from './webhooks.ts';
 
-const newerModel = 'anthropic.claude-newer-v1:0';
+const newerModel = 'maker.newer-model-v1:0';
 
 /** A deployment over the one that is there, with a setting changed. */
 export function tellOfAnUpdate(): void {
@@ -24,7 +24,7 @@ export function tellOfAnUpdate(): void {
 
     await hire(deployed, 'younger');
     const models = ['elder', 'younger'].map(async (name) => (await api('GET', `/api/agents/${name}`)).body.data.model);
-    expect(await Promise.all(models)).toEqual([standardModel, newerModel]);
+    expect(await Promise.all(models)).toEqual([standardProfileIn('us-east-1'), newerModel]);
     expect(await execute(deployed, 'younger', { input: 'Which model is it?' })).toMatchObject({
       status: 'completed',
       output: expect.stringContaining(newerModel),

@@ -18,6 +18,38 @@ describe('models', () => {
     expect(statementsOf('RunExecution').find(asksModels)?.Resource).toBe('*');
   });
 
+  it('may be only the allowed ones, with what lies behind their profiles, where the settings name them', () => {
+    const allowedModels = [
+      'eu.maker.one',
+      'global.maker.two',
+      'maker.three',
+      'arn:aws:bedrock:eu-central-1:1:application-inference-profile/four',
+    ];
+    const settings = { allowedModels, defaultModel: 'eu.maker.one' };
+    const limited = synthesized(settings);
+    const [asking] = limited.statementsOf('RunExecution').filter(asksModels);
+    const own = '{"Ref":"AWS::Region"}';
+    const arn = (region: string, account: string, resource: string) =>
+      `arn:{"Ref":"AWS::Partition"}:bedrock:${region}:${account}:${resource}`;
+    const written = [asking?.Resource].flat().map((resource) => {
+      const parts = (resource as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join']?.[1] ?? [resource];
+      return parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join('');
+    });
+    expect(written).toEqual([
+      arn(own, '{"Ref":"AWS::AccountId"}', 'inference-profile/eu.maker.one'),
+      arn('eu-*', '', 'foundation-model/maker.one'),
+      arn(own, '{"Ref":"AWS::AccountId"}', 'inference-profile/global.maker.two'),
+      arn(own, '', 'foundation-model/maker.two'),
+      arn('', '', 'foundation-model/maker.two'),
+      arn(own, '', 'foundation-model/maker.three'),
+      'arn:aws:bedrock:eu-central-1:1:application-inference-profile/four',
+      arn('*', '', 'foundation-model/*'),
+    ]);
+    expect(limited.functionOf('RunExecution').Environment.Variables.ALLOWED_MODELS).toBe(allowedModels.join(','));
+    const outputs = limited.template.findOutputs('AllowedModels') as { AllowedModels?: { Value: string } };
+    expect(outputs.AllowedModels?.Value).toBe(allowedModels.join(','));
+  });
+
   it('may be asked beside that by the function of self-improvement, and by no other', () => {
     const roles = [...statementsByRole].filter(([, statements]) => statements.some(asksModels)).map(([id]) => id);
     const asking = Object.entries(functions)

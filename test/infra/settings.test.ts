@@ -4,9 +4,9 @@ import { App } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import cdk from '../../cdk.json' with { type: 'json' };
-import { parseSettings, readSettings, stackNameOf } from '../../infra/aws/settings.ts';
+import { parseSettings, readSettings, stackNameOf, withDefaultModel } from '../../infra/aws/settings.ts';
 import { stageOf } from '../../infra/aws/stage.ts';
-import { standardModel } from '../../lib/contract/deployment.ts';
+import { globalProfile, standardModel, standardModelName } from '../../lib/contract/models.ts';
 import { newFolder } from '../journeys/deployment.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 
@@ -15,7 +15,6 @@ const parse = (given: unknown, stage?: string) => parseSettings(given, 'settings
 describe('the settings of a stack', () => {
   it('have a default each', () => {
     expect(parse({})).toEqual({
-      defaultModel: standardModel,
       retryLadder: [300, 1800, 7200],
       runningCap: 50,
       lambdaConcurrency: 1_000,
@@ -31,6 +30,9 @@ describe('the settings of a stack', () => {
 
   it.each([
     ['defaultModel', '', 'must not be empty'],
+    ['allowedModels', 'some.model', 'must be a list of ids of models'],
+    ['allowedModels', [], 'must be a list of ids of models'],
+    ['allowedModels.0', ['a b'], 'must be a list of ids of models'],
     ['modelRegion', 'Frankfurt', 'must be a region such as'],
     ['retryLadder', [5, 30], 'must be three numbers'],
     ['retryLadder', '300,1800,7200', 'must be three numbers'],
@@ -197,5 +199,44 @@ describe('a stack', () => {
       },
     });
     synthesized().template.hasResourceProperties('AWS::ApiGatewayV2::Api', { CorsConfiguration: Match.absent() });
+  });
+});
+
+describe('the default model', () => {
+  const modelIn = (region: string | undefined, given: Record<string, unknown> = {}) =>
+    withDefaultModel(parse(given), region).defaultModel;
+
+  it.each([
+    ['us-east-1', 'us'],
+    ['ca-central-1', 'us'],
+    ['eu-central-1', 'eu'],
+    ['eu-west-2', 'eu'],
+  ])('of %s is the profile that keeps prompts in its geography, %s', (region, geography) => {
+    expect(modelIn(region)).toBe(`${geography}.${standardModel}`);
+  });
+
+  it('is chosen by the region where models are called', () => {
+    expect(modelIn('ap-northeast-1', { modelRegion: 'us-west-2' })).toBe(`us.${standardModel}`);
+  });
+
+  it.each(['ap-northeast-1', 'ap-southeast-2', 'sa-east-1', 'us-gov-west-1'])(
+    'of %s has to be set: a global profile is used only by choice',
+    (region) => {
+      expect(() => modelIn(region)).toThrow(
+        `${standardModelName} has no inference profile that keeps prompts near ${region}. Set defaultModel to ${globalProfile}`,
+      );
+      expect(modelIn(region, { defaultModel: globalProfile })).toBe(globalProfile);
+    },
+  );
+
+  it('has to be set where no region is known', () => {
+    expect(() => modelIn(undefined)).toThrow('set AWS_REGION or defaultModel');
+  });
+
+  it('has to be one of the allowed models', () => {
+    expect(modelIn('eu-west-1', { allowedModels: ['a', `eu.${standardModel}`] })).toBe(`eu.${standardModel}`);
+    expect(() => modelIn('eu-west-1', { allowedModels: ['a', 'b'] })).toThrow(
+      `The default model eu.${standardModel} is not in allowedModels; set defaultModel to one of a, b.`,
+    );
   });
 });

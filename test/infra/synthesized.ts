@@ -7,7 +7,7 @@ import { type CfnFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-la
 import cdk from '../../cdk.json' with { type: 'json' };
 import { functionSources } from '../../infra/aws/bundle.ts';
 import { ServiceStack } from '../../infra/aws/service-stack.ts';
-import { parseSettings } from '../../infra/aws/settings.ts';
+import { parseSettings, withDefaultModel } from '../../infra/aws/settings.ts';
 
 /** Stands for every bundle: what is in one is no concern of the template. */
 const bundle = mkdtempSync(join(tmpdir(), 'crewboard-bundle-'));
@@ -22,7 +22,8 @@ export function stackOf(
   // `npm run synth` has CloudFormation's rules checked, which takes seconds; here it would for each test file.
   const app = new App({ context: cdk.context, builtinCloudFormationValidation: false });
   const bundles = new Map(sources.map((source) => [source, bundle]));
-  return new ServiceStack(app, { bundles, settings: parseSettings(settings, 'settings/test.json', stage) });
+  const read = parseSettings(settings, 'settings/test.json', stage);
+  return new ServiceStack(app, { bundles, settings: withDefaultModel(read, 'eu-central-1') });
 }
 
 /** A statement of a policy. */

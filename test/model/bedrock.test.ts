@@ -60,3 +60,16 @@ it('lets no question wait for another, however many there are', async () => {
   const answers = await Promise.all(Array.from({ length: 60 }, () => model(question)));
   expect(answers.filter(({ kind }) => kind === 'text')).toHaveLength(60);
 });
+
+it('asks no model that the deployment does not allow, and says so', async () => {
+  const bedrock = await startBedrock();
+  bedrock.answer = hello;
+  const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint, ALLOWED_MODELS: 'a, b' });
+  expect(await model(question)).toEqual({
+    kind: 'failed',
+    error: 'This deployment does not allow the model of the agent; give it an allowed one.',
+    tokens: 0,
+  });
+  expect(bedrock.received).toEqual([]);
+  expect(await model({ ...question, model: 'b' })).toMatchObject({ kind: 'text' });
+});

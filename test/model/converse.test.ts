@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { standardModel } from '../../lib/contract/models.ts';
 import { openBedrock } from '../../lib/model/bedrock.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
 import { type BedrockServer, closedEndpoint, json, refusal, startBedrock } from './bedrock-server.ts';
@@ -56,6 +57,18 @@ describe('a request', () => {
     );
   });
 
+  it('gives a model that thinks tokens for that, and says how much it is to think where the caller does', async () => {
+    const before = bedrock.received.length;
+    const asked: Partial<Question>[] = [{ model: `eu.${standardModel}` }, { model: standardModel, effort: 'low' }];
+    for (const more of [...asked, { effort: 'low' as const }]) await ask(json(saying([{ text: 'Yes.' }])), more);
+    const bodies = bedrock.received.slice(before).map(({ body }) => JSON.parse(body));
+    expect(bodies.map(({ inferenceConfig, outputConfig }) => [inferenceConfig, outputConfig])).toEqual([
+      [{ maxTokens: 100 + 16_384 }, undefined],
+      [{ maxTokens: 100 + 16_384 }, { effort: 'low' }],
+      [{ maxTokens: 100 }, undefined],
+    ]);
+  });
+
   it('has byte for byte the same system prompt, whatever is asked of whichever model', async () => {
     const before = bedrock.received.length;
     for (const more of [{ user: 'One thing.' }, { user: 'Another, and longer.', model: 'b', maxTokens: 5 }])
@@ -73,7 +86,7 @@ describe('a request', () => {
   );
 
   it.each([
-    ['global.anthropic.claude-sonnet-4-5-20250929-v1:0', 'global.anthropic.claude-sonnet-4-5-20250929-v1%3A0'],
+    ['global.maker.model-20250929-v1:0', 'global.maker.model-20250929-v1%3A0'],
     ['arn:aws:bedrock:eu-west-1:1:application-inference-profile/a', null],
   ])('names the model %s in its path, whole', async (id, encoded) => {
     await ask(json(saying([{ text: 'Hello.' }])), { model: id });

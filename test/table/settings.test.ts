@@ -24,6 +24,17 @@ it('are read as they were set last, by that organization alone', async () => {
   expect(await settings.get(other)).toEqual({});
 });
 
+it('get another default model only where they have the one to replace', async () => {
+  const organization = 'moved' as Organization;
+  const move = (from: string, to: string) => settings.moveDefaultModel(organization, { from, to });
+  expect(await move('old.model', 'new.model')).toBe(false);
+  expect(await settings.get(organization)).toEqual({});
+  await settings.setDefaultModel(organization, 'old.model');
+  expect(await move('another.model', 'new.model')).toBe(false);
+  expect(await move('old.model', 'new.model')).toBe(true);
+  expect(await settings.get(organization)).toEqual({ defaultModel: 'new.model' });
+});
+
 it('that are unset leave nothing behind, set before or not', async () => {
   const organization = 'unset' as Organization;
   await settings.setDefaultModel(organization, undefined);

@@ -1,3 +1,5 @@
+import { standardModel } from '../models.ts';
+
 /**
  * What the examples tell of: one agent, one task that waits for another, one run, one webhook. The ids are the same
  * throughout, so that who reads one example knows the next.
@@ -14,7 +16,7 @@ export const story = {
   webhookId: 'wh_01K9Z1A2B3C4D5E6F7G8H9J0K1',
   deliveryId: 'dlv_01K9Z4C0F6T8V0X2Z4B6D8F0H2',
   projectId: 'proj_website',
-  model: 'global.anthropic.claude-sonnet-4-5-20250929-v1:0',
+  model: standardModel,
   input: 'Build the landing page after the drawing.',
   hired: '2026-11-14T08:30:00.000Z',
   planned: '2026-11-14T09:00:00.000Z',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { standardModel } from '../../../lib/contract/deployment.ts';
+import { standardProfileIn } from '../../../lib/contract/models.ts';
 import { run } from '../../journeys/deployment.ts';
 import { startAws, xmlError } from './aws.ts';
 
@@ -9,6 +9,7 @@ const { shell, asked } = await startAws({
   }),
   'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'Stack with id x does not exist'),
 });
+const standardModel = standardProfileIn('eu-central-1') as string;
 const preflight = (...args: string[]) => run(['infra/cli/main.ts', 'preflight', ...args], shell);
 
 it('prints each finding with what to do, and ends as a deploy would', async () => {
@@ -26,6 +27,16 @@ it('prints each finding with what to do, and ends as a deploy would', async () =
 it('asks the model only when it is told to', async () => {
   expect((await preflight('--ask')).code).toBe(1);
   expect(asked.map(({ path }) => path)).toContain(`/model/${encodeURIComponent(standardModel)}/converse`);
+});
+
+it('checks and asks another model where one is named, and not the default', async () => {
+  const before = asked.length;
+  const { code, stdout } = await preflight('--model', 'maker.other', '--ask');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^problem +The model maker\.other does not answer in eu-central-1: /m);
+  const paths = asked.slice(before).map(({ path }) => path);
+  expect(paths).toContain('/model/maker.other/converse');
+  expect(paths.filter((path) => path.includes(encodeURIComponent(standardModel)))).toEqual([]);
 });
 
 it.each([

@@ -6,6 +6,7 @@ import type { Finding } from '../../../infra/cli/finding.ts';
 import { findAccount, findBootstrap, findConcurrency, findStack } from '../../../infra/cli/preflight-account.ts';
 import { askModel, findModel } from '../../../infra/cli/preflight-model.ts';
 import { findDoubtfulSettings, findSettings } from '../../../infra/cli/preflight-settings.ts';
+import { standardModel } from '../../../lib/contract/models.ts';
 import { newFolder } from '../../journeys/deployment.ts';
 import { type AwsAnswer, startAws, xmlError } from './aws.ts';
 
@@ -50,6 +51,7 @@ describe('settings', () => {
     [{ emulator: true }, /^The stack is for an emulator/],
     [{ corsOrigins: ['*'] }, /^Pages of every origin/],
     [{ runningCap: 101 }, /^An organization may start 101 executions, but 100 at most/],
+    [{ runningCap: 51 }, /^An organization may run 51 executions, more than half of the 100 that run at once/],
     [{ lambdaConcurrency: 10 }, /^An organization may start 50 executions, but 2 at most/],
     [{ alarmEmail: undefined }, /^Nobody is told of alarms/],
   ])('%o are doubted', (content, doubt) => {
@@ -62,7 +64,7 @@ describe('settings', () => {
     expect(doubts({ alarmTopicArn: 'arn:aws:sns:eu-central-1:111122223333:on-call' })).toEqual([]);
   });
 
-  it.each([{ ephemeral: false }, { emulator: false }, { corsOrigins: ['https://board.example'] }, { runningCap: 100 }])(
+  it.each([{ ephemeral: false }, { emulator: false }, { corsOrigins: ['https://board.example'] }, { runningCap: 50 }])(
     '%o are not',
     (content) => {
       expect(doubts({ alarmEmail, ...content })).toEqual([]);
@@ -164,10 +166,12 @@ describe('the model', () => {
     regionAvailability: 'AVAILABLE',
     agreementAvailability: { status: 'AVAILABLE' },
   };
-  const find = (chosen: string, known: AwsAnswer, said: AwsAnswer) =>
+  const active: AwsAnswer = { body: { modelDetails: { modelLifecycle: { status: 'ACTIVE' } } } };
+  const find = (chosen: string, known: AwsAnswer, said: AwsAnswer, lifecycle = active) =>
     ask(
       {
         [`bedrock:GET /inference-profiles/${chosen}`]: known,
+        [`bedrock:GET /foundation-models/${model}`]: lifecycle,
         [`bedrock:GET /foundation-model-availability/${model}`]: said,
       },
       () => findModel({ model: chosen, region: 'us-west-2' }),
@@ -200,15 +204,97 @@ describe('the model', () => {
     expect(await states(find(model, may, { body: good }))).toMatch(/^warning: .* AccessDeniedException it is/);
   });
 
-  it('is asked itself only by one question, of one token', async () => {
-    const action = `bedrock:POST /model/${model}/converse`;
-    const answer = { output: { message: { role: 'assistant', content: [{ text: 'Y' }] } }, stopReason: 'max_tokens' };
+  it.each([
+    ['by itself', model, unknown],
+    ['behind a profile', profile, isProfile],
+  ])('that is to end is a problem, %s, with the days that Bedrock gives', async (_, chosen, known) => {
+    const legacyTime = '2026-05-30T00:00:00Z';
+    const modelLifecycle = { status: 'LEGACY', legacyTime, endOfLifeTime: '2026-11-30T00:00:00Z' };
+    const legacy = { body: { modelDetails: { modelLifecycle } } };
+    const finding = await find(chosen, known, { body: good }, legacy);
+    expect(finding.state).toBe('problem');
+    expect(finding.what).toBe(
+      `The model ${chosen} is in state Legacy since 2026-05-30, and ends on 2026-11-30: accounts that have not used it lately cannot use it.`,
+    );
+    expect(finding.todo).toContain(`agents move-model --from ${chosen} --to us.${standardModel} --dry-run`);
+  });
+
+  it('of Anthropic that is not ready needs the use-case form, and of any maker a subscription', async () => {
+    const anthropic = {
+      body: { models: [{ modelArn: `arn:aws:bedrock:us-west-2::foundation-model/${standardModel}` }] },
+    };
+    const lacking = { body: { ...good, agreementAvailability: { status: 'NOT_AVAILABLE' } } };
+    const finding = await ask(
+      {
+        [`bedrock:GET /inference-profiles/us.${standardModel}`]: anthropic,
+        [`bedrock:GET /foundation-models/${standardModel}`]: active,
+        [`bedrock:GET /foundation-model-availability/${standardModel}`]: lacking,
+      },
+      () => findModel({ model: `us.${standardModel}`, region: 'us-west-2' }),
+    );
+    expect(finding.todo).toMatch(/use-case form of Anthropic.*aws-marketplace:Subscribe/);
+    const other = await find(profile, isProfile, lacking);
+    expect(other.todo).toMatch(/^The first call .*aws-marketplace:Subscribe/);
+  });
+
+  describe('that is asked', () => {
+    const action = (of: string) => `bedrock:POST /model/${of}/converse`;
     const choice = { model, region: 'us-west-2' };
-    const { shell, asked } = await startAws({ [action]: () => ({ body: answer }) });
-    Object.assign(process.env, shell);
-    expect((await askModel(choice)).state).toBe('ok');
-    expect(asked.map(({ body }) => body.inferenceConfig)).toEqual([{ maxTokens: 1 }]);
-    const refused = { [action]: error('AccessDeniedException', 403) };
-    expect(await ask(refused, () => states(askModel(choice)))).toMatch(/^problem: .* AccessDeniedException it is/);
+    const says = (text: string) => ({
+      body: { output: { message: { role: 'assistant', content: [{ text }] } }, stopReason: 'end_turn' },
+    });
+    const refusal = (name: string, message: string, status: number): AwsAnswer => ({
+      status,
+      headers: { 'x-amzn-errortype': name },
+      body: { message },
+    });
+
+    it('is asked once, as the functions ask it', async () => {
+      const { shell, asked } = await startAws({
+        [action(model)]: () => says('Yes.'),
+        [action(standardModel)]: () => says('Yes.'),
+      });
+      Object.assign(process.env, shell);
+      expect(await askModel(choice)).toEqual({ state: 'ok', what: `The model ${model} answers in us-west-2.` });
+      expect((await askModel({ ...choice, model: standardModel })).state).toBe('ok');
+      expect(asked.map(({ body }) => [body.inferenceConfig, body.outputConfig])).toEqual([
+        [{ maxTokens: 16 }, undefined],
+        [{ maxTokens: 16 + 16_384 }, { effort: 'low' }],
+      ]);
+    });
+
+    // The messages are those of Bedrock.
+    it.each([
+      [
+        refusal(
+          'ResourceNotFoundException',
+          'Model use case details have not been submitted for this account. Fill out the Anthropic use case details form before using the model. If you have already filled out the form, try again in 15 minutes.',
+          404,
+        ),
+        /^Submit the use-case form of Anthropic/,
+      ],
+      [
+        refusal('ValidationException', 'You have not filled out the required use-case form for this model.', 400),
+        /^Submit the use-case form of Anthropic/,
+      ],
+      [
+        refusal(
+          'AccessDeniedException',
+          'Model access is denied due to IAM user or service role is not authorized to perform the required AWS Marketplace actions (aws-marketplace:ViewSubscriptions, aws-marketplace:Subscribe) to enable access to this model.',
+          403,
+        ),
+        /credentials that have aws-marketplace:Subscribe/,
+      ],
+      [
+        refusal('AccessDeniedException', 'Model access is denied due to INVALID_PAYMENT_INSTRUMENT.', 403),
+        /payment method/,
+      ],
+      [refusal('AccessDeniedException', 'You may not.', 403), /^Executions would fail for the same reason\.$/],
+    ])('and answers %o is a problem, with what to do', async (answer, todo) => {
+      const finding = await ask({ [action(model)]: answer }, () => askModel(choice));
+      expect(finding.state).toBe('problem');
+      expect(finding.what).toContain((answer.body as { message: string }).message);
+      expect(finding.todo).toMatch(todo);
+    });
   });
 });

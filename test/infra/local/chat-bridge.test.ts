@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ChatServer as Bridged, openChatBridge } from '../../../infra/local/chat-bridge.ts';
 import { startConverseServer } from '../../../infra/local/converse-server.ts';
+import { formerStandardModels, standardModel } from '../../../lib/contract/models.ts';
 import { openBedrock } from '../../../lib/model/bedrock.ts';
 import type { Answer, Question } from '../../../lib/model/converse.ts';
 import { closedEndpoint } from '../../model/bedrock-server.ts';
@@ -47,6 +48,18 @@ async function bridge(more: Partial<Bridged> = {}) {
 }
 
 describe('a question', () => {
+  it('of an agent that has the default model of an earlier version is asked of the same model', async () => {
+    const ask = await bridge();
+    await ask({ model: formerStandardModels[0] });
+    expect(chat.received.at(-1)?.body).toMatchObject({ model: 'llama' });
+  });
+
+  it('has no tokens for thinking: another model answers than the one that the id names', async () => {
+    const ask = await bridge({ defaultModel: standardModel });
+    await ask({ model: standardModel });
+    expect(chat.received.at(-1)?.body).toMatchObject({ model: 'llama', max_tokens: 100 });
+  });
+
   it('is asked in the chat protocol', async () => {
     const ask = await bridge();
     expect(await ask()).toEqual({ kind: 'text', text: 'Hello.', tokens: 12 });

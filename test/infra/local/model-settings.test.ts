@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readModelSettings } from '../../../infra/local/model-settings.ts';
 import { Problem } from '../../../infra/local/problem.ts';
-import { standardModel } from '../../../lib/contract/deployment.ts';
+import { globalProfile, standardModel, standardModelName } from '../../../lib/contract/models.ts';
 
 const url = 'http://127.0.0.1:11434/v1';
 
@@ -41,7 +41,40 @@ describe('the model is', () => {
   });
 
   it('Bedrock where that is said', () => {
-    expect(readModelSettings({ MODEL: 'bedrock', DEFAULT_MODEL: 'm' })).toEqual({ kind: 'bedrock' });
+    expect(readModelSettings({ MODEL: 'bedrock', DEFAULT_MODEL: 'm' })).toEqual({ kind: 'bedrock', defaultModel: 'm' });
+  });
+
+  it.each([
+    [{ AWS_REGION: 'eu-west-3' }, 'eu'],
+    [{ AWS_DEFAULT_REGION: 'ca-central-1' }, 'us'],
+    [{ AWS_REGION: 'eu-west-3', MODEL_REGION: 'us-west-2' }, 'us'],
+  ])('Bedrock by the profile of the geography of %o', (region, geography) => {
+    const defaultModel = `${geography}.${standardModel}`;
+    expect(readModelSettings({ MODEL: 'bedrock', ...region })).toEqual({ kind: 'bedrock', defaultModel });
+  });
+
+  it('one of those that are allowed', () => {
+    expect(readModelSettings({ DEFAULT_MODEL: 'b', ALLOWED_MODELS: 'a, b' })).toMatchObject({ defaultModel: 'b' });
+  });
+});
+
+describe('the model is not chosen', () => {
+  it('by a region that has no geographic profile: a global one only by choice', () => {
+    expect(() => readModelSettings({ MODEL: 'bedrock', AWS_REGION: 'ap-northeast-1' })).toThrow(
+      new Problem(
+        `${standardModelName} has no inference profile that keeps prompts near ap-northeast-1; set DEFAULT_MODEL, to ${globalProfile} if prompts may be processed in any region.`,
+      ),
+    );
+  });
+
+  it('where nothing says a region', () => {
+    expect(() => readModelSettings({ MODEL: 'bedrock' })).toThrow(/set AWS_REGION or DEFAULT_MODEL\.$/);
+  });
+
+  it('where it is not among those that are allowed', () => {
+    expect(() => readModelSettings({ DEFAULT_MODEL: 'c', ALLOWED_MODELS: 'a,b' })).toThrow(
+      new Problem('The default model c is not in ALLOWED_MODELS; set DEFAULT_MODEL to one of a, b.'),
+    );
   });
 });
 

@@ -5,7 +5,7 @@ import { afterAll, expect, it } from 'vitest';
 import { startModel } from '../../../infra/local/model.ts';
 import { readModelSettings } from '../../../infra/local/model-settings.ts';
 import { Problem } from '../../../infra/local/problem.ts';
-import { standardModel } from '../../../lib/contract/deployment.ts';
+import { standardModel } from '../../../lib/contract/models.ts';
 import { openBedrock } from '../../../lib/model/bedrock.ts';
 import { startChatServer } from './chat-server.ts';
 
@@ -55,7 +55,7 @@ it('is a server of the chat protocol, and its key is not told', async () => {
 });
 
 it('is Bedrock itself at no endpoint of ours', async () => {
-  const { endpoint, introduction, stop } = await startModel({ kind: 'bedrock' });
+  const { endpoint, introduction, stop } = await startModel({ kind: 'bedrock', defaultModel: 'm' });
   await stop();
   expect(endpoint).toBeUndefined();
   expect(introduction).toBe("Agents are answered by Amazon Bedrock, with this machine's AWS credentials and region");

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { Problem } from '../../../infra/local/problem.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
-import { standardModel } from '../../../lib/contract/deployment.ts';
+import { standardModel } from '../../../lib/contract/models.ts';
 
 it('has a setting for everything that the environment says nothing of', () => {
   expect(readSettings({})).toEqual({

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startConverseServer } from '../../../infra/local/converse-server.ts';
 import type { Rule } from '../../../infra/local/model-script.ts';
 import { openSimulator, type Simulation } from '../../../infra/local/simulator.ts';
+import { namedModels } from '../../../lib/contract/models.ts';
 import { openBedrock } from '../../../lib/model/bedrock.ts';
 import type { Question } from '../../../lib/model/converse.ts';
 
@@ -31,6 +32,12 @@ describe('the simulator', () => {
     expect(textOf(await ask('Write  a\nhaiku.'))).toBe(
       'This is Crewboard\'s built-in simulator and not a model; nothing has been done. It was asked: "Write a haiku."',
     );
+  });
+
+  it('answers for the default models of this version and of earlier ones, which agents may still have', async () => {
+    const ask = await simulate();
+    for (const model of namedModels) expect(await ask('Hello?', { model })).toMatchObject({ kind: 'text' });
+    expect(await ask('Hello?', { model: 'another' })).toEqual(unknown);
   });
 
   it('quotes only the start of a long question, and no half of a character', async () => {

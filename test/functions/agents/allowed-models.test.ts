@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { app } from '../../../lib/app.ts';
+import { environment } from '../../../lib/contract/deployment.ts';
+import { errorOf } from '../kanban-tasks/board.ts';
+import { agentOf, newAgent, openRegistries, type Registry } from './registry.ts';
+
+const { newRegistry } = await openRegistries();
+const variables = { [environment.allowedModels]: 'model.a,model.b', [environment.defaultModel]: 'model.a' };
+Object.assign(process.env, variables);
+let registry: Registry;
+beforeAll(async () => {
+  registry = await newRegistry();
+});
+afterAll(() => {
+  for (const name of Object.keys(variables)) delete process.env[name];
+});
+
+const refused = (message: string) => ({
+  code: 'validation_failed',
+  message,
+  details: [{ path: 'model', code: 'invalid_value', message: 'model must be model.a or model.b' }],
+});
+const notAllowed = refused('This deployment does not allow the model model.c; choose one of model.a, model.b.');
+
+describe('where the deployment limits models', () => {
+  it('a create with an allowed model, or none, is taken', async () => {
+    expect(agentOf(await registry.get(await registry.put({ name: 'first', model: 'model.b' }))).model).toBe('model.b');
+    expect(agentOf(await registry.get(await registry.put({ name: 'second' }))).model).toBe('model.a');
+  });
+
+  it('a create with another model is refused, with those that are allowed, and creates nothing', async () => {
+    const answer = await registry.create({ ...newAgent, model: 'model.c' });
+    expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(notAllowed)]);
+    expect((await registry.get(newAgent.name)).status).toBe(404);
+  });
+
+  it('a patch to another model is refused, and changes nothing', async () => {
+    const name = await registry.put({ name: 'third' });
+    const answer = await registry.update(name, { model: 'model.c', soul: 'Kind.' });
+    expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(notAllowed)]);
+    expect(agentOf(await registry.get(name))).toMatchObject({ model: 'model.a', soul: '' });
+  });
+
+  it('a default of the organization that is not allowed any more is refused where it would be given', async () => {
+    const { organization } = registry;
+    const name = await registry.put({ name: 'fourth' });
+    await app().settings.setDefaultModel(organization, 'model.c');
+    const said = refused(
+      'The default model model.c is not allowed in this deployment; name another: choose one of model.a, model.b.',
+    );
+    for (const answer of [await registry.create(newAgent), await registry.update(name, { model: null })])
+      expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(said)]);
+    await app().settings.setDefaultModel(organization, undefined);
+  });
+
+  it('an agent that has another model from before can be changed otherwise, and moved', async () => {
+    const name = await registry.put({ name: 'fifth' });
+    const { organization } = registry;
+    const move = (from: string, to: string) => app().agents.moveModel(organization, name, { from, to });
+    expect(await move('model.a', 'model.c')).toBe(true);
+    const patched = await registry.update(name, { soul: 'Kind.' });
+    expect([patched.status, agentOf(patched).model]).toEqual([200, 'model.c']);
+    expect(await move('model.a', 'model.b')).toBe(false);
+    expect(await move('model.c', 'model.b')).toBe(true);
+    const moved = await registry.get(name);
+    expect(agentOf(moved).model).toBe('model.b');
+    expect(moved.headers.ETag).toBe('"4"');
+    expect(Date.parse(agentOf(moved).updatedAt)).toBeGreaterThanOrEqual(Date.parse(agentOf(patched).updatedAt));
+    expect(await app().agents.moveModel(organization, 'nobody', { from: 'model.b', to: 'model.a' })).toBe(false);
+  });
+});
