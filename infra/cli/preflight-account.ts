@@ -1,8 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
-import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { wordsFor } from './aws-faults.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, unread } from './finding.ts';
 
 /** The stack that `cdk bootstrap` makes, and the version of it that the CDK's own synthesizer asks for. */
 const bootstrap = { stack: 'CDKToolkit', least: 6 };
@@ -69,26 +68,6 @@ export async function findStack(name: string): Promise<Finding> {
     what: `The stack ${name} is being changed: ${status}.`,
     todo: 'Wait until that has ended.',
   };
-}
-
-/** Finds whether as many functions may run at once as the pipeline alone can ask for. */
-export async function findConcurrency(asked: number): Promise<Finding> {
-  try {
-    const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}));
-    const limit = AccountLimit?.ConcurrentExecutions ?? 0;
-    if (limit > asked) return { state: 'ok', what: `Lambda runs ${limit} functions at once here.` };
-    return {
-      state: 'warning',
-      what: `Lambda runs only ${limit} functions at once here, and executions and deliveries alone can take ${asked}: under load requests are answered 503, and work waits.`,
-      todo: 'aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
-    };
-  } catch (error) {
-    return unread('The quota of Lambda', error, 'lambda:GetAccountSettings');
-  }
-}
-
-function unread(what: string, error: unknown, action: string): Finding {
-  return { state: 'warning', what: `${what} cannot be read: ${wordsFor(error)}`, todo: `This check needs ${action}.` };
 }
 
 async function describe(StackName: string): Promise<Stack | undefined | Error> {

@@ -1,11 +1,10 @@
-import { type Consumer, consumers, type Source } from '../../lib/contract/consumers.ts';
-import { pollingOf } from '../../lib/contract/polling.ts';
-import { type Settings, stackNameOf } from '../aws/settings.ts';
+import { stackNameOf } from '../aws/settings.ts';
 import { command } from './command.ts';
 import { type Finding, shownFindings } from './finding.ts';
-import { findAccount, findBootstrap, findConcurrency, findStack } from './preflight-account.ts';
+import { findAccount, findBootstrap, findStack } from './preflight-account.ts';
 import { findData } from './preflight-data.ts';
 import { findModels, type ModelOptions } from './preflight-model.ts';
+import { findConcurrency } from './preflight-quota.ts';
 import { findDoubtfulSettings, findSettings } from './preflight-settings.ts';
 
 /** `npm run preflight`: what would make a deploy fail, or the service not work, and what to do about each. */
@@ -36,14 +35,7 @@ async function find(stage: string | undefined, asked: ModelOptions): Promise<Fin
     findBootstrap(account),
     findStack(stackNameOf(settings)),
     findData(settings),
-    findConcurrency(callsAtOnce(settings)),
+    findConcurrency(settings),
   ]);
   return [...findings, ...found.flat(), ...(await findModels(settings, account.region, asked))];
-}
-
-/** How many calls of functions the stream, the queues and the clock make at the same time, at most. */
-function callsAtOnce({ lambdaConcurrency, queues }: Settings): number {
-  const polling = pollingOf(lambdaConcurrency, queues);
-  const sources: Source[] = Object.values<Consumer>(consumers).flatMap((consumer) => consumer.sources);
-  return sources.reduce((sum, source) => sum + ('queue' in source ? polling[source.queue].concurrency : 1), 0);
 }

@@ -14,7 +14,8 @@ import { openExecutionStore } from '../../lib/table/executions.ts';
 import { openIdempotency } from '../../lib/table/idempotency.ts';
 import { openImprovementStore } from '../../lib/table/improvements.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { openPurgeStore, purgeWrite } from '../../lib/table/purges.ts';
+import { agentPurgeWrite } from '../../lib/table/purge-items.ts';
+import { openPurgeStore } from '../../lib/table/purges.ts';
 import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { putRight, recount } from '../../lib/table/recount.ts';
 import { openSettings } from '../../lib/table/settings.ts';
@@ -70,7 +71,7 @@ const newRequest = () => ({ key: randomUUID(), operation: 'POST /calls', path: '
 const newToken = () => ({ id: randomUUID(), hash: 'h', organization, scopes: [], createdAt: at(0) });
 const putPurge = async () => {
   const agent = ulidNow();
-  await transact(table, [purgeWrite({ organization, agentId: `ag_${agent}` }, at(60))]);
+  await transact(table, [agentPurgeWrite({ organization, agentId: `ag_${agent}` }, at(60))]);
   return keys.purge(organization, agent);
 };
 const dayMs = 24 * 60 * 60 * 1000;

@@ -19,7 +19,7 @@ it('prints each finding with what to do, and ends as a deploy would', async () =
   expect(stdout).toContain(
     'problem  The CDK is not bootstrapped here.\n         npx cdk bootstrap aws://1/eu-central-1\n',
   );
-  expect(stdout).toContain('ok       The stack Crewboard-small is new.\n');
+  expect(stdout).toContain('ok       The stack CrewboardEphemeral-small is new.\n');
   expect(stdout).toMatch(new RegExp(`^warning +.* eu-central-1 .*${standardModel}$`, 'm'));
   expect(asked.filter(({ path }) => path.includes('converse'))).toEqual([]);
 });

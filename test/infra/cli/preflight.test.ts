@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Settings } from '../../../infra/aws/settings.ts';
+import { parseSettings, type Settings } from '../../../infra/aws/settings.ts';
 import type { Finding } from '../../../infra/cli/finding.ts';
-import { findAccount, findBootstrap, findConcurrency, findStack } from '../../../infra/cli/preflight-account.ts';
+import { findAccount, findBootstrap, findStack } from '../../../infra/cli/preflight-account.ts';
 import { askModel, findModel } from '../../../infra/cli/preflight-model.ts';
+import { findConcurrency } from '../../../infra/cli/preflight-quota.ts';
 import { findDoubtfulSettings, findSettings } from '../../../infra/cli/preflight-settings.ts';
 import { standardModel } from '../../../lib/contract/models.ts';
 import { newFolder } from '../../journeys/deployment.ts';
@@ -138,15 +139,36 @@ describe('the stack', () => {
 describe('the quota of Lambda', () => {
   const action = 'lambda:GET /2016-08-19/account-settings';
   const quota = (ConcurrentExecutions: number): AwsAnswer => ({ body: { AccountLimit: { ConcurrentExecutions } } });
+  const find = (answer: AwsAnswer, content: object) =>
+    ask({ [action]: answer }, () => findConcurrency(parseSettings(content, 'settings/prod.json', 'prod')));
+  const ofNewAccount = { lambdaConcurrency: 10 };
+
   it.each([
-    ['is enough', quota(1000), 'ok', undefined],
-    ['is a fresh account’s', quota(10), 'warning', /request-service-quota-increase/],
-    ['leaves nothing for requests', quota(70), 'warning', /request-service-quota-increase/],
-    ['cannot be read', { status: 403, body: { message: 'No.' } }, 'warning', /lambda:GetAccountSettings/],
-  ] as const)('%s', async (_, answer, state, todo) => {
-    const finding = await ask({ [action]: answer }, () => findConcurrency(70));
-    expect(finding.state).toBe(state);
-    expect(finding.todo).toEqual(todo && expect.stringMatching(todo));
+    ['that a stack expects', quota(1000), {}],
+    ['that leaves room beside the pipeline', quota(700), {}],
+    ['that the settings name', quota(50), { lambdaConcurrency: 50 }],
+  ])('%s is fine', async (_, answer, content) => {
+    expect((await find(answer, content)).state).toBe('ok');
+  });
+
+  it.each([
+    ['of a new account', quota(10), {}, 'request-service-quota-increase .* -c stage=small'],
+    ['of a new account, though the settings name it,', quota(10), ofNewAccount, 'request-service-quota-increase'],
+    ['that is smaller than the settings say', quota(100), {}, 'Set "lambdaConcurrency": 100 in settings/prod.json'],
+  ])('%s is a problem for a stack that lasts, and a warning for an ephemeral one', async (_, answer, content, todo) => {
+    expect(await find(answer, content)).toMatchObject({
+      state: 'problem',
+      what: expect.stringMatching(/^Lambda runs only/),
+      todo: expect.stringMatching(todo),
+    });
+    expect((await find(answer, { ...content, ephemeral: true })).state).toBe('warning');
+  });
+
+  it('that cannot be read is a warning', async () => {
+    expect(await find({ status: 403, body: { message: 'No.' } }, {})).toMatchObject({
+      state: 'warning',
+      todo: 'This check needs lambda:GetAccountSettings.',
+    });
   });
 });
 
