@@ -1,13 +1,16 @@
 import { executionEvents } from '../../lib/agents/execution-events.ts';
 import { pipelineApp } from '../../lib/apps/pipeline.ts';
 import { consumeStream } from '../../lib/queue/consume.ts';
+import { meter } from '../../lib/queue/meter.ts';
 import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';
+import { heartbeatAge, heartbeatKind } from '../../lib/table/heartbeat.ts';
 import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
 import { taskFrom } from '../../lib/table/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 
-export const handler = consumeStream(async ({ organization, before, after }, { deliveries, wakeUps }) => {
+export const handler = consumeStream(async ({ organization, before, after }, { deliveries, wakeUps, clock }) => {
   if (!after) return;
+  if (after.kind === heartbeatKind) return meter({ HeartbeatAge: heartbeatAge(after, clock()) });
   // The sweeper changes a purge when it sends a message for it; that change starts no second one.
   if (after.kind === purgeKind) return before ? undefined : wakeUps.purges.wake(purgeFrom(after));
   if (after.kind === executionKind) {

@@ -1,13 +1,16 @@
 import { pipelineApp } from '../../lib/apps/pipeline.ts';
 import { scheduled } from '../../lib/queue/scheduled.ts';
+import { writeHeartbeat } from '../../lib/table/heartbeat.ts';
 
-export const handler = scheduled(async (until, { deliveries, wakeUps }) => {
-  // Each to its end, so that what cannot be swept keeps nothing else waiting.
-  const swept = {
-    deliveries: deliveries.sweep(until),
-    executions: wakeUps.runs.sweep(until),
-    purges: wakeUps.purges.sweep(until),
-  };
-  await Promise.allSettled(Object.values(swept));
-  return { deliveries: await swept.deliveries, executions: await swept.executions, purges: await swept.purges };
-}, pipelineApp);
+export const handler = scheduled(
+  {
+    deliveries: (call, { deliveries }) => deliveries.sweep(call),
+    executions: (call, { wakeUps }) => wakeUps.runs.sweep(call),
+    purges: (call, { wakeUps }) => wakeUps.purges.sweep(call),
+    heartbeat: async (_, { table, clock }) => {
+      await writeHeartbeat(table, clock());
+      return {};
+    },
+  },
+  pipelineApp,
+);

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { FilterCriteria, FilterRule, RecursiveLoop, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
@@ -58,6 +58,7 @@ export class Pipeline extends Construct {
         secretsKey.allow(handler, consumer.secrets);
         secretsKey.identifyTo(handler);
       }
+      if (consumer.sources.some((source) => 'everySeconds' in source)) callOnce(handler);
       for (const source of consumer.sources) connect(handler, source, sources);
     }
     this.functions = functions as Record<ConsumerName, ServiceFunction>;
@@ -87,11 +88,24 @@ function buildQueues(scope: Construct): Record<QueueName, Queue> {
 
 function nameOf(source: Source): string {
   if ('stream' in source) return `changes of ${source.kinds.join(', ')}`;
-  return 'queue' in source ? `the queue of ${source.queue}` : `the clock, every ${source.everySeconds} s`;
+  return 'queue' in source
+    ? `the queue of ${source.queue}`
+    : `the clock, every ${source.everySeconds} s for ${source.job}`;
 }
 
 /** What calls functions, and how its queues do. */
 type Sources = { table: ServiceTable; queues: Record<QueueName, Queue>; polling: Record<WorkQueue, Polling> };
+
+/** The least that EventBridge and Lambda keep an event for. */
+const shortestEventAge = Duration.seconds(60);
+
+/**
+ * Turns off the retries of asynchronous calls, which schedules make: by default Lambda calls a function that fails twice
+ * more and keeps events for six hours. The next call of a schedule does the same work.
+ */
+function callOnce(handler: ServiceFunction): void {
+  handler.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: shortestEventAge });
+}
 
 /** Has a source call the function, as its row says. */
 function connect(handler: ServiceFunction, source: Source, { table, queues: built, polling }: Sources): void {
@@ -121,9 +135,10 @@ function connect(handler: ServiceFunction, source: Source, { table, queues: buil
     );
   } else {
     table.allowDueReads(handler);
-    new Rule(handler, 'Clock', {
-      schedule: Schedule.rate(Duration.seconds(source.everySeconds)),
-      targets: [new LambdaTarget(handler)],
-    });
+    const every = Duration.seconds(source.everySeconds);
+    const event = RuleTargetInput.fromObject({ detail: { job: source.job } });
+    // EventBridge tries again for a day where it may not call the function; the next minute's event does as well.
+    const target = new LambdaTarget(handler, { event, retryAttempts: 0, maxEventAge: shortestEventAge });
+    new Rule(handler, `${constructIdOf(source.job)}Clock`, { schedule: Schedule.rate(every), targets: [target] });
   }
 }

@@ -67,10 +67,11 @@ async function startPoller(
     return pollQueue({ ...called, endpoint: queues.endpoint, url: queues.urls[queue], ...polling[queue] });
   }
   const { handler, name, timeoutSeconds } = called;
-  await handler({ detail: { until: allTime } }, contextOf(name, timeoutSeconds));
+  const { job, everySeconds } = source;
+  await handler({ detail: { job, until: allTime } }, contextOf(name, timeoutSeconds));
   const timer = setInterval(
-    () => void handler({ detail: {} }, contextOf(name, timeoutSeconds)).catch(console.error),
-    source.everySeconds * 1000,
+    () => void handler({ detail: { job } }, contextOf(name, timeoutSeconds)).catch(console.error),
+    everySeconds * 1000,
   );
   return async () => clearInterval(timer);
 }

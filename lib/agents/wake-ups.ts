@@ -1,6 +1,7 @@
 import type { ExecutionMessage, PurgeMessage } from '../contract/messages.ts';
+import type { Counts } from '../contract/metrics.ts';
 import { type Queue, secondsUntil } from '../sqs/queue.ts';
-import { sweep } from '../table/due.ts';
+import { type SweepCall, type Swept, sweep } from '../table/due.ts';
 import type { ExecutionHead } from '../table/execution-items.ts';
 import type { ExecutionStore } from '../table/executions.ts';
 import type { Purge } from '../table/purge-items.ts';
@@ -26,9 +27,27 @@ export function openRunWakeUps({ store, queue, clock }: Parts<ExecutionStore, Ex
     /** Wakes a worker for an execution. */
     wake: (execution: ExecutionHead): Promise<void> => wake([execution]),
 
-    /** Wakes the executions that are overdue at a moment, and answers how many; see `lib/table/due.ts`. */
-    sweep: (until: number): Promise<number> => sweep(store, { until, now: clock(), againMs: sweptAgainMs }, wake),
+    /**
+     * Wakes the executions that are overdue; see `lib/table/due.ts`.
+     *
+     * @returns also the longest time that one of them has waited for a worker. One that a worker has is none of them: its
+     *   lease ends later
+     */
+    async sweep(call: SweepCall): Promise<Swept & { counts: Counts }> {
+      const now = clock();
+      let lateMs = 0;
+      const swept = await sweep(store, { ...call, now, againMs: sweptAgainMs }, async (executions) => {
+        await wake(executions);
+        lateMs = Math.max(lateMs, ...executions.map((execution) => now - freeAt(execution)));
+      });
+      return { ...swept, counts: { ExecutionsLate: Math.round(lateMs / 1000) } };
+    },
   };
+}
+
+/** Since when, or from when on, a worker can take an execution: its start, or the end of the lease that it has. */
+function freeAt({ leaseUntil, startedAt }: ExecutionHead): number {
+  return Date.parse(leaseUntil ?? startedAt);
 }
 
 /** Wakes workers for purges. A wake-up too many finds nothing left. */
@@ -40,7 +59,7 @@ export function openPurgeWakeUps({ store, queue, clock }: Parts<PurgeStore, Purg
     /** Wakes a worker for a purge. */
     wake: (purge: Purge): Promise<void> => wake([purge]),
 
-    /** Wakes the purges that are overdue at a moment, and answers how many; see `lib/table/due.ts`. */
-    sweep: (until: number): Promise<number> => sweep(store, { until, now: clock() }, wake),
+    /** Wakes the purges that are overdue; see `lib/table/due.ts`. */
+    sweep: (call: SweepCall): Promise<Swept> => sweep(store, { ...call, now: clock() }, wake),
   };
 }

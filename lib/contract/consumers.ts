@@ -5,7 +5,12 @@ import type { SecretsUse } from './endpoint.ts';
 export type Source = Stream | { queue: WorkQueue } | Clock;
 /** At most `batchSize` changes in a call, and `concurrency` calls at the same time for each shard. */
 type Stream = { stream: 'table'; kinds: readonly string[]; batchSize: number; concurrency: number };
-type Clock = { everySeconds: number };
+/** A schedule of its own for each job, so that one which takes long or fails keeps no other waiting. */
+type Clock = { everySeconds: number; job: Job };
+
+/** What schedules call a function for. */
+export const jobs = ['deliveries', 'executions', 'purges', 'heartbeat'] as const;
+export type Job = (typeof jobs)[number];
 
 /** A function that is called by sources of the deployment. */
 export type Consumer = {
@@ -31,7 +36,7 @@ const retries = ['firstRetry', 'secondRetry', 'thirdRetry'] as const;
 export const consumers = {
   /** Hears changes of items whose `kind` is listed: index rows, counters and deliveries wake nobody. */
   publishEvents: {
-    sources: [{ stream: 'table', kinds: ['task', 'execution', 'purge'], batchSize: 100, concurrency: 1 }],
+    sources: [{ stream: 'table', kinds: ['task', 'execution', 'purge', 'heartbeat'], batchSize: 100, concurrency: 1 }],
     timeoutSeconds: 60,
     sendsTo: ['deliveries', 'executions', 'purges', 'deadLetters'],
   },
@@ -61,7 +66,12 @@ export const consumers = {
   },
   purgeAgent: { sources: [{ queue: 'purges' }], timeoutSeconds: 300, sendsTo: [] },
   sweepOverdue: {
-    sources: [{ everySeconds: 60 }],
+    sources: [
+      { everySeconds: 60, job: 'deliveries' },
+      { everySeconds: 60, job: 'executions' },
+      { everySeconds: 60, job: 'purges' },
+      { everySeconds: 60, job: 'heartbeat' },
+    ],
     timeoutSeconds: 60,
     sendsTo: ['deliveries', 'executions', 'purges', ...retries],
   },

@@ -1,6 +1,6 @@
-import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { Metrics } from '@aws-lambda-powertools/metrics';
 import { environment } from '../contract/deployment.ts';
-import { type Counts, metricNamespace } from '../contract/metrics.ts';
+import { type Counts, type MetricName, metricNamespace, metricUnits } from '../contract/metrics.ts';
 
 let metrics: Metrics | undefined;
 
@@ -10,9 +10,9 @@ let metrics: Metrics | undefined;
  */
 export function meter(counts: Counts): void {
   if (!process.env[environment.serviceName]) return;
-  const counted = Object.entries(counts);
+  const counted = Object.entries(counts) as [MetricName, number][];
   if (counted.length === 0) return;
   metrics ??= new Metrics({ namespace: metricNamespace });
-  for (const [name, count] of counted) metrics.addMetric(name, MetricUnit.Count, count);
+  for (const [name, count] of counted) metrics.addMetric(name, metricUnits[name], count);
   metrics.publishStoredMetrics();
 }

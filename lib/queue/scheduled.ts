@@ -1,19 +1,38 @@
-import type { ScheduledEvent } from 'aws-lambda';
+import type { Context } from 'aws-lambda';
+import * as v from 'valibot';
 import type { Base } from '../apps/base.ts';
+import { type Job, jobs } from '../contract/consumers.ts';
+import type { Counts } from '../contract/metrics.ts';
+import { Timestamp } from '../contract/shapes.ts';
+import type { SweepCall, Swept } from '../table/due.ts';
+import { meter } from './meter.ts';
+
+/** What a schedule calls with. `until` is given by the local deployment, which reaches ahead when it starts with empty queues. */
+const Detail = v.object({ job: v.picklist(jobs), until: v.optional(Timestamp) });
+
+/** What a job did, and what it measured. */
+type Done = Partial<Swept> & { counts?: Counts };
+
+/** A job ends so long before its function's time is over: the step that it is in needs time to end. */
+const reserveMs = 15_000;
 
 /**
- * The Lambda handler of a schedule.
+ * The Lambda handler of schedules, each of which calls it for one job.
  *
- * @param handle is given the moment to act for, in milliseconds since 1970: now, or `detail.until` of the event, by
- *   which the local deployment reaches ahead when it starts with empty queues
+ * @param work does each job. It is given the moment to act for, which is now or `detail.until`, and asked to stop when the
+ *   function's time is nearly over; a call with `detail.until` has all the time that it needs
  */
 export function scheduled<App extends Base>(
-  handle: (until: number, app: App) => Promise<Record<string, number>>,
+  work: Record<Job, (call: Required<SweepCall>, app: App) => Promise<Done>>,
   open: () => App,
 ) {
-  return async (event: Pick<ScheduledEvent<{ until?: string }>, 'detail'>): Promise<void> => {
-    const { until } = event.detail ?? {};
-    const done = await handle(until ? Date.parse(until) : open().clock(), open());
-    open().log.info('scheduled', done);
+  return async (event: { detail: unknown }, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
+    const { job, until } = v.parse(Detail, event.detail);
+    const call = until
+      ? { until: Date.parse(until), hasTime: () => true }
+      : { until: open().clock(), hasTime: () => context.getRemainingTimeInMillis() > reserveMs };
+    const { counts = {}, ...did } = await work[job](call, open());
+    meter(counts);
+    open().log.info('scheduled', { job, ...did });
   };
 }

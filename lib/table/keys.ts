@@ -151,6 +151,8 @@ export const keys = {
   settings: (organization: Organization): Key => ({ pk: partition(organization, 'SET'), sk: only }),
   tokens: (organization: Organization) => partition(organization, 'TOK'),
   organizationToken: (organization: Organization, id: string): Key => ({ pk: partition(organization, 'TOK'), sk: id }),
+  /** Of the deployment, not of an organization. */
+  heartbeat: (): Key => ({ pk: 'HEARTBEAT', sk: only }),
   /** A token is looked up before its organization is known, so its key alone has none. */
   token: (id: string): Key => ({ pk: `TOK#${id}`, sk: only }),
 };

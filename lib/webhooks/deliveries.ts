@@ -6,7 +6,7 @@ import type { Counts } from '../contract/metrics.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { DeliveryStore, Next } from '../table/deliveries.ts';
 import type { Delivery } from '../table/delivery-items.ts';
-import { graceMs, sweep } from '../table/due.ts';
+import { graceMs, type SweepCall, type Swept, sweep } from '../table/due.ts';
 import { traced } from '../table/trace.ts';
 import type { WebhookStore } from '../table/webhooks.ts';
 import { attemptedOf } from './attempted.ts';
@@ -15,6 +15,7 @@ import type { Ladder } from './ladder.ts';
 import { post } from './post.ts';
 import type { Secrets } from './secrets.ts';
 import type { Outcome, Sender } from './sender.ts';
+import { openWaits } from './waits.ts';
 import { type DeliveryQueues, openWakeUps } from './wake-ups.ts';
 
 /** What deliveries are made of. */
@@ -94,11 +95,21 @@ export function openDeliveries({ store, webhooks, queues, secrets, ladder, ulid,
       return { AttemptsDelivered: next.state === 'delivered' ? 1 : 0 };
     },
 
-    /** Wakes the deliveries that are overdue at a moment, and answers how many; see `lib/table/due.ts`. */
-    sweep: (until: number): Promise<number> =>
-      sweep(store, { until, now: clock() }, (deliveries) =>
-        wakeUps.send(deliveries.map((delivery) => ({ delivery, at: freeAt(delivery) }))),
-      ),
+    /**
+     * Wakes the deliveries that are overdue; see `lib/table/due.ts`.
+     *
+     * @returns also how long they have waited
+     */
+    async sweep(call: SweepCall): Promise<Swept & { counts: Counts }> {
+      const now = clock();
+      const waits = openWaits(webhooks);
+      const swept = await sweep(store, { ...call, now }, async (deliveries) => {
+        const free = deliveries.map((delivery) => ({ delivery, at: freeAt(delivery) }));
+        await wakeUps.send(free);
+        await waits.note(free.map(({ delivery, at }) => ({ delivery, lateMs: now - at })));
+      });
+      return { ...swept, counts: waits.counts() };
+    },
   };
 
   /** The deliveries of an event: one for each webhook that hears it and was registered when it happened. */

@@ -3,11 +3,11 @@ import { handler as deliverWebhook } from '../../functions/pipeline/deliver-webh
 import { handler as publishEvents } from '../../functions/pipeline/publish-events.ts';
 import { handler as purgeAgent } from '../../functions/pipeline/purge-agent.ts';
 import { handler as runExecution } from '../../functions/pipeline/run-execution.ts';
-import { handler as sweepOverdue } from '../../functions/pipeline/sweep-overdue.ts';
 import { contextOf } from '../../infra/local/functions.ts';
 import { app } from '../../lib/app.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
+import { runJob } from '../functions/pipeline/jobs.ts';
 import type { Pipeline } from '../functions/pipeline/pipeline.ts';
 import { queueEvent } from '../queue-event.ts';
 import { streamed } from '../table-stream.ts';
@@ -78,11 +78,14 @@ export function pipelineScenarios({ receive }: Pipeline) {
   return {
     // First, for a sweep is of all organizations.
     sweepOverdue: {
-      'nothing overdue': async () => () => sweepOverdue({ detail: {} }),
+      'no delivery overdue': async () => () => runJob('deliveries'),
+      'no execution overdue': async () => () => runJob('executions'),
+      'no purge overdue': async () => () => runJob('purges'),
+      'a heartbeat': async () => () => runJob('heartbeat'),
       'a delivery overdue': async (company) => {
         await awaited(company);
         const until = timestamp(app().clock() + 60_000);
-        return () => sweepOverdue({ detail: { until } });
+        return () => runJob('deliveries', until);
       },
     },
     publishEvents: {
@@ -119,6 +122,11 @@ export function pipelineScenarios({ receive }: Pipeline) {
       },
       'a deleted agent': async (company) => {
         const records = await deleted(company, 0);
+        return () => publish(records);
+      },
+      'a heartbeat': async (company) => {
+        await runJob('heartbeat');
+        const records = (await streamed(company.service, 'heartbeat')).slice(-1);
         return () => publish(records);
       },
     },

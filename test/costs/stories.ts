@@ -3,7 +3,7 @@ import { pollingOf } from '../../lib/contract/polling.ts';
 import { endpointBudgets, type Guarded } from './endpoint-budgets.ts';
 import { assumptions, type Counts, countsOf, dollarsOf, perMillion, type Step, sumOf } from './model.ts';
 import { pipelineBudgets } from './pipeline-budgets.ts';
-import { usage } from './usage.ts';
+import { type Usage, usage } from './usage.ts';
 
 /** The memory of a consumer's function, where it is not that of the others. */
 const memoryOf = (name: ConsumerName): Pick<Step, 'memoryMegabytes'> => {
@@ -121,6 +121,17 @@ export const standing = {
 
 const nothing: Counts = sumOf([{ what: '', usage: usage({}), by: 'clock', times: 0 }]);
 
+/** What the sweeper's schedules lead to where nothing is overdue. */
+const idleJobs = ['no delivery overdue', 'no execution overdue', 'no purge overdue', 'a heartbeat'] as const;
+
+/** A call that is made each time that a schedule of the sweeper is due. */
+const eachPeriod = (used: Usage, by: Step['by']): Step => ({
+  what: 'at rest',
+  usage: used,
+  by,
+  times: monthSeconds / standing.everySeconds,
+});
+
 /** What a month costs in which nobody calls, part by part. */
 export const atRest: readonly { what: string; how: string; counts: Counts }[] = [
   {
@@ -143,13 +154,13 @@ export const atRest: readonly { what: string; how: string; counts: Counts }[] = 
   },
   {
     what: 'The sweeper',
-    how: `a call every ${standing.everySeconds} s: its time, its reads and its lines in the log`,
-    counts: countsOf({
-      what: 'sweep',
-      usage: sweepOverdue['nothing overdue'],
-      by: 'clock',
-      times: monthSeconds / standing.everySeconds,
-    }),
+    how: `a call every ${standing.everySeconds} s for each of ${idleJobs.length} jobs: its time, its reads, the heartbeat and its lines in the log`,
+    counts: sumOf(idleJobs.map((job) => eachPeriod(sweepOverdue[job], 'clock'))),
+  },
+  {
+    what: 'The heartbeat’s arrival',
+    how: `a call of the publisher every ${standing.everySeconds} s: its time and its line in the log`,
+    counts: countsOf(eachPeriod(publishEvents['a heartbeat'], 'stream')),
   },
 ];
 

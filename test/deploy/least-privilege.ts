@@ -34,7 +34,9 @@ const telling = (construct: string, denied: RegExp) => async (deployed: Deployed
 
 async function sweep(): Promise<unknown> {
   const FunctionName = await resourceOf('AWS::Lambda::Function', 'SweepOverdue');
-  const { FunctionError } = await new LambdaClient({}).send(new InvokeCommand({ FunctionName, Payload: '{}' }));
+  const { FunctionError } = await new LambdaClient({}).send(
+    new InvokeCommand({ FunctionName, Payload: '{"detail":{"job":"deliveries"}}' }),
+  );
   return FunctionError ?? 'swept';
 }
 

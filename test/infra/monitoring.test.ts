@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../infra/aws/service-function.ts';
 import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
 import { routes } from '../../lib/contract/endpoints.ts';
-import { metricNames } from '../../lib/contract/metrics.ts';
+import { metricUnits } from '../../lib/contract/metrics.ts';
 import { accessLine } from '../costs/log-lines.ts';
 import { assumptions } from '../costs/model.ts';
 import { standing } from '../costs/stories.ts';
@@ -142,7 +142,7 @@ describe('the alarms', () => {
       'ModelThrottles',
     ]);
     for (const { MetricName, Dimensions } of own) {
-      expect(metricNames).toContain(MetricName);
+      expect(Object.keys(metricUnits)).toContain(MetricName);
       expect(Dimensions).toEqual([{ Name: 'service', Value: 'Crewboard' }]);
     }
     template.allResourcesProperties('AWS::Lambda::Function', {

@@ -8,6 +8,12 @@ import { actionsOn, reads, synthesized, writes } from './synthesized.ts';
 type RedrivePolicy = { deadLetterTargetArn: { 'Fn::GetAtt': [string, 'Arn'] }; maxReceiveCount: number };
 type Queue = { VisibilityTimeout?: number; MessageRetentionPeriod?: number; RedrivePolicy?: RedrivePolicy };
 
+type RuleProperties = {
+  ScheduleExpression: string;
+  State: string;
+  Targets: { Arn: unknown; Input?: string; RetryPolicy: object }[];
+};
+
 /** In seconds. */
 const day = 24 * 60 * 60;
 const polling = pollingOf();
@@ -84,6 +90,35 @@ describe('the stream', () => {
         });
       });
     }
+});
+
+describe('the clock', () => {
+  const clocks = sources.flatMap(({ id, source }) => ('everySeconds' in source ? [{ id, ...source }] : []));
+  const rules = Object.values(resources<RuleProperties>('AWS::Events::Rule')).map(({ Properties }) => Properties);
+  const inputOf = ({ Targets: [target] }: RuleProperties) => JSON.parse(target?.Input ?? '{}');
+
+  it('calls the sweeper by a schedule of its own for each kind, and for the heartbeat', () => {
+    expect(clocks.map(({ id, job }) => `${id} ${job}`).sort()).toEqual(
+      ['deliveries', 'executions', 'heartbeat', 'purges'].map((job) => `SweepOverdue ${job}`),
+    );
+    expect(rules.map((rule) => inputOf(rule).detail.job).sort()).toEqual(clocks.map(({ job }) => job).sort());
+  });
+
+  it.each(clocks)('calls $id each minute for $job, and not again where a call fails', ({ id, job }) => {
+    const rule = rules.find((one) => inputOf(one).detail.job === job);
+    expect(rule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' });
+    expect(rule?.Targets).toHaveLength(1);
+    expect(rule?.Targets[0]).toMatchObject({
+      Arn: { 'Fn::GetAtt': [logicalId(id), 'Arn'] },
+      RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 },
+    });
+    template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
+      FunctionName: { Ref: logicalId(id) },
+      Qualifier: '$LATEST',
+      MaximumRetryAttempts: 0,
+      MaximumEventAgeInSeconds: 60,
+    });
+  });
 });
 
 describe('the queues', () => {

@@ -33,6 +33,16 @@ describe('counts', () => {
     expect(line._aws.CloudWatchMetrics).toMatchObject([{ Namespace: 'Crewboard', Dimensions: [['service']] }]);
   });
 
+  it("have each metric's own unit", () => {
+    vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
+    meter({ DeliveriesLate: 1.5, ModelThrottles: 2 });
+    const [line] = written.map((text) => JSON.parse(text));
+    expect(line._aws.CloudWatchMetrics[0].Metrics).toEqual([
+      { Name: 'DeliveriesLate', Unit: 'Seconds' },
+      { Name: 'ModelThrottles', Unit: 'Count' },
+    ]);
+  });
+
   it('write nothing where nothing was counted', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
     meter({});

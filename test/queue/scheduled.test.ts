@@ -1,45 +1,83 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Job, jobs } from '../../lib/contract/consumers.ts';
 import { scheduled } from '../../lib/queue/scheduled.ts';
+import type { SweepCall } from '../../lib/table/due.ts';
 import { clockAt, openService } from '../service.ts';
 
 const now = Date.parse('2026-03-01T12:00:00.000Z');
 const { app } = await openService(clockAt(now));
 
+type Call = { job: Job } & Required<SweepCall>;
+let calls: Call[];
+/** What is left of the function's time, in milliseconds. */
+let leftMs: number;
+
+beforeEach(() => {
+  calls = [];
+  leftMs = 60_000;
+  vi.spyOn(app.log, 'info').mockImplementation(() => {});
+});
 afterEach(() => vi.restoreAllMocks());
 
-describe('a function of a schedule', () => {
-  const run = async (detail: object) => {
-    const moments: number[] = [];
-    const handler = scheduled(
-      async (until) => {
-        moments.push(until);
-        return { woken: 3 };
-      },
-      () => app,
-    );
-    await handler({ detail });
-    return moments;
-  };
+const worker = (job: Job) => async (call: Required<SweepCall>) => {
+  calls.push({ job, ...call });
+  return { woken: 3, unfinished: true, counts: { DeliveriesLate: 7 } };
+};
+const work = {
+  deliveries: worker('deliveries'),
+  executions: worker('executions'),
+  purges: worker('purges'),
+  heartbeat: worker('heartbeat'),
+};
+const context = { getRemainingTimeInMillis: () => leftMs };
+const run = (detail: object, does: typeof work = work) => scheduled(does, () => app)({ detail }, context);
 
-  it('acts for now', async () => {
-    expect(await run({})).toEqual([now]);
+describe('a function of schedules', () => {
+  it.each(jobs)('does %s, and nothing else, when it is called for that', async (job) => {
+    await run({ job });
+    expect(calls.map((call) => call.job)).toEqual([job]);
   });
 
-  it('acts for the moment that it is given', async () => {
-    expect(await run({ until: '9999-12-31T23:59:59.999Z' })).toEqual([Date.parse('9999-12-31T23:59:59.999Z')]);
+  it.each([{}, { job: 'all' }])('does nothing when it is called with %j', async (detail) => {
+    await expect(run(detail)).rejects.toThrow();
+    expect(calls).toEqual([]);
   });
 
-  it('says in the log what it has done', async () => {
-    const info = vi.spyOn(app.log, 'info').mockImplementation(() => {});
-    await run({});
-    expect(info.mock.calls).toEqual([['scheduled', { woken: 3 }]]);
+  it('acts for now, and asks to stop 15 s before its time is over', async () => {
+    await run({ job: 'deliveries' });
+    const [call] = calls;
+    expect(call?.until).toBe(now);
+    leftMs = 15_001;
+    expect(call?.hasTime()).toBe(true);
+    leftMs = 15_000;
+    expect(call?.hasTime()).toBe(false);
+  });
+
+  it('acts for the moment that it is given, and takes the time that this needs', async () => {
+    await run({ job: 'deliveries', until: '9999-12-31T23:59:59.999Z' });
+    leftMs = 0;
+    expect(calls[0]?.until).toBe(Date.parse('9999-12-31T23:59:59.999Z'));
+    expect(calls[0]?.hasTime()).toBe(true);
+  });
+
+  it('says in the log which job it was and what it did', async () => {
+    await run({ job: 'executions' });
+    expect(vi.mocked(app.log.info).mock.calls).toEqual([
+      ['scheduled', { job: 'executions', woken: 3, unfinished: true }],
+    ]);
+  });
+
+  it('hands what was measured to CloudWatch', async () => {
+    const written: string[] = [];
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+    vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
+    await run({ job: 'deliveries' });
+    vi.unstubAllEnvs();
+    expect(written.map((line) => JSON.parse(line))).toMatchObject([{ DeliveriesLate: 7 }]);
   });
 
   it('throws on what went wrong, so that it counts as an error', async () => {
-    const handler = scheduled(
-      async () => Promise.reject(new Error('It does not work.')),
-      () => app,
-    );
-    await expect(handler({ detail: {} })).rejects.toThrow('It does not work.');
+    const broken = { ...work, purges: async () => Promise.reject(new Error('It does not work.')) };
+    await expect(run({ job: 'purges' }, broken)).rejects.toThrow('It does not work.');
   });
 });

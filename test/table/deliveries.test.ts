@@ -4,6 +4,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import { type Claim, openDeliveryStore } from '../../lib/table/deliveries.ts';
 import { type Delivery, deliveryKey } from '../../lib/table/delivery-items.ts';
+import type { Overdue } from '../../lib/table/due.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type Board, openBoard } from './board.ts';
@@ -87,16 +88,38 @@ describe('the list of what is due', () => {
     expect(listed).toHaveLength(32);
   });
 
-  it('is read page after page', async () => {
+  it('is read a page of each partition in turn, no more than is asked for, the oldest of a turn first', async () => {
     const pages = (nth: number) => ({
-      Items: [{ pk: 'pk', sk: `D#${nth}`, dueAt: at(nth) }],
-      ...(nth % 2 === 0 && { LastEvaluatedKey: { pk: 'pk', sk: `D#${nth}` } }),
+      Items: [{ pk: 'pk', sk: `D#${nth}`, dueAt: at(10 - nth) }],
+      // The first turn's four pages have one more each.
+      ...(nth < 4 && { LastEvaluatedKey: { pk: 'pk', sk: `D#${nth}` } }),
     });
     const { table, sent } = scriptedTable(pages);
-    const overdue = await Array.fromAsync(openDeliveryStore(table).due(at(60)));
-    expect(overdue).toHaveLength(8);
-    expect(overdue[7]).toEqual({ key: { pk: 'pk', sk: 'D#7' }, dueAt: at(7) });
-    expect(sent[1]?.input.ExclusiveStartKey).toEqual({ pk: 'pk', sk: 'D#0' });
+    const overdue = openDeliveryStore(table).due(at(60));
+    const turn = async () => {
+      const listed: Overdue[] = [];
+      while (listed.length < 4) listed.push((await overdue.next()).value as Overdue);
+      return listed.map(({ key }) => key.sk);
+    };
+
+    expect(await turn()).toEqual(['D#3', 'D#2', 'D#1', 'D#0']);
+    expect(sent).toHaveLength(4);
+    expect(await turn()).toEqual(['D#7', 'D#6', 'D#5', 'D#4']);
+    expect(sent.map(({ input }) => input.ExclusiveStartKey)).toEqual([
+      ...Array(4).fill(undefined),
+      ...[0, 1, 2, 3].map((nth) => ({ pk: 'pk', sk: `D#${nth}` })),
+    ]);
+    for (const { input } of sent) expect(input.Limit).toBe(100);
+    expect(await overdue.next()).toMatchObject({ done: true });
+  });
+
+  it('is read from a moment on', async () => {
+    const [early, late] = [newDelivery(), newDelivery()];
+    await store.put(early, at(10));
+    await store.put(late, at(20));
+    const listed = (await Array.fromAsync(store.due(at(20), at(10.001)))).map(({ key }) => key.sk);
+    expect(listed).toContain(deliveryKey(late).sk);
+    expect(listed).not.toContain(deliveryKey(early).sk);
   });
 
   it('has nothing before its moment', async () => {

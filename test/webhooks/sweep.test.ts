@@ -13,7 +13,7 @@ beforeEach(async () => {
 /** The messages that a sweep puts in the queue. */
 async function swept(until = office.clock()) {
   const before = office.queue.sent.length;
-  const woken = await office.deliveries.sweep(until);
+  const { woken } = await office.deliveries.sweep({ until });
   const sent = office.queue.sent.slice(before);
   expect(woken).toBe(sent.length);
   return sent;
@@ -62,11 +62,11 @@ describe('the sweep', () => {
     office.clock.now = opening + minuteMs;
     const before = office.queue.sent.length;
     const [one, other] = await Promise.all([
-      office.deliveries.sweep(office.clock()),
-      office.deliveries.sweep(office.clock()),
+      office.deliveries.sweep({ until: office.clock() }),
+      office.deliveries.sweep({ until: office.clock() }),
     ]);
     const sent = office.queue.sent.slice(before);
-    expect(one + other).toBe(10);
+    expect(one.woken + other.woken).toBe(10);
     expect(new Set(sent.map(({ message }) => message.deliveryId)).size).toBe(10);
   });
 
@@ -108,7 +108,7 @@ describe('the sweep', () => {
     const message = await office.message();
     office.clock.now = opening + minuteMs;
     office.queue.failsOnce = true;
-    await expect(office.deliveries.sweep(office.clock())).rejects.toThrow('The queue is away.');
+    await expect(office.deliveries.sweep({ until: office.clock() })).rejects.toThrow('The queue is away.');
     expect(await office.delivery(message)).toMatchObject({ state: 'pending', dueAt: '2026-03-01T12:06:00.000Z' });
     office.clock.now = opening + 6 * minuteMs;
     expect(await swept()).toHaveLength(1);

@@ -92,7 +92,7 @@ export async function runCrowd(
       }
       await timeline.until(Math.min(sweepAt, timeline.nextAt(), ...waiting.map(({ at }) => at)));
     }
-    await workshop.wakeUps.sweep(clock());
+    await workshop.wakeUps.sweep({ until: clock() });
     for (const { message, delaySeconds } of workshop.sent.splice(0)) send(message, delaySeconds);
   }
 

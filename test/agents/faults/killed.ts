@@ -32,7 +32,7 @@ export async function openDeadlyWorkshop() {
     async recover(leftOf: (id: string) => number | undefined = () => undefined): Promise<void> {
       for (let nth = 0; nth < 5; nth++) {
         await workshop.timeline.pass(halfMinute);
-        if (nth % 2 === 0) await workshop.wakeUps.sweep(workshop.clock());
+        if (nth % 2 === 0) await workshop.wakeUps.sweep({ until: workshop.clock() });
         const woken = workshop.sent.splice(0);
         await Promise.all(woken.map(({ message }) => work(message, leftOf(message.executionId))));
       }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as publish } from '../../../functions/pipeline/publish-events.ts';
 import { handler as purge } from '../../../functions/pipeline/purge-agent.ts';
-import { handler as sweep } from '../../../functions/pipeline/sweep-overdue.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
 import type { NewAgent } from '../../../lib/contract/agents.ts';
@@ -12,6 +11,7 @@ import { queueEvent } from '../../queue-event.ts';
 import { newTask } from '../../table/board.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
+import { allTime, runJob } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 
 const { service, organization, receive } = await openPipeline();
@@ -59,7 +59,7 @@ it('what is left of a deleted agent goes when the stream has told of it', async 
 
 it('what is left of a deleted agent goes by the sweep where that was lost', async () => {
   const before = await deleteOne('by-the-sweep');
-  await sweep({ detail: { until: '9999-12-31T23:59:59.999Z' } });
+  await runJob('purges', allTime);
   const messages = await receive('purges');
   expect(messages).toHaveLength(1);
   await carryOut([...messages, ...messages]);
@@ -69,7 +69,7 @@ it('what is left of a deleted agent goes by the sweep where that was lost', asyn
 it('one sweep sends one message for a purge, and its change of the purge sends none', async () => {
   const published = (await streamed(service, 'purge')).length;
   await deleteOne('swept-and-streamed');
-  await sweep({ detail: { until: '9999-12-31T23:59:59.999Z' } });
+  await runJob('purges', allTime);
   const bySweep = await receive('purges');
   expect(bySweep).toHaveLength(1);
   await publishPurges(published);

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler as createTask } from '../../../functions/kanban-tasks/create-task.ts';
 import { handler as deliverWebhook } from '../../../functions/pipeline/deliver-webhook.ts';
 import { handler as publishEvents } from '../../../functions/pipeline/publish-events.ts';
-import { handler as sweepOverdue } from '../../../functions/pipeline/sweep-overdue.ts';
 import { handler as registerWebhook } from '../../../functions/webhooks/register-webhook.ts';
 import { handler as testWebhook } from '../../../functions/webhooks/test-webhook.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
@@ -18,6 +17,7 @@ import { streamed } from '../../table-stream.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 import { expectKept, secret } from '../../webhooks/secret-spellings.ts';
 import { dataOf } from '../kanban-tasks/board.ts';
+import { runJobs } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 
 const { service, organization, receive } = await openPipeline();
@@ -69,7 +69,7 @@ describe('on the whole way of a delivery', () => {
     expect(messages).toHaveLength(2);
     await deliver(messages);
     const until = new Date(Date.now() + 86_400_000).toISOString();
-    await sweepOverdue({ detail: { until } });
+    await runJobs(until);
     const sent = send.mock.calls
       .map(([command]) => command as unknown)
       .flatMap((command) => (command instanceof SendMessageBatchCommand ? (command.input.Entries ?? []) : []));

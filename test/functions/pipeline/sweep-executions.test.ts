@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { handler } from '../../../functions/pipeline/sweep-overdue.ts';
 import { app } from '../../../lib/app.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { RunningExecution } from '../../../lib/table/execution-items.ts';
 import { openExecutionStore } from '../../../lib/table/executions.ts';
+import { allTime, runJob } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 
 // The queues' engine and the service read the time in this process: a faked one is moved, and nobody waits.
@@ -13,7 +13,6 @@ vi.useFakeTimers({ toFake: ['Date'], now: opening });
 const { service, organization, receive } = await openPipeline();
 const store = openExecutionStore(service.table, 50);
 const pass = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
-const all = { detail: { until: '9999-12-31T23:59:59.999Z' } };
 const woken = async () => (await receive('executions')).map((body) => JSON.parse(body).executionId);
 
 async function start(): Promise<string> {
@@ -43,13 +42,13 @@ describe('sweep-overdue', () => {
   it('wakes an execution that nobody has taken in hand for a minute, and again each minute', async () => {
     const id = await start();
     pass(59_999);
-    await handler({ detail: {} });
+    await runJob('executions');
     expect(await woken()).toEqual([]);
     pass(1);
     for (let minute = 0; minute < 3; minute++) {
-      await handler({ detail: {} });
+      await runJob('executions');
       expect(await woken()).toEqual([id]);
-      await handler({ detail: {} });
+      await runJob('executions');
       expect(await woken()).toEqual([]);
       pass(60_000);
     }
@@ -60,10 +59,10 @@ describe('sweep-overdue', () => {
     const id = await start();
     await claim(id);
     pass(29_999);
-    await handler({ detail: {} });
+    await runJob('executions');
     expect(await woken()).toEqual([]);
     pass(1);
-    await handler({ detail: {} });
+    await runJob('executions');
     expect(await woken()).toEqual([id]);
     await end(await claim(id));
   });
@@ -71,7 +70,7 @@ describe('sweep-overdue', () => {
   it('wakes one that is in hand no sooner than its lease ends, when it is called for all time to come', async () => {
     const id = await start();
     await claim(id, 29_500);
-    await handler(all);
+    await runJob('executions', allTime);
     expect(await woken()).toEqual([]);
     pass(29_499);
     expect(await woken()).toEqual([]);
@@ -82,16 +81,34 @@ describe('sweep-overdue', () => {
 
   it('leaves one alone that has ended', async () => {
     await end(await claim(await start()));
-    await handler(all);
+    await runJob('executions', allTime);
     pass(900_000);
     expect(await woken()).toEqual([]);
   });
 
-  it('wakes executions though deliveries cannot be swept, and fails for those', async () => {
+  it('measures how long the longest has waited for a worker, and not how long one works', async () => {
+    const measured = async () => (await app().wakeUps.runs.sweep({ until: Date.now() })).counts;
+    expect(await measured()).toEqual({ ExecutionsLate: 0 });
+    const [waiting, worked] = [await start(), await start()];
+    const held = await claim(worked, 700_000);
+    pass(300_000);
+    expect(await measured()).toEqual({ ExecutionsLate: 300 });
+    await end(await claim(waiting));
+    pass(360_000);
+    expect(await measured()).toEqual({ ExecutionsLate: 0 });
+    pass(40_000 + 90_000);
+    // Its worker was lost: since its lease has ended another could have it.
+    expect(await measured()).toEqual({ ExecutionsLate: 90 });
+    await end(held);
+    await woken();
+  });
+
+  it('wakes executions though deliveries cannot be swept, whose own call fails', async () => {
     const id = await start();
     pass(60_000);
     const away = vi.spyOn(app().deliveries, 'sweep').mockRejectedValue(new Error('The table is away.'));
-    await expect(handler({ detail: {} })).rejects.toThrow('The table is away.');
+    await expect(runJob('deliveries')).rejects.toThrow('The table is away.');
+    await runJob('executions');
     away.mockRestore();
     expect(await woken()).toEqual([id]);
     await end(await claim(id));

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { handler } from '../../../functions/pipeline/sweep-overdue.ts';
 import { app } from '../../../lib/app.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { openDeliveryStore } from '../../../lib/table/deliveries.ts';
+import { allTime, runJob } from './jobs.ts';
 import { messageOf, openPipeline } from './pipeline.ts';
 
 const { service, organization, register, receive } = await openPipeline();
@@ -31,19 +31,19 @@ describe('sweep-overdue', () => {
   it('wakes what waits too long, once, and says how many in the log', async () => {
     const info = vi.spyOn(app().log, 'info').mockImplementation(() => {});
     const [overdue] = [await put(2 * minuteMs), await put(0)];
-    await handler({ detail: {} });
+    await runJob('deliveries');
     expect(await woken()).toEqual([overdue]);
-    await handler({ detail: {} });
+    await runJob('deliveries');
     expect(await woken()).toEqual([]);
     expect(info.mock.calls).toEqual([
-      ['scheduled', { deliveries: 1, executions: 0, purges: 0 }],
-      ['scheduled', { deliveries: 0, executions: 0, purges: 0 }],
+      ['scheduled', { job: 'deliveries', woken: 1, unfinished: false }],
+      ['scheduled', { job: 'deliveries', woken: 0, unfinished: false }],
     ]);
   });
 
   it('wakes all that waits when it is called for all time to come', async () => {
     const ids = [await put(0), await put(0)];
-    await handler({ detail: { until: '9999-12-31T23:59:59.999Z' } });
+    await runJob('deliveries', allTime);
     expect(await woken()).toEqual(expect.arrayContaining(ids));
   });
 });

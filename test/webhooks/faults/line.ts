@@ -142,7 +142,7 @@ function lineOf(service: Service) {
     work,
 
     /** One sweep. */
-    sweep: (): Promise<Ended> => faults.run(() => deliveries.sweep(clock())),
+    sweep: (): Promise<Ended> => faults.run(() => deliveries.sweep({ until: clock() })),
 
     /**
      * Lets time pass until nothing is left to do: the stream is published again and again until it is through, what is

@@ -1,0 +1,22 @@
+import { timestamp } from '../contract/ids.ts';
+import type { Table } from './client.ts';
+import { keys } from './keys.ts';
+import { type Item, transact } from './transact.ts';
+
+/** The kind that the stream tells heartbeats by. */
+export const heartbeatKind = 'heartbeat';
+
+/**
+ * Writes the heartbeat of the deployment, one item that belongs to no organization. Each write is a change that the stream
+ * tells, so that its arrival shows that schedule, table, stream and publisher work though nobody uses the service.
+ *
+ * @param now milliseconds since 1970
+ */
+export async function writeHeartbeat(table: Table, now: number): Promise<void> {
+  await transact(table, [{ Put: { Item: { ...keys.heartbeat(), kind: heartbeatKind, at: timestamp(now) } } }]);
+}
+
+/** Returns how many whole seconds before `now`, in milliseconds since 1970, a heartbeat was written; never less than 0. */
+export function heartbeatAge({ at }: Item, now: number): number {
+  return Math.round(Math.max(0, now - Date.parse(at as string)) / 1000);
+}

@@ -1,0 +1,72 @@
+import type { DynamoDBRecord } from 'aws-lambda';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { handler as publishEvents } from '../../../functions/pipeline/publish-events.ts';
+import { contextOf } from '../../../infra/local/functions.ts';
+import { app } from '../../../lib/app.ts';
+import { consumers } from '../../../lib/contract/consumers.ts';
+import { type QueueName, workQueues } from '../../../lib/contract/deployment.ts';
+import { dumpOf } from '../../table-dump.ts';
+import { streamed } from '../../table-stream.ts';
+import { runJob } from './jobs.ts';
+import { openPipeline } from './pipeline.ts';
+
+// The heartbeat is written and its arrival measured by the clock of this process.
+const opening = Date.parse('2026-03-01T12:00:00.000Z');
+vi.useFakeTimers({ toFake: ['Date'], now: opening });
+
+const { service, organization, register, receive } = await openPipeline();
+await register();
+let written: string[];
+
+beforeEach(() => {
+  written = [];
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+  vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+const publish = (Records: DynamoDBRecord[]) => publishEvents({ Records }, contextOf('publishEvents', 60));
+const measured = () => written.map((line) => JSON.parse(line)).filter((line) => 'HeartbeatAge' in line);
+
+describe('a heartbeat', () => {
+  it('is a change of a kind that the stream tells the publisher', async () => {
+    await runJob('heartbeat');
+    const [record, ...more] = await streamed(service, 'heartbeat');
+    expect(more).toEqual([]);
+    const kind = record?.dynamodb?.NewImage?.kind?.S;
+    expect(consumers.publishEvents.sources[0].kinds).toContain(kind);
+  });
+
+  it('is a change each minute, though it is one item', async () => {
+    const before = (await streamed(service, 'heartbeat')).length;
+    for (let minute = 0; minute < 3; minute++) {
+      vi.setSystemTime(Date.now() + 60_000);
+      await runJob('heartbeat');
+    }
+    expect(await streamed(service, 'heartbeat')).toHaveLength(before + 3);
+  });
+
+  it('is measured by its age when it arrives', async () => {
+    vi.setSystemTime(Date.now() + 60_000);
+    await runJob('heartbeat');
+    const [record] = (await streamed(service, 'heartbeat')).slice(-1);
+    vi.setSystemTime(Date.now() + 42_000);
+    expect(await publish([record as DynamoDBRecord])).toEqual({ batchItemFailures: [] });
+    expect(measured()).toMatchObject([{ service: 'Crewboard-test', HeartbeatAge: 42 }]);
+  });
+
+  it('is no event, wakes nobody, and belongs to no organization', async () => {
+    const before = await dumpOf(service.table, organization);
+    vi.setSystemTime(Date.now() + 60_000);
+    await runJob('heartbeat');
+    await publish(await streamed(service, 'heartbeat'));
+    const waiting = await Promise.all(workQueues.map((queue: QueueName) => receive(queue)));
+    expect(waiting.flat()).toEqual([]);
+    expect(await dumpOf(service.table, organization)).toEqual(before);
+    const { total } = await app().tasks.list(organization, {}, { limit: 1, offset: 0 });
+    expect(total).toBe(0);
+  });
+});

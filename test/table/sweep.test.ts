@@ -1,0 +1,157 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { timestamp } from '../../lib/contract/ids.ts';
+import { type Overdue, openDueList, sweep } from '../../lib/table/due.ts';
+import { type Command, scriptedTable } from './scripted-table.ts';
+
+const opening = Date.parse('2026-03-01T12:00:00.000Z');
+const minuteMs = 60_000;
+/** A sweep has so much of its function's minute, and a step of fifty entries takes so long. */
+const budgetMs = 45_000;
+const stepMs = 500;
+/** As many entries as a sweep has time for. */
+const capacity = (budgetMs / stepMs) * 50;
+const partitions = ['0', '1', '2', '3'] as const;
+
+type Entry = { partition: string; sk: string; dueAt: string };
+
+/** An index of what is due, in simulated time: only steps take any. What is woken stays overdue, unless it is done. */
+function simulatedIndex() {
+  const clock = { now: opening };
+  const entries = new Map<string, Entry>();
+  const woken: string[] = [];
+  let [added, read, moved, mostHeld] = [0, 0, 0, 0];
+
+  const answer = (_: number, command: Command) => {
+    if (!(command instanceof QueryCommand)) throw new Error('Only queries are simulated.');
+    const { ExpressionAttributeValues = {}, ExclusiveStartKey, Limit = Number.POSITIVE_INFINITY } = command.input;
+    const { ':lane': lane, ':until': until, ':from': from = '' } = ExpressionAttributeValues;
+    const place = ({ dueAt, sk }: Pick<Entry, 'dueAt' | 'sk'>) => `${dueAt} ${sk}`;
+    const after = ExclusiveStartKey ? place(ExclusiveStartKey as Entry) : '';
+    const found = [...entries.values()]
+      .filter((one) => one.partition === lane && one.dueAt >= from && one.dueAt <= until && place(one) > after)
+      .sort((a, b) => (place(a) < place(b) ? -1 : 1));
+    const page = found.slice(0, Limit);
+    read += page.length;
+    mostHeld = Math.max(mostHeld, read - moved);
+    return {
+      Items: page.map(({ sk, dueAt }) => ({ pk: 'pk', sk, dueAt })),
+      ...(found.length > page.length && { LastEvaluatedKey: { ...page.at(-1), pk: 'pk' } }),
+    };
+  };
+  const { due } = openDueList(scriptedTable(answer).table, partitions);
+
+  const list = {
+    due,
+    async postpone({ key, dueAt }: Overdue, later: string): Promise<string | undefined> {
+      moved++;
+      const entry = entries.get(key.sk);
+      if (entry?.dueAt !== dueAt) return undefined;
+      entry.dueAt = later;
+      return key.sk;
+    },
+  };
+
+  return {
+    clock,
+    woken,
+    left: () => entries.size,
+    /** Lists so many entries, overdue one after the other, a millisecond apart. */
+    add(count: number, { from = clock.now - minuteMs, in: only = partitions as readonly string[] } = {}): void {
+      for (let nth = 0; nth < count; nth++) {
+        const partition = only[nth % only.length] as string;
+        const sk = `${String(added++).padStart(6, '0')} in ${partition}`;
+        entries.set(sk, { partition, sk, dueAt: timestamp(from + nth) });
+      }
+    },
+    /** One sweep, and the start of the next minute. */
+    async minute({ done = true, until = clock.now, limited = true } = {}) {
+      const [start, before] = [clock.now, woken.length];
+      [read, moved, mostHeld] = [0, 0, 0];
+      const hasTime = () => !limited || clock.now - start < budgetMs;
+      const swept = await sweep(list, { until, now: start, hasTime }, async (step) => {
+        clock.now += stepMs;
+        woken.push(...step);
+        if (done) for (const sk of step) entries.delete(sk);
+      });
+      const took = clock.now - start;
+      clock.now = Math.max(clock.now, start + minuteMs);
+      return { ...swept, took, mostHeld, read, sent: woken.slice(before) };
+    },
+  };
+}
+
+describe('a sweep of 10,000 that are overdue', () => {
+  it('holds a page of each partition at most, ends in its time, and goes on in the next minute', async () => {
+    const index = simulatedIndex();
+    index.add(10_000);
+    const minutes = [await index.minute(), await index.minute(), await index.minute()];
+    expect(minutes.map(({ woken, unfinished }) => ({ woken, unfinished }))).toEqual([
+      { woken: capacity, unfinished: true },
+      { woken: capacity, unfinished: true },
+      { woken: 10_000 - 2 * capacity, unfinished: false },
+    ]);
+    for (const { took, mostHeld } of minutes) {
+      expect(took).toBeLessThanOrEqual(budgetMs + stepMs);
+      expect(mostHeld).toBeLessThanOrEqual(400);
+    }
+    expect(new Set(index.woken).size).toBe(10_000);
+    expect(index.woken).toHaveLength(10_000);
+  });
+
+  it('reads no further than it has time for', async () => {
+    const index = simulatedIndex();
+    index.add(10_000);
+    const { read, woken } = await index.minute();
+    expect(read).toBeLessThanOrEqual(woken + 400);
+  });
+
+  it('wakes each of them before any twice, though none is done meanwhile', async () => {
+    const index = simulatedIndex();
+    index.add(10_000 + capacity);
+    for (let minute = 0; minute < 6; minute++) await index.minute({ done: false });
+    expect(new Set(index.woken.slice(0, 10_000 + capacity)).size).toBe(10_000 + capacity);
+  });
+
+  it('goes in the order in which they became overdue, also while as many more come as it has time for', async () => {
+    const index = simulatedIndex();
+    index.add(10_000);
+    for (let minute = 0; minute < 6; minute++) {
+      index.add(capacity, { from: index.clock.now - 30_000 });
+      expect(await index.minute()).toMatchObject({ woken: capacity, unfinished: true });
+    }
+    expect(index.woken.every((sk, nth) => nth === 0 || (index.woken[nth - 1] as string) < sk)).toBe(true);
+    expect(index.left()).toBe(10_000);
+  });
+
+  it('in one partition keeps the few in the others waiting for no minute', async () => {
+    const index = simulatedIndex();
+    index.add(10_000, { in: ['0'] });
+    index.add(30, { in: ['1', '2', '3'], from: index.clock.now - 30_000 });
+    const { sent, woken } = await index.minute();
+    expect(woken).toBe(capacity);
+    expect(sent.filter((sk) => !sk.endsWith('0'))).toHaveLength(30);
+  });
+});
+
+describe('a sweep that reaches ahead', () => {
+  const ahead = { until: Date.parse('9999-12-31T23:59:59.999Z'), limited: false, done: false };
+
+  it('wakes all that waits once, the overdue and what is due in an hour, and holds no more at once', async () => {
+    const index = simulatedIndex();
+    index.add(1_000);
+    index.add(1_000, { from: opening + 60 * minuteMs });
+    const { woken, mostHeld, unfinished } = await index.minute(ahead);
+    expect({ woken, unfinished }).toEqual({ woken: 2_000, unfinished: false });
+    expect(new Set(index.woken).size).toBe(2_000);
+    expect(mostHeld).toBeLessThanOrEqual(400);
+  });
+
+  it('does so too where something is listed for the very moment that the overdue is moved to', async () => {
+    const index = simulatedIndex();
+    index.add(500, { from: opening + 5 * minuteMs - 250 });
+    await index.minute(ahead);
+    expect(index.woken).toHaveLength(500);
+    expect(new Set(index.woken).size).toBe(500);
+  });
+});
