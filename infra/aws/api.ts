@@ -8,11 +8,13 @@ import {
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, routes } from '../../lib/contract/endpoints.ts';
 import { ApiRoles } from './api-roles.ts';
 import { InvokerRole } from './invoker-role.ts';
+import { CustomDomain } from './options/custom-domain.ts';
 import { ServiceFunction, type Surroundings } from './service-function.ts';
 import { ServiceLog } from './service-log.ts';
 
@@ -58,12 +60,22 @@ export class Api extends Construct {
   readonly url: string;
   /** A line for each request. */
   readonly accessLog: ServiceLog;
+  /** The aliases that the routes invoke; none where a deploy moves all traffic at once. */
+  readonly aliases: Alias[] = [];
   readonly #api: HttpApi;
 
   constructor(scope: Construct, id: string, surroundings: Surroundings) {
     super(scope, id);
     const roles = new ApiRoles(this, surroundings);
-    const invoker = new InvokerRole(this, 'Invoker');
+    const { throttleRate, throttleBurst, corsOrigins, customDomain, canary } = surroundings.settings;
+    // Another role for aliases: the role of before may invoke the functions until no integration has it any more.
+    const invoker = new InvokerRole(this, canary ? 'AliasInvoker' : 'Invoker');
+    const integrationFor = (handler: ServiceFunction) => {
+      if (!canary) return invoker.integrationFor(handler.node.id, handler);
+      const alias = new Alias(handler, 'Live', { aliasName: 'live', version: handler.currentVersion });
+      this.aliases.push(alias);
+      return invoker.integrationFor(handler.node.id, alias);
+    };
     const unmatched = new ServiceFunction(this, 'unmatched', {
       ...surroundings,
       role: roles.withRights([]),
@@ -71,23 +83,23 @@ export class Api extends Construct {
       description: 'Answer what no route serves',
       timeoutSeconds,
     });
-    const { throttleRate, throttleBurst, corsOrigins } = surroundings.settings;
     const api = new HttpApi(this, 'Http', {
       apiName: Stack.of(this).stackName,
       description: 'Crewboard',
-      defaultIntegration: invoker.integrationFor(unmatched),
+      defaultIntegration: integrationFor(unmatched),
       createDefaultStage: false,
       ...(corsOrigins && { corsPreflight: corsFor(corsOrigins) }),
+      ...(customDomain?.disableExecuteApiEndpoint && { disableExecuteApiEndpoint: true }),
     });
     this.#api = api;
-    this.url = api.apiEndpoint;
     this.accessLog = new ServiceLog(this, 'AccessLog', surroundings.settings, accessLogName());
-    api.addStage('Stage', {
+    const stage = api.addStage('Stage', {
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: throttleRate, burstLimit: throttleBurst },
       accessLogSettings: { destination: new LogGroupLogDestination(this.accessLog), format: accessLogFormat },
     });
+    this.url = customDomain ? new CustomDomain(this, 'Domain', api, stage, customDomain).url : api.apiEndpoint;
 
     for (const [operation, row] of routes) {
       const handler = new ServiceFunction(this, operation, {
@@ -101,7 +113,7 @@ export class Api extends Construct {
       api.addRoutes({
         path: templateOf(row.path),
         methods: [HttpMethod[row.method]],
-        integration: invoker.integrationFor(handler),
+        integration: integrationFor(handler),
       });
     }
   }

@@ -19,11 +19,14 @@ export class InvokerRole extends ServiceRole {
     super(scope, id, 'apigateway.amazonaws.com');
   }
 
-  /** Returns the integration that invokes this function, and gives the role the right to do so. */
-  integrationFor(handler: IFunction): HttpRouteIntegration {
-    const { functionArn } = handler;
+  /**
+   * Returns the integration that invokes this function or alias, and gives the role the right to do so.
+   *
+   * @param id of the integration's construct
+   */
+  integrationFor(id: string, { functionArn }: IFunction): HttpRouteIntegration {
     this.addToPrincipalPolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [functionArn] }));
-    return new InvokedFunction(handler.node.id, {
+    return new InvokedFunction(id, {
       type: HttpIntegrationType.AWS_PROXY,
       uri: functionArn,
       payloadFormatVersion: PayloadFormatVersion.VERSION_2_0,

@@ -49,8 +49,14 @@ type Watch = {
  */
 const promptQueues: readonly QueueName[] = ['deliveries', 'executions'];
 
+/** The alarms that a bad version of the API's functions raises. */
+const rollingBack = ['api-errors', 'api-latency'];
+
 /** What operators see: an alarm for each thing that hurts somebody, and a dashboard of the same figures. */
 export class Monitoring extends Construct {
+  /** The alarms that roll a canary deployment back. */
+  readonly rollbackAlarms: Alarm[] = [];
+
   constructor(scope: Construct, id: string, watched: { api: Api; pipeline: Pipeline; settings: Settings }) {
     super(scope, id);
     const { settings } = watched;
@@ -59,6 +65,7 @@ export class Monitoring extends Construct {
     for (const watch of watches) {
       if (settings.emulator && watch.metric instanceof MathExpression) continue;
       const alarm = this.alarmOf(watch);
+      if (rollingBack.includes(watch.name)) this.rollbackAlarms.push(alarm);
       alarm.addAlarmAction(...actions);
       alarm.addOkAction(...actions);
     }

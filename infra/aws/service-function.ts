@@ -12,6 +12,7 @@ import type { Construct } from 'constructs';
 import { environment } from '../../lib/contract/deployment.ts';
 import { fileNameOf } from '../../lib/contract/endpoints.ts';
 import type { Bundles } from './bundle.ts';
+import { traceOptionsOf } from './options/traces.ts';
 import type { SecretsKey } from './secrets-key.ts';
 import type { FunctionRole } from './service-role.ts';
 import { type StackSettings, variablesOf } from './settings.ts';
@@ -60,7 +61,12 @@ export class ServiceFunction extends LambdaFunction {
     const bundle = bundles.get(source);
     if (!bundle) throw new Error(`The contract has ${name}, but its function ${source} is missing.`);
 
+    const { environment: traceVariables, ...traced } = traceOptionsOf(scope, name, settings);
+    const reserved = settings.reservedConcurrency[name as keyof StackSettings['reservedConcurrency']];
+
     super(scope, constructIdOf(name), {
+      ...traced,
+      ...(reserved && { reservedConcurrentExecutions: reserved }),
       description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -80,6 +86,7 @@ export class ServiceFunction extends LambdaFunction {
         [environment.tableName]: table.inUse.tableName,
         [environment.serviceName]: Stack.of(scope).stackName,
         ...variablesOf(settings),
+        ...traceVariables,
       },
     });
   }

@@ -4,6 +4,7 @@ import { acknowledge } from './acknowledgements.ts';
 import { Api } from './api.ts';
 import type { Bundles } from './bundle.ts';
 import { Monitoring } from './monitoring.ts';
+import { Canary } from './options/canary.ts';
 import { Pipeline } from './pipeline.ts';
 import { SecretsKey } from './secrets-key.ts';
 import { type StackSettings, stackNameOf, standardStage } from './settings.ts';
@@ -12,7 +13,7 @@ import { ServiceTable } from './table.ts';
 /** The service in AWS: callers reach the API, the API the table, and what changes there runs down the pipeline. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, { bundles, settings }: { bundles: Bundles; settings: StackSettings }) {
-    const { ephemeral } = settings;
+    const { ephemeral, canary } = settings;
     const tags = { service: 'crewboard', stage: settings.stage ?? standardStage, ...settings.tags };
     super(scope, stackNameOf(settings), {
       description: 'Crewboard: AI agents, the board of tasks they work on, and signed webhooks',
@@ -27,7 +28,8 @@ export class ServiceStack extends Stack {
     const api = new Api(this, 'Api', surroundings);
     const pipeline = new Pipeline(this, 'Pipeline', surroundings);
     acknowledge(this);
-    new Monitoring(this, 'Monitoring', { api, pipeline, settings });
+    const { rollbackAlarms: alarms } = new Monitoring(this, 'Monitoring', { api, pipeline, settings });
+    if (canary) new Canary(this, 'Canary', { aliases: api.aliases, alarms, canary });
 
     new CfnOutput(this, 'Url', { value: api.url, description: 'Where the API answers' });
     new CfnOutput(this, 'DefaultModel', {

@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
 import { environment, workQueues } from '../../lib/contract/deployment.ts';
+import { endpoints, type Operation } from '../../lib/contract/endpoints.ts';
 import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '../../lib/contract/models.ts';
 import { batchSizeBounds, concurrencyBounds, usualLambdaConcurrency } from '../../lib/contract/polling.ts';
 import { nearest } from '../../lib/http/nearest.ts';
+import { reservationFaults } from './reserved-concurrency.ts';
 
 /** The settings of a stack: what its file sets, the defaults of everything else, and its stage. */
 export type Settings = Omit<v.InferOutput<typeof schema>, '$schema'> & {
@@ -69,6 +72,42 @@ const polling = group(
     ),
   ),
 );
+
+/** A function's name in the contract; `unmatched` answers what no route serves. */
+type FunctionName = Operation | ConsumerName | 'unmatched';
+
+const functionNames = [...Object.keys(endpoints), ...Object.keys(consumers), 'unmatched'] as FunctionName[];
+
+/** The deployment configurations of AWS CodeDeploy that last long enough for an alarm of the API to be raised. */
+const canaries = [
+  'Canary10Percent15Minutes',
+  'Canary10Percent30Minutes',
+  'Linear10PercentEvery2Minutes',
+  'Linear10PercentEvery3Minutes',
+  'Linear10PercentEvery10Minutes',
+] as const;
+
+const customDomain = group({
+  name: textAs(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'must be a domain name such as api.example.com'),
+  /** The certificate of the name, in the stack's region. */
+  certificateArn: textAs(
+    /^arn:[\w-]+:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
+    'must be the ARN of a certificate of ACM',
+  ),
+  /** Whether the API stops answering under the URL that API Gateway gives it. */
+  disableExecuteApiEndpoint: v.optional(flag, false),
+});
+
+const openTelemetry = group({
+  layer: textAs(/^arn:[\w-]+:lambda:[\w-]+:\d{12}:layer:[\w-]+:\d+$/, 'must be the ARN of a version of a Lambda layer'),
+  /** The script of the layer that starts a function. */
+  wrapper: v.optional(textAs(/^\/opt\/[\w./-]+$/, 'must be a path below /opt'), '/opt/otel-instrument'),
+  /** Further variables of the functions. */
+  variables: v.optional(
+    v.record(textAs(/^OTEL_\w+$/, 'must have names such as OTEL_TRACES_SAMPLER'), text, 'must be an object'),
+    {},
+  ),
+});
 
 const schema = group({
   /** For editors. */
@@ -137,6 +176,14 @@ const schema = group({
   alarmTopicArn: v.optional(
     textAs(/^arn:[\w-]+:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, 'must be the ARN of a standard SNS topic'),
   ),
+  /** A domain name of the team for the API. */
+  customDomain: v.optional(customDomain),
+  /** How CodeDeploy moves the traffic of the API's functions to a new version. Without it a deploy moves all at once. */
+  canary: v.optional(v.picklist(canaries, `must be one of ${canaries.join(', ')}`)),
+  /** The concurrency that Lambda reserves for functions, by their names. A function gets no more than its reservation. */
+  reservedConcurrency: v.optional(group(v.entriesFromList(functionNames, v.optional(number(1, 1_000_000)))), {}),
+  /** The OpenTelemetry layer that traces the functions. */
+  openTelemetry: v.optional(openTelemetry),
   /** Whether the stack is for a trial: its data is deleted with it. */
   ephemeral: v.optional(flag, false),
   /** Whether the stack is for an emulator of AWS on this machine, never for an account: leaves out what it refuses. */
@@ -194,6 +241,8 @@ export function parseSettings(given: unknown, file: string, stage?: string): Set
   const read = v.safeParse(schema, given, { abortPipeEarly: true });
   if (!read.success) throw new Error(`${file} cannot be used:\n${read.issues.map(faultOf).join('\n')}`);
   const { $schema: _, ...settings } = read.output;
+  const faults = reservationFaults(settings);
+  if (faults.length > 0) throw new Error(`${file} cannot be used:\n  ${faults.join('\n  ')}`);
   return { ...settings, ...(stage && { stage }) };
 }
 

@@ -133,7 +133,7 @@ describe('an execution whose model throttles', () => {
     const { leaseUntil } = (await headOf(message)) as { leaseUntil: string };
     const resumeAt = Date.parse(leaseUntil);
     const sweptAt = async (moment: number) => {
-      await workshop.wakeUps.sweep(moment);
+      await workshop.wakeUps.sweep({ until: moment });
       return sent.splice(0).filter((one) => one.message.executionId === message.executionId);
     };
     expect(await sweptAt(resumeAt + minute - 1)).toEqual([]);

@@ -2,6 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings, stackNameOf } from '../../infra/aws/settings.ts';
+import { everything } from '../infra/everything.ts';
 import { tellOfAgents } from './agents.ts';
 import { tellOfTheBoard } from './board.ts';
 import { cdk, folderOfRun } from './cdk.ts';
@@ -23,6 +24,11 @@ describe('the template', () => {
     },
     120_000,
   );
+
+  it('of a stack with every optional part has no such error, and keeps the same rules', async () => {
+    expect(await cdk(['synth', '--quiet'], everything)).not.toContain('Acknowledge with');
+    expect(await errorsOf(join(folderOfRun(), 'cdk.out', 'Crewboard.template.json'))).toBe('');
+  }, 120_000);
 
   it('with an error is known for it', async () => {
     const broken = join(folderOfRun(), 'broken.template.json');

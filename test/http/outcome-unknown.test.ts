@@ -6,18 +6,15 @@ import { serve } from '../../lib/http/serve.ts';
 import { openTable } from '../../lib/table/client.ts';
 import { openIdempotency } from '../../lib/table/idempotency.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { openTaskStore } from '../../lib/table/tasks.ts';
 import { transact, type Write } from '../../lib/table/transact.ts';
-import { openTasks } from '../../lib/tasks/tasks.ts';
 import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
 import { closedEndpoint } from '../model/bedrock-server.ts';
 import { type Answer, call, eventOf, newCaller, openService } from '../service.ts';
-import { always, newTask } from '../table/board.ts';
 import { cancelled, named } from '../table/scripted-table.ts';
 import { loseAnswers, watchEngine } from '../watched-engine.ts';
 
 const { app, tableName, endpoint: engineEndpoint } = await openService();
-const { token, organization } = await newCaller(app);
+const { token } = await newCaller(app);
 const engine = await watchEngine(engineEndpoint);
 const reachable = { ...openTable(tableName, engine.endpoint), sleep: async () => {} };
 afterEach(() => engine.relent());
@@ -124,14 +121,6 @@ describe('a 503 says that the outcome is not known', () => {
       await act(failing(kind, throttled()));
     };
     expect(said(await carryOut(partly))).toEqual(isUnknown);
-  });
-
-  it('after the deletion of a task that has detached a part of its dependents', async () => {
-    const { id } = await app.tasks.create(organization, newTask(), undefined);
-    for (let nth = 0; nth < 40; nth++)
-      await app.tasks.create(organization, newTask({ status: 'done', dependsOn: [id] }), undefined);
-    const tasks = openTasks(openTaskStore(failing(/^Transact/, throttled(), 1)), app.ulid, app.clock);
-    expect(said(await carryOut(() => tasks.delete(organization, id, always)))).toEqual(isUnknown);
   });
 
   it('after a transaction that is still in progress at its last try', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { functionSources } from '../../infra/aws/bundle.ts';
 import { type Endpoint, endpoint } from '../../lib/contract/endpoint.ts';
 import { routes } from '../../lib/contract/endpoints.ts';
+import { everything } from './everything.ts';
 import { stackOf } from './synthesized.ts';
 
 vi.mock('../../lib/contract/endpoints.ts', async (original) => {
@@ -18,9 +19,6 @@ const inlinePoliciesLimit = 10_240;
 
 /** How many endpoints the stack has to have room for. */
 const more = 25;
-
-/** Every optional part of the stack. */
-const everything = { alarmEmail: 'ops@example.com', corsOrigins: ['https://board.example'] };
 
 type Resources = Record<string, { Type: string; Properties: { Policies?: { PolicyDocument: object }[] } }>;
 

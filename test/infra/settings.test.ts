@@ -19,6 +19,7 @@ describe('the settings of a stack', () => {
       runningCap: 50,
       lambdaConcurrency: 1_000,
       queues: {},
+      reservedConcurrency: {},
       waitingLimitMinutes: 60,
       logRetentionDays: 30,
       throttleRate: 100,

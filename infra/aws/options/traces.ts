@@ -1,0 +1,29 @@
+import { Stack } from 'aws-cdk-lib';
+import { type FunctionOptions, LayerVersion, Tracing } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import type { Settings } from '../settings.ts';
+
+/** The options of a function that decide its traces. */
+type TraceOptions = Pick<FunctionOptions, 'layers' | 'tracing' | 'environment'>;
+
+/**
+ * Returns the options that let the OpenTelemetry layer of the settings trace a function; none where the settings name no
+ * layer. X-Ray's active tracing gives the function the right to write traces, and the process that takes them.
+ *
+ * @param name the function's name in the contract
+ */
+export function traceOptionsOf(scope: Construct, name: string, { openTelemetry }: Settings): TraceOptions {
+  if (!openTelemetry) return {};
+  const { layer, wrapper, variables } = openTelemetry;
+  return {
+    layers: [LayerVersion.fromLayerVersionArn(scope, `${name}OpenTelemetry`, layer)],
+    tracing: Tracing.ACTIVE,
+    environment: {
+      AWS_LAMBDA_EXEC_WRAPPER: wrapper,
+      // Traces only: the metrics of Application Signals have their own price, and need a right to another log group.
+      OTEL_AWS_APPLICATION_SIGNALS_ENABLED: 'false',
+      OTEL_SERVICE_NAME: `${Stack.of(scope).stackName}-${name}`,
+      ...variables,
+    },
+  };
+}
