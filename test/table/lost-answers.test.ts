@@ -14,7 +14,7 @@ import { openExecutionStore } from '../../lib/table/executions.ts';
 import { openIdempotency } from '../../lib/table/idempotency.ts';
 import { openImprovementStore } from '../../lib/table/improvements.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { agentPurgeWrite } from '../../lib/table/purge-items.ts';
+import { agentPurgeWrite, taskPurgeWrite } from '../../lib/table/purge-items.ts';
 import { openPurgeStore } from '../../lib/table/purges.ts';
 import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { putRight, recount } from '../../lib/table/recount.ts';
@@ -125,6 +125,19 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       };
     },
     at(90),
+  ],
+  [
+    'a lease of an execution that is given back is given back once',
+    async () => {
+      const execution = await board.claimed();
+      return async () => {
+        const progress = { waits: 1, faults: 0, tokens: 0, verdicts: {} };
+        await executions.giveBack(execution, { until: at(60), dueAt: at(120), progress });
+        const head = await board.executions.head(execution);
+        return [head?.claims, head?.claim, head?.progress?.waits];
+      };
+    },
+    [0, undefined, 1],
   ],
   [
     'an execution that is postponed is returned',
@@ -246,6 +259,20 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       };
     },
     undefined,
+  ],
+  [
+    'a dependent that the purge of a task detaches is changed once',
+    async () => {
+      const [one, other] = [await board.put(), await board.put()];
+      await board.tasks.update(organization, other.id, { dependsOn: [one.id] }, always);
+      await transact(table, [taskPurgeWrite({ organization, taskId: one.id }, [other.id], at(60))]);
+      return async () => {
+        await purges.carryOutOfTask({ organization, taskId: one.id }, at(1));
+        const { dependsOn, version } = await board.stored(other.id);
+        return [dependsOn, version];
+      };
+    },
+    [[], 3],
   ],
   [
     'dependents that a reconciliation corrects are correct',
