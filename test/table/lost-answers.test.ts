@@ -164,7 +164,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       };
       const sent: unknown[] = [];
       return async () => {
-        const woken = await sweep({ ...purges, due }, { until: clock(), now: clock() }, async (moved) => {
+        const { woken } = await sweep({ ...purges, due }, { until: clock(), now: clock() }, async (moved) => {
           sent.push(...moved);
         });
         return [woken, sent.length];
