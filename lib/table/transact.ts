@@ -270,7 +270,7 @@ async function many(table: Table, writes: readonly Write[], sending: Sending): P
     const reasons = error.CancellationReasons ?? [];
     const meanings = reasons.flatMap((reason, at) =>
       reason.Code === 'ConditionalCheckFailed'
-        ? [meaningOf(writes[at] as Write, reason.Item && unmarshall(reason.Item))]
+        ? [meaningOf(writes[at] as Write, reason.Item && unmarked(unmarshall(reason.Item)))]
         : [],
     );
     if (meanings.length > 0) return { meanings };

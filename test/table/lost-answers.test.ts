@@ -371,8 +371,11 @@ describe('the mark of a single write', () => {
         return new Stale();
       },
     };
-    await expect(transact(table, [again])).rejects.toBeInstanceOf(Stale);
-    expect(found).toEqual(item);
+    for (const all of [[again], [again, put(key())]]) {
+      found = undefined;
+      await expect(transact(table, all)).rejects.toBeInstanceOf(Stale);
+      expect(found).toEqual(item);
+    }
     const updated = await transact(table, [
       {
         Update: {
