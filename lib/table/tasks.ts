@@ -42,7 +42,7 @@ export function openTaskStore(table: Table) {
     try {
       await transact(table, all(dependencies));
     } catch (error) {
-      if (!(error instanceof Stale)) throw error;
+      if (!(error instanceof Stale) || error.answerLost) throw error;
       const left = (await read(organization, dependencies)).map((dependency) => dependency.id);
       if (left.length === dependencies.length) throw error;
       await transact(table, all(left));

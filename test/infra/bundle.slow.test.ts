@@ -20,10 +20,10 @@ const budget = 260_000;
 const budgets: Record<string, number> = {
   'functions/agents/self-improve-agent.ts': 330_000,
   'functions/pipeline/deliver-webhook.ts': 300_000,
-  'functions/pipeline/publish-events.ts': 254_000,
-  'functions/pipeline/purge-agent.ts': 247_000,
+  'functions/pipeline/publish-events.ts': 256_000,
+  'functions/pipeline/purge-agent.ts': 249_000,
   'functions/pipeline/run-execution.ts': 330_000,
-  'functions/pipeline/sweep-overdue.ts': 247_000,
+  'functions/pipeline/sweep-overdue.ts': 249_000,
   'functions/webhooks/test-webhook.ts': 300_000,
 };
 
