@@ -28,6 +28,7 @@ type Body = {
   system: { text: string }[];
   messages: { role: string; content: { text: string }[] }[];
   inferenceConfig: object;
+  outputConfig?: object;
 };
 
 /** Carries an execution out by the real client: the requests that reach Bedrock, the work's first. */
@@ -60,7 +61,10 @@ describe('what reaches Bedrock of an execution', () => {
     const requests = await recorded({ input: 'THE-INPUT' });
     expect(requests).toHaveLength(3);
     for (const { body } of requests) {
-      expect(Object.keys(body).sort()).toEqual(['inferenceConfig', 'messages', 'system']);
+      const { outputConfig, ...rest } = body;
+      expect(Object.keys(rest).sort()).toEqual(['inferenceConfig', 'messages', 'system']);
+      // The reviewer has the default model, which thinks.
+      expect([undefined, { effort: 'low' }]).toContainEqual(outputConfig);
       expect(Object.keys(body.inferenceConfig)).toEqual(['maxTokens']);
       expect(body.messages.map(({ role, content }) => [role, content.length])).toEqual([['user', 1]]);
       expect(JSON.stringify(body.system)).not.toContain('THE-INPUT');

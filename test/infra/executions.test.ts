@@ -35,7 +35,7 @@ describe('models', () => {
       const parts = (resource as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join']?.[1] ?? [resource];
       return parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join('');
     });
-    expect(written).toEqual([
+    const expected = [
       arn(own, '{"Ref":"AWS::AccountId"}', 'inference-profile/eu.maker.one'),
       arn('eu-*', '', 'foundation-model/maker.one'),
       arn(own, '{"Ref":"AWS::AccountId"}', 'inference-profile/global.maker.two'),
@@ -44,7 +44,8 @@ describe('models', () => {
       arn(own, '', 'foundation-model/maker.three'),
       'arn:aws:bedrock:eu-central-1:1:application-inference-profile/four',
       arn('*', '', 'foundation-model/*'),
-    ]);
+    ];
+    expect(written.sort()).toEqual(expected.sort());
     expect(limited.functionOf('RunExecution').Environment.Variables.ALLOWED_MODELS).toBe(allowedModels.join(','));
     const outputs = limited.template.findOutputs('AllowedModels') as { AllowedModels?: { Value: string } };
     expect(outputs.AllowedModels?.Value).toBe(allowedModels.join(','));
