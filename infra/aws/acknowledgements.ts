@@ -5,14 +5,15 @@ const everywhere = {
   'AwsSolutions::AwsSolutions-APIG4':
     'Tokens are checked by each function: an authorizer of an HTTP API can answer neither our 401 nor our envelope, and caches for minutes (design §3).',
   'AwsSolutions::AwsSolutions-IAM5[Resource::*]':
-    'An agent names its model itself; a test holds this to the functions that need it.',
-  'Serverless::Serverless-LambdaStarPermissions': 'The same right as of AwsSolutions-IAM5: an agent names its model.',
+    'An agent names its model itself. Optional parts write traces to X-Ray, and read alarms before a canary moves traffic. A test limits this to the roles that need it.',
+  'Serverless::Serverless-LambdaStarPermissions':
+    'The same rights as of AwsSolutions-IAM5: an agent names its model, and an optional part writes traces.',
   'Serverless::Serverless-LambdaDLQ':
     'No function is called asynchronously but the sweep, whose next call is its retry; what queues and stream give up is among the dead letters.',
   'Serverless::Serverless-EventBusDLQ':
     'The rule is the clock of the sweep: a tick that is lost is made good by the next.',
   'Serverless::Serverless-LambdaTracing':
-    'The request id on every item, message and log line tells the story of a request; X-Ray would be paid for by every call and tell less.',
+    'The request id on every item, message and log line tells the story of a request; X-Ray would be paid for by every call and tell less. The setting openTelemetry turns it on.',
   'Serverless::Serverless-LambdaEventSourceMappingDestination':
     'Queues have redrive policies, and the stream’s function sets aside what it can never publish with keys and images; a destination would be given metadata alone.',
   'Serverless::Serverless-SNSRedrivePolicy':

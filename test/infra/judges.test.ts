@@ -1,9 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { functionSources } from '../../infra/aws/bundle.ts';
+import { everything } from './everything.ts';
 import { synthesized } from './synthesized.ts';
 
 const { template, resources, statementsByRole } = synthesized();
-const statements = [...statementsByRole].flatMap(([id, ofRole]) => ofRole.map((statement) => ({ id, ...statement })));
+const statements = [...statementsByRole.values()].flat();
+
+/** The actions that roles may take on everything of a kind: a set for each role that has any. */
+const actionsEverywhere = (stack: ReturnType<typeof synthesized>) =>
+  [...stack.statementsByRole].flatMap(([id, ofRole]) => {
+    const everywhere = ofRole.filter(({ Resource }) => [Resource].flat().includes('*'));
+    const actions = everywhere.flatMap(({ Action }) => Action).sort();
+    return actions.length > 0 ? [[id.replace(/(Role)?[0-9A-F]{8}$/, ''), actions] as const] : [];
+  });
 
 describe('the rights of the stack', () => {
   it('name every action', () => {
@@ -11,11 +20,19 @@ describe('the rights of the stack', () => {
   });
 
   it('are on everything of a kind for one action only, in the roles that need it', () => {
-    const everywhere = statements.filter(({ Resource }) => [Resource].flat().includes('*'));
-    expect(everywhere.map(({ id, Action }) => [id.replace(/Role.*/, ''), Action]).sort()).toEqual([
-      ['ApiReadsWritesAsksModels', 'bedrock:InvokeModel'],
-      ['PipelineRunExecution', 'bedrock:InvokeModel'],
+    expect(actionsEverywhere(synthesized()).sort()).toEqual([
+      ['ApiReadsWritesAsksModels', ['bedrock:InvokeModel']],
+      ['PipelineRunExecution', ['bedrock:InvokeModel']],
     ]);
+  });
+
+  it('are on everything of a kind for reading alarms and writing traces beside, where every optional part is on', () => {
+    const traces = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
+    const models = 'bedrock:InvokeModel';
+    for (const [id, actions] of actionsEverywhere(synthesized(everything)))
+      if (id === 'Canary')
+        expect(actions).toEqual(['cloudwatch:DescribeAlarms', 'lambda:GetProvisionedConcurrencyConfig']);
+      else expect([id, actions.filter((action) => action !== models)]).toEqual([id, traces]);
   });
 });
 
