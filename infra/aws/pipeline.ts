@@ -6,8 +6,15 @@ import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { type Consumer, type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
-import { maxReceiveCount, type QueueName, queues, type WorkQueue, workQueues } from '../../lib/contract/deployment.ts';
-import { type Polling, pollingOf } from '../../lib/contract/polling.ts';
+import {
+  environment,
+  maxReceiveCount,
+  type QueueName,
+  queues,
+  type WorkQueue,
+  workQueues,
+} from '../../lib/contract/deployment.ts';
+import { type Polling, pollingOf, slowAttemptsOf } from '../../lib/contract/polling.ts';
 import { mayAskModels } from './model-access.ts';
 import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
 import { FunctionRole } from './service-role.ts';
@@ -59,6 +66,8 @@ export class Pipeline extends Construct {
         secretsKey.identifyTo(handler);
       }
       if (consumer.sources.some((source) => 'everySeconds' in source)) callOnce(handler);
+      if (consumer.sources.some((source) => 'queue' in source && source.queue === 'slowDeliveries'))
+        handler.addEnvironment(environment.slowAttempts, String(slowAttemptsOf(sources.polling)));
       for (const source of consumer.sources) connect(handler, source, sources);
     }
     this.functions = functions as Record<ConsumerName, ServiceFunction>;

@@ -19,7 +19,7 @@ export const DeliveryMessage = v.object({
   deliveryId: DeliveryId,
   attempt: v.number(),
   dueAt: Timestamp,
-  /** Sent on to the lane of slow webhooks; it is attempted there, whatever the webhook is by then. */
+  /** It was sent to the queue of slow webhooks; it is attempted there, whether the webhook still is slow or not. */
   slow: v.optional(v.literal(true)),
   requestId,
 });

@@ -19,21 +19,22 @@ export const batchSizeBounds = { least: 1, most: 10 } as const;
 
 /**
  * The share of the account's concurrency that each queue takes at most, and its batch size. All shares together are
- * 57 %: the API, the stream and the clock keep at least 40 % of every quota from 32 on. Below that quota the least
- * concurrency that AWS accepts is more than a share; at a quota of 10 the seven queues may take 14 places, so one
- * account cannot hold it and `queues` has to be used with care: the API is throttled while the queues are busy.
+ * 74 %, so that the API, the stream and the clock keep a quarter: at the usual quota 250 calls, where a request takes
+ * some 50 ms and the API's throttle lets 100 a second pass. At small quotas the least concurrency that AWS accepts is more
+ * than a share: from 41 on 23 % are left, and at the 10 of a new account the seven queues may take 14 calls, so that
+ * requests are refused while all queues are busy.
+ *
+ * A receiver counts as slow once an attempt has lasted 2 s. Until then each of its attempts can hold up a call for as
+ * long as the receiver takes, so 50 events a second take up to 130 calls, with the starts of containers. Each queue of
+ * prompt attempts has as many, so that another receiver's attempt still finds one (`test/webhooks/isolation.test.ts`).
  */
 const defaults: Record<WorkQueue, { share: number; batchSize: number }> = {
-  /**
-   * At the usual quota 200 calls. A receiver counts as slow after 2 s; until then 50 events a second to it take 100
-   * calls, each for as long as the receiver takes, and the others still find one.
-   */
   deliveries: { share: 0.2, batchSize: 10 },
-  /** Slow receivers share these. */
-  slowDeliveries: { share: 0.06, batchSize: 10 },
-  firstRetry: { share: 0.07, batchSize: 10 },
-  secondRetry: { share: 0.07, batchSize: 10 },
-  thirdRetry: { share: 0.07, batchSize: 10 },
+  /** Slow receivers share these; `slowAttemptsOf` keeps one of them from taking all. */
+  slowDeliveries: { share: 0.05, batchSize: 10 },
+  firstRetry: { share: 0.13, batchSize: 10 },
+  secondRetry: { share: 0.13, batchSize: 10 },
+  thirdRetry: { share: 0.13, batchSize: 10 },
   /** One in a call, since a call lasts as long as its longest execution. At the usual quota twice what an organization may run. */
   executions: { share: 0.1, batchSize: 1 },
   /** Nobody waits for a purge: it takes the least. */
@@ -57,4 +58,12 @@ export function pollingOf(
     return [name, { batchSize: set?.batchSize ?? batchSize, concurrency: set?.concurrency ?? concurrency }] as const;
   });
   return Object.fromEntries(rows) as Record<WorkQueue, Polling>;
+}
+
+/**
+ * Returns how many attempts of one slow webhook may run at the same time: half of the calls of their queue, since each
+ * attempt can be alone in its call. So one slow webhook leaves the other half to the others.
+ */
+export function slowAttemptsOf({ slowDeliveries }: Record<WorkQueue, Polling>): number {
+  return Math.floor(slowDeliveries.concurrency / 2);
 }

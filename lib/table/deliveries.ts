@@ -20,6 +20,7 @@ import { type Overdue, openDueList } from './due.ts';
 import { keys } from './keys.ts';
 import { everything, listingWrites, readPage } from './listing.ts';
 import { ignoreStale, Stale, transact, type Write } from './transact.ts';
+import { slowLeaseAttribute } from './webhooks.ts';
 
 /** Names a delivery. */
 export type DeliveryReference = Pick<Delivery, 'organization' | 'webhookId' | 'id'>;
@@ -41,6 +42,8 @@ export type Attempted = {
   endedAt: number;
   /** Whether the receiver has shown itself slow, or quick again; absent: neither. */
   slow?: boolean | undefined;
+  /** The number of the webhook's lease on slow attempts that this one had: it is free again. */
+  slowLease?: number | undefined;
 };
 
 /** The deliveries and their history. Every step is one conditional write (design §5). */
@@ -211,8 +214,12 @@ function recordWrites({ organization, webhookId }: Attempts, { record, endedAt }
 }
 
 /** What a webhook's own item tells of its newest attempt. */
-function lastAttemptWrite({ organization, webhookId }: Attempts, { record, slow }: Attempted): Write {
-  const pace = slow === undefined ? '' : slow ? ', slow = :slow' : ' REMOVE slow';
+function lastAttemptWrite({ organization, webhookId }: Attempts, { record, slow, slowLease }: Attempted): Write {
+  const removed = [
+    ...(slow === false ? ['slow'] : []),
+    ...(slowLease === undefined ? [] : [slowLeaseAttribute(slowLease)]),
+  ];
+  const pace = (slow ? ', slow = :slow' : '') + (removed.length > 0 ? ` REMOVE ${removed.join(', ')}` : '');
   return {
     Update: {
       Key: keys.webhook(organization, ulidOf(webhookId)),
@@ -220,7 +227,7 @@ function lastAttemptWrite({ organization, webhookId }: Attempts, { record, slow 
       ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(lastDeliveryAt) OR lastDeliveryAt < :at)',
       ExpressionAttributeValues: { ':at': record.deliveredAt, ...(slow && { ':slow': true }) },
     },
-    // Another attempt has told of a later moment, or the webhook is gone: it is left as it is.
+    // Another attempt has told of a later moment, or the webhook is gone: it is left as it is. A lease then expires.
     otherwise: () => new Stale(),
   };
 }

@@ -3,8 +3,8 @@ import type { DeliveryRecord } from '../contract/webhooks.ts';
 import type { Attempted } from '../table/deliveries.ts';
 import type { Outcome } from './sender.ts';
 
-/** A receiver that was slow counts as quick again when it answers within so long. */
-const quickMs = 2_000;
+/** An attempt that lasts so long, in milliseconds, is slow; a receiver that answers sooner is quick again. */
+export const slowMs = 2_000;
 
 /**
  * What is written down of an attempt: its record in the history, and whether it shows its receiver to be slow.
@@ -31,8 +31,8 @@ export function attemptedOf(
   return { record, endedAt, slow: isSlow(outcome) };
 }
 
-/** Slow when it took all the time there is, quick again when it answered soon; in between nothing changes. */
+/** Slow by how long it took, whatever its outcome; quick by an answer that came sooner. A quick failure says neither. */
 function isSlow({ timedOut, httpStatus, durationMs }: Outcome): boolean | undefined {
-  if (timedOut) return true;
-  return httpStatus > 0 && durationMs < quickMs ? false : undefined;
+  if (timedOut || durationMs >= slowMs) return true;
+  return httpStatus > 0 ? false : undefined;
 }

@@ -8,8 +8,10 @@ import type { DeliveryStore, Next } from '../table/deliveries.ts';
 import type { Delivery } from '../table/delivery-items.ts';
 import { graceMs, type SweepCall, type Swept, sweep } from '../table/due.ts';
 import { traced } from '../table/trace.ts';
-import type { WebhookStore } from '../table/webhooks.ts';
-import { attemptedOf } from './attempted.ts';
+import type { Target, WebhookStore } from '../table/webhooks.ts';
+import { type Alarm, timer } from './alarm.ts';
+import { createAttemptLimit } from './attempt-limits.ts';
+import { attemptedOf, slowMs } from './attempted.ts';
 import { deliveryIdOf } from './delivery-id.ts';
 import type { Ladder } from './ladder.ts';
 import { post } from './post.ts';
@@ -25,8 +27,11 @@ export type DeliveryParts = {
   queues: DeliveryQueues;
   secrets: Secrets;
   ladder: Ladder;
+  /** How many attempts of one slow webhook may run at the same time, in all containers together. */
+  slowAttempts: number;
   ulid: () => string;
   clock: () => number;
+  alarm?: Alarm;
 };
 
 /** What happened to an item: which version of it, and the events that are told of it. */
@@ -36,8 +41,19 @@ export type Change = { organization: Organization; item: string; version: number
 export const leaseMs = 20_000;
 
 /** Deliveries: events on their way to webhooks (design §5). Each method may be run again at any time, in any order. */
-export function openDeliveries({ store, webhooks, queues, secrets, ladder, ulid, clock }: DeliveryParts) {
+export function openDeliveries({
+  store,
+  webhooks,
+  queues,
+  secrets,
+  ladder,
+  slowAttempts,
+  ulid,
+  clock,
+  alarm = timer,
+}: DeliveryParts) {
   const wakeUps = openWakeUps(queues, clock);
+  const limit = createAttemptLimit();
 
   return {
     /**
@@ -53,46 +69,30 @@ export function openDeliveries({ store, webhooks, queues, secrets, ladder, ulid,
     },
 
     /**
-     * Makes the attempt that a wake-up asks for, unless it was made or is in another's hand. A wake-up that is early is
-     * sent on, as is one for a slow webhook, to the lane of those.
+     * Makes the attempt that a message asks for, unless it was made or another worker has it. A message that is early is
+     * sent again for its time. One for a slow webhook is sent to the queue of those, and so is one whose webhook has
+     * shown to be slow while it waited for the others of its webhook in this container.
      *
      * @param send the guarded sender, which only those who attempt have to carry
      * @returns what was counted
      */
     async attempt(message: DeliveryMessage, send: Sender): Promise<Counts> {
-      const { organization, webhookId, deliveryId, attempt, dueAt, slow } = message;
+      const { organization, webhookId, dueAt } = message;
       const target = await webhooks.target(organization, webhookId);
-      if (target?.slow && !slow && Date.parse(dueAt) <= clock()) {
-        await wakeUps.toSlowLane(message);
+      if (message.slow) return attemptSlow(message, target, send);
+      if (target?.slow && Date.parse(dueAt) <= clock()) {
+        await wakeUps.toSlowQueue(message);
         return {};
       }
-
-      const lease = { claim: randomUUID(), now: timestamp(clock()), until: timestamp(clock() + leaseMs) };
-      const claim = await store.claim({ organization, webhookId, id: deliveryId }, attempt, lease);
-      if (!claim) return {};
-      if ('early' in claim) {
-        await wakeUps.send([{ delivery: claim.early }]);
+      if (!(await limit.start(webhookId))) {
+        await wakeUps.toSlowQueue(message);
         return {};
       }
-      const delivery = claim.claimed;
-      if (!target) {
-        await store.skip(delivery, 'webhook_deleted');
-        return {};
+      try {
+        return await attemptNow(message, target, send);
+      } finally {
+        limit.end(webhookId);
       }
-
-      const { event, data } = delivery;
-      const context = { organization, webhook: webhookId };
-      const outcome = await post({ deliveryId, event, data: JSON.parse(data) }, target, context, {
-        secrets,
-        clock,
-        send,
-      });
-      const endedAt = clock();
-      const next = nextAfter(attempt, outcome, endedAt);
-      const id = attempt === 1 ? deliveryId : `dlv_${ulid()}`;
-      await store.end(delivery, next, attemptedOf({ id, deliveryId, attempt, event }, outcome, endedAt));
-      if (next.state === 'retrying') await wakeUps.send([{ delivery: { ...delivery, ...next } }]);
-      return { AttemptsDelivered: next.state === 'delivered' ? 1 : 0 };
     },
 
     /**
@@ -111,6 +111,103 @@ export function openDeliveries({ store, webhooks, queues, secrets, ladder, ulid,
       return { ...swept, counts: waits.counts() };
     },
   };
+
+  /**
+   * Makes an attempt from the queue of slow webhooks: with one of the webhook's leases on slow attempts, so that no
+   * webhook takes all calls of that queue. Where none is free, the message is sent again for later.
+   */
+  async function attemptSlow(message: DeliveryMessage, target: Target | undefined, send: Sender): Promise<Counts> {
+    if (!target) return attemptNow(message, target, send);
+    const free = freeLease(target, message);
+    if (free !== undefined) return attemptNow(message, target, send, free);
+    await wakeUps.toSlowQueue(message, clock() + waitMs(message));
+    return {};
+  }
+
+  /** A number of a lease that is free as far as the target says: another one for each delivery, since many choose at once. */
+  function freeLease({ slowLeases }: Target, { deliveryId }: DeliveryMessage): number | undefined {
+    const now = timestamp(clock());
+    const numbers = Array.from({ length: slowAttempts }, (_, number) => number);
+    const free = numbers.filter((number) => (slowLeases[number] ?? '') <= now);
+    return free[Number.parseInt(deliveryId.slice(-4), 36) % free.length];
+  }
+
+  /** How long a message waits that finds no lease: a part of the time that it has waited, so that few come at once. */
+  function waitMs({ dueAt }: DeliveryMessage): number {
+    return Math.max(1_000, (clock() - Date.parse(dueAt)) / 4);
+  }
+
+  /**
+   * Makes an attempt, unless it was made or another worker has it.
+   *
+   * @param slowLease the number of the lease on slow attempts that it needs; absent: none
+   */
+  async function attemptNow(
+    message: DeliveryMessage,
+    target: Target | undefined,
+    send: Sender,
+    slowLease?: number,
+  ): Promise<Counts> {
+    const { organization, webhookId, attempt } = message;
+    const lease = { claim: randomUUID(), now: timestamp(clock()), until: timestamp(clock() + leaseMs) };
+    const claim = await store.claim({ organization, webhookId, id: message.deliveryId }, attempt, lease);
+    if (!claim) return {};
+    if ('early' in claim) {
+      await wakeUps.send([{ delivery: claim.early }]);
+      return {};
+    }
+    const delivery = claim.claimed;
+    if (!target) {
+      await store.skip(delivery, 'webhook_deleted');
+      return {};
+    }
+    const number = slowLease;
+    if (number !== undefined && !(await webhooks.leaseSlowAttempt(organization, webhookId, { ...lease, number }))) {
+      // Another worker was sooner. Nobody can make the attempt before the claim of this one has expired.
+      await wakeUps.toSlowQueue(message, Date.parse(lease.until));
+      return {};
+    }
+    return carryOut(delivery, target, watched(delivery, target, send), slowLease);
+  }
+
+  /** Posts a delivery that this worker has claimed, and writes down how that ended and what follows. */
+  async function carryOut(delivery: Delivery, target: Target, send: Sender, slowLease?: number): Promise<Counts> {
+    const { organization, webhookId, id: deliveryId, attempt, event, data } = delivery;
+    const context = { organization, webhook: webhookId };
+    const outcome = await post({ deliveryId, event, data: JSON.parse(data) }, target, context, {
+      secrets,
+      clock,
+      send,
+    });
+    const endedAt = clock();
+    const next = nextAfter(attempt, outcome, endedAt);
+    const id = attempt === 1 ? deliveryId : `dlv_${ulid()}`;
+    const attempted = attemptedOf({ id, deliveryId, attempt, event }, outcome, endedAt);
+    await store.end(delivery, next, { ...attempted, slowLease });
+    if (next.state === 'retrying') await wakeUps.send([{ delivery: { ...delivery, ...next } }]);
+    return { AttemptsDelivered: next.state === 'delivered' ? 1 : 0 };
+  }
+
+  /**
+   * A sender that marks the webhook as slow as soon as the post has lasted 2 s: until its end many others would start,
+   * and each holds up a call of its queue.
+   */
+  function watched({ organization, webhookId }: Delivery, target: Target, send: Sender): Sender {
+    return async (one) => {
+      let marked: Promise<void> | undefined;
+      const stop = alarm(() => {
+        limit.slow(webhookId);
+        // Where this fails, the end of the attempt says it.
+        if (!target.slow) marked = webhooks.markSlow(organization, webhookId).catch(() => {});
+      }, slowMs);
+      try {
+        return await send(one);
+      } finally {
+        stop();
+        await marked;
+      }
+    };
+  }
 
   /** The deliveries of an event: one for each webhook that hears it and was registered when it happened. */
   async function deliveriesOf(

@@ -1,3 +1,4 @@
+import { type Alarm, timer } from './alarm.ts';
 import { openConnection } from './connection.ts';
 import { sentenceFor } from './failures.ts';
 import { dnsResolve, Forbidden, lookupAny, lookupPublic, type Resolve } from './lookup.ts';
@@ -29,14 +30,6 @@ export const responseLimit = 16 * 1024;
  * body's own time-out does not stop a drip.
  */
 export const attemptMs = 10_000;
-
-/** Rings once when so many milliseconds have passed, unless what it returns is called before. */
-export type Alarm = (ring: () => void, afterMs: number) => () => void;
-
-const timer: Alarm = (ring, afterMs) => {
-  const timeout = setTimeout(ring, afterMs);
-  return () => clearTimeout(timeout);
-};
 
 /**
  * Opens the guarded sender: the one place from which anything is sent to an address that a caller chose. It follows no

@@ -29,9 +29,15 @@ export function openWakeUps(queues: DeliveryQueues, clock: () => number) {
       }
     },
 
-    /** Sends a wake-up on to the lane of slow webhooks. */
-    async toSlowLane(message: DeliveryMessage): Promise<void> {
-      await queues.slowDeliveries.send([{ message: { ...message, slow: true }, delaySeconds: 0 }]);
+    /**
+     * Sends a message to the queue of slow webhooks.
+     *
+     * @param at when it is to be received, in milliseconds since 1970; at once if absent
+     */
+    async toSlowQueue(message: DeliveryMessage, at = clock()): Promise<void> {
+      await queues.slowDeliveries.send([
+        { message: { ...message, slow: true }, delaySeconds: secondsUntil(at, clock()) },
+      ]);
     },
   };
 }

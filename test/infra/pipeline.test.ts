@@ -1,7 +1,7 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
-import { queues } from '../../lib/contract/deployment.ts';
+import { environment, queues } from '../../lib/contract/deployment.ts';
 import { pollingOf } from '../../lib/contract/polling.ts';
 import { actionsOn, reads, synthesized, writes } from './synthesized.ts';
 
@@ -163,6 +163,13 @@ describe('the queues', () => {
       BatchSize: 1,
       ScalingConfig: { MaximumConcurrency: pollingOf(100).executions.concurrency },
     });
+  });
+
+  it('let one slow webhook take half of the calls of slow deliveries', () => {
+    const variables = functionOf('DeliverWebhook').Environment.Variables;
+    expect(variables[environment.slowAttempts]).toBe(String(polling.slowDeliveries.concurrency / 2));
+    for (const { id } of rows.filter((row) => row.id !== 'DeliverWebhook'))
+      expect(functionOf(id).Environment.Variables).not.toHaveProperty(environment.slowAttempts);
   });
 
   it('are encrypted, and closed to what is not', () => {

@@ -70,9 +70,35 @@ describe('a webhook in the table', () => {
     expect(await store.target(organization, signed.id)).toEqual({
       url: 'https://example.com/',
       slow: false,
+      slowLeases: {},
       sealed: 'sealed',
     });
-    expect(await store.target(organization, plain.id)).toEqual({ url: 'https://example.com/', slow: false });
+    const target = { url: 'https://example.com/', slow: false, slowLeases: {} };
+    expect(await store.target(organization, plain.id)).toEqual(target);
+  });
+
+  it('has numbered leases on slow attempts, each for one worker until it expires, which no read shows', async () => {
+    const webhook = await insert();
+    const before = await store.get(organization, webhook.id);
+    const [now, until, later] = ['2026-03-01T12:00:00.000Z', '2026-03-01T12:00:20.000Z', '2026-03-01T12:00:40.000Z'];
+    const take = (lease: { number: number; now: string; until: string }) =>
+      store.leaseSlowAttempt(organization, webhook.id, lease);
+    expect(await Promise.all([1, 1, 12].map((number) => take({ number, now, until })))).toHaveLength(3);
+    expect((await store.target(organization, webhook.id))?.slowLeases).toEqual({ 1: until, 12: until });
+    expect(await take({ number: 1, now, until: later })).toBe(false);
+    expect(await take({ number: 1, now: until, until: later })).toBe(true);
+    expect(await store.get(organization, webhook.id)).toEqual(before);
+  });
+
+  it('is marked as slow, unless it is deleted', async () => {
+    const webhook = await insert();
+    await store.markSlow(organization, webhook.id);
+    expect((await store.target(organization, webhook.id))?.slow).toBe(true);
+    await store.delete(organization, webhook);
+    await store.markSlow(organization, webhook.id);
+    const lease = { number: 0, now: '2026-03-01T12:00:00.000Z', until: '2026-03-01T12:00:20.000Z' };
+    expect(await store.leaseSlowAttempt(organization, webhook.id, lease)).toBe(false);
+    expect(await store.get(organization, webhook.id)).toBeUndefined();
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Alarm } from '../../lib/webhooks/sender.ts';
+import type { Alarm } from '../../lib/webhooks/alarm.ts';
 
 /** An alarm that was set: after how long it is to ring, and whether it was stopped. */
 type Set = { afterMs: number; stopped: boolean; ring: () => void };

@@ -56,10 +56,10 @@ describe('a receiver', () => {
       { ...answered, httpStatus: 500, error: 'It answered 500.', durationMs: 1_999 },
       false,
     ],
-    ['what it was when it answered in 2,000 ms', { ...answered, durationMs: 2_000 }, undefined],
-    ['what it was when it answered a moment before the deadline', { ...answered, durationMs: 9_999 }, undefined],
+    ['slow when it answered in 2,000 ms', { ...answered, durationMs: 2_000 }, true],
+    ['slow when it failed a moment before the deadline', { ...answered, httpStatus: 500, durationMs: 9_999 }, true],
     ['what it was when it refused at once', { ...noAnswer, durationMs: 1 }, undefined],
-    ['what it was when it broke off late', { ...noAnswer, durationMs: 5_000 }, undefined],
+    ['slow when it broke off late', { ...noAnswer, durationMs: 5_000 }, true],
   ])('is %s', (_, outcome, slow) => {
     expect(attemptedOf(attempt, outcome, endedAt).slow).toBe(slow);
   });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { timestamp } from '../../lib/contract/ids.ts';
 import { type Cost, meter } from '../table/capacity.ts';
-import { failed, notingSender, type Office, openOffices } from './office.ts';
+import { failed, notingSender, type Office, openOffices, slowAttempts } from './office.ts';
 
 const newOffice = await openOffices();
 let office: Office;
@@ -46,6 +47,31 @@ describe('an attempt costs', () => {
     office.clock.now -= 1;
     const cost = await costOf(() => office.deliveries.attempt(message, notingSender().send));
     expectAtMost(cost, { requests: 2, rcu: 2, wcu: 1 });
+  });
+
+  it('a request and a write unit more in the queue of slow webhooks, for a lease', async () => {
+    const message = await office.message({ secret: 'a secret' });
+    const slow = { ...message, slow: true } as const;
+    const cost = await costOf(() =>
+      office.deliveries.attempt(slow, notingSender({ ...failed, durationMs: 9_000 }).send),
+    );
+    expectAtMost(cost, { requests: 5, rcu: 2, wcu: 9 });
+  });
+
+  it('a request and a write unit more when the webhook turns out slow', async () => {
+    const message = await office.message({ secret: 'a secret' });
+    const { send } = notingSender({ ...failed, durationMs: 9_000 }, () => office.alarms.at(-1)?.ring());
+    expectAtMost(await costOf(() => office.deliveries.attempt(message, send)), { requests: 5, rcu: 2, wcu: 9 });
+  });
+
+  it('a read when it finds no lease and is sent again', async () => {
+    const message = await office.message({ secret: 'a secret' });
+    const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
+    for (let number = 0; number < slowAttempts; number++)
+      await office.webhookStore.leaseSlowAttempt(office.organization, message.webhookId, { ...lease, number });
+    const slow = { ...message, slow: true } as const;
+    const cost = await costOf(() => office.deliveries.attempt(slow, notingSender().send));
+    expectAtMost(cost, { requests: 1, rcu: 2, wcu: 0 });
   });
 
   it('a read when it is sent on to the slow lane', async () => {

@@ -27,12 +27,16 @@ import type { DeliveryQueues } from '../../lib/webhooks/wake-ups.ts';
 import { openWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { clockAt, openService } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
+import { alarmsByHand } from './alarm.ts';
 
 /** When every office opens. */
 export const opening = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** An organization's webhooks and deliveries: by the very stores of the service, with a queue that can be read. */
 export type Office = ReturnType<typeof officeOf>;
+
+/** How many attempts of one slow webhook may run at the same time in an office. */
+export const slowAttempts = 3;
 
 /**
  * Opens a new table and returns what makes an organization in it, each with a clock of its own. The table's stream is
@@ -56,19 +60,24 @@ function officeOf(table: Table) {
   const allowed = allowedReceivers('127.0.0.1:*');
   const webhooks = openWebhooks({ store: webhookStore, deliveries: store, clock });
   const registration = openRegistration({ store: webhookStore, secrets, allowed, ulid });
+  const { alarm, set: alarms } = alarmsByHand();
   const deliveries = openDeliveries({
     store,
     webhooks: webhookStore,
     queues: queue.queues,
     secrets,
     ladder: readLadder(undefined),
+    slowAttempts,
     ulid,
     clock,
+    alarm,
   });
   const testDelivery = openTestDelivery({ store, webhooks: webhookStore, secrets, ulid, clock });
 
   const office = {
     organization,
+    /** What attempts have set to ring once they have lasted 2 s. */
+    alarms,
     table,
     clock,
     secrets,

@@ -1,8 +1,9 @@
 import { isIP, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Alarm } from '../../lib/webhooks/alarm.ts';
 import type { Resolve } from '../../lib/webhooks/lookup.ts';
 import { allowedReceivers, refuseUrl } from '../../lib/webhooks/receivers.ts';
-import { type Alarm, openSender } from '../../lib/webhooks/sender.ts';
+import { openSender } from '../../lib/webhooks/sender.ts';
 import { alarmsByHand } from './alarm.ts';
 import { stopDials } from './dials.ts';
 import { dangerousAddresses, publicAddresses, specialEnds } from './special-addresses.ts';

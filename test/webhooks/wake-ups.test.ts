@@ -103,7 +103,7 @@ describe('a wake-up', () => {
 
 describe('a wake-up for the lane of slow webhooks', () => {
   it.each([1, 2, 3, 4])('goes there at once and says so, at attempt %i', async (attempt) => {
-    const { sent, toSlowLane } = wakeUps();
+    const { sent, toSlowQueue } = wakeUps();
     const message: DeliveryMessage = {
       organization: 'org' as Organization,
       webhookId: 'wh_01K00000000000000000000000',
@@ -111,7 +111,7 @@ describe('a wake-up for the lane of slow webhooks', () => {
       attempt,
       dueAt: timestamp(now),
     };
-    await toSlowLane(message);
+    await toSlowQueue(message);
     expect(sent).toEqual([{ to: 'slowDeliveries', delaySeconds: 0, message: { ...message, slow: true } }]);
   });
 });

@@ -1,0 +1,101 @@
+import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import type { Polling } from '../../lib/contract/polling.ts';
+import { openQueue } from '../../lib/sqs/queue.ts';
+import type { DeliveryQueues } from '../../lib/webhooks/wake-ups.ts';
+import type { SimulatedTime } from './simulated-time.ts';
+
+type Name = keyof DeliveryQueues;
+
+/** Processes messages side by side in one container, as a function does with a batch. */
+export type Container = (message: DeliveryMessage) => Promise<unknown>;
+
+/** How long requests to AWS and the start of a container take, in milliseconds. */
+export const awsMs = { table: 5, send: 10, coldStart: 500 } as const;
+
+/** How many calls of a queue Lambda starts with, and how many more it makes each second (Lambda Developer Guide). */
+export const rampOfLambda = { calls: 5, perSecond: 5 };
+
+/**
+ * SQS and Lambda's event source mapping under simulated time: a call takes what can be received, up to the batch size,
+ * and lasts as long as the slowest of its messages; at most `concurrency` calls of a queue run at the same time, all in
+ * containers of one function. Messages are received in the order in which they become visible: no queue is fair.
+ *
+ * @param ramp how the concurrency of a queue grows while messages wait; absent: it is there at once
+ */
+export function simulateLambda(
+  time: SimulatedTime,
+  polling: Record<Name, Polling>,
+  createContainer: () => Container,
+  ramp?: typeof rampOfLambda,
+) {
+  const idle: Container[] = [];
+  const names = ['deliveries', 'slowDeliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;
+  const sources = Object.fromEntries(names.map((name) => [name, sourceOf(polling[name])])) as Record<
+    Name,
+    ReturnType<typeof sourceOf>
+  >;
+
+  async function call(batch: DeliveryMessage[]): Promise<void> {
+    let container = idle.pop();
+    if (!container) {
+      container = createContainer();
+      await time.sleep(awsMs.coldStart);
+    }
+    await Promise.all(batch.map(container));
+    idle.push(container);
+  }
+
+  function sourceOf({ batchSize, concurrency }: Polling) {
+    const visible: DeliveryMessage[] = [];
+    let running = 0;
+    let most = 0;
+    let pollers = ramp?.calls ?? concurrency;
+    let growing = false;
+
+    const grow = () => {
+      growing = visible.length > 0 && pollers < concurrency;
+      if (!growing || !ramp) return;
+      pollers += 1;
+      poll();
+      time.alarm(grow, 1_000 / ramp.perSecond);
+    };
+    const poll = () => {
+      while (visible.length > 0 && running < Math.min(pollers, concurrency)) {
+        running += 1;
+        most = Math.max(most, running);
+        void call(visible.splice(0, batchSize)).then(() => {
+          running -= 1;
+          poll();
+        });
+      }
+      if (ramp && !growing && visible.length > 0 && pollers < concurrency) {
+        growing = true;
+        time.alarm(grow, 1_000 / ramp.perSecond);
+      }
+    };
+    return {
+      /** The most calls that ran at the same time. */
+      most: () => most,
+      receive: (message: DeliveryMessage) => {
+        visible.push(message);
+        poll();
+      },
+    };
+  }
+
+  const queueOf = (name: Name) => {
+    const send = async ({ input: { Entries = [] } }: SendMessageBatchCommand) => {
+      await time.sleep(awsMs.send);
+      for (const { MessageBody = '', DelaySeconds = 0 } of Entries)
+        time.alarm(() => sources[name].receive(JSON.parse(MessageBody)), DelaySeconds * 1_000);
+      return {};
+    };
+    return openQueue<DeliveryMessage>({ send } as unknown as SQSClient, name);
+  };
+
+  return {
+    queues: Object.fromEntries(names.map((name) => [name, queueOf(name)])) as DeliveryQueues,
+    mostCalls: () => Object.fromEntries(names.map((name) => [name, sources[name].most()])) as Record<Name, number>,
+  };
+}

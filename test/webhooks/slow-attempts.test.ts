@@ -1,0 +1,207 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { timestamp } from '../../lib/contract/ids.ts';
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import { failed, notingSender, type Office, openOffices, slowAttempts } from './office.ts';
+
+const newOffice = await openOffices();
+let office: Office;
+
+beforeEach(() => {
+  office = newOffice();
+});
+
+const slowFailure = { ...failed, durationMs: 9_000 };
+
+/** The one message of a new event. */
+async function nextMessage(): Promise<DeliveryMessage> {
+  const [message] = await office.publish();
+  return message as DeliveryMessage;
+}
+
+/** Begins an attempt: it posts until it is let go. */
+async function beginAttempt(message: DeliveryMessage, outcome = {}) {
+  const posting = Promise.withResolvers<void>();
+  const { promise, resolve: letGo } = Promise.withResolvers<void>();
+  const { posts, send } = notingSender(outcome, () => {
+    posting.resolve();
+    return promise;
+  });
+  const ended = office.deliveries.attempt(message, send);
+  await Promise.race([posting.promise, ended]);
+  return { letGo, ended, posts };
+}
+
+/** What an attempt posts, and what it puts in which queue. */
+async function attempted(message: DeliveryMessage, outcome = {}) {
+  const before = office.queue.sent.length;
+  const { posts, send } = notingSender(outcome);
+  await office.deliveries.attempt(message, send);
+  return { posts: posts.length, sent: office.queue.sent.slice(before) };
+}
+
+const slowQueue = { posts: 0, sent: [{ to: 'slowDeliveries', message: { slow: true } }] };
+
+describe('an attempt', () => {
+  it('that lasts 2 s marks its webhook as slow before it ends', async () => {
+    const [first, second] = [await office.message(), await nextMessage()];
+    const { letGo, ended } = await beginAttempt(first, slowFailure);
+    expect(office.alarms).toMatchObject([{ afterMs: 2_000, stopped: false }]);
+    office.alarms[0]?.ring();
+    await expect
+      .poll(async () => (await office.webhookStore.target(office.organization, first.webhookId))?.slow)
+      .toBe(true);
+    expect(await attempted(second)).toMatchObject(slowQueue);
+    letGo();
+    await ended;
+  });
+
+  it('that ends sooner does not', async () => {
+    await attempted(await office.message());
+    expect(office.alarms).toMatchObject([{ stopped: true }]);
+    expect(await attempted(await nextMessage())).toMatchObject({ posts: 1, sent: [] });
+  });
+
+  it('that lasts 2 s is recorded though its webhook is deleted meanwhile', async () => {
+    const message = await office.message();
+    const { letGo, ended } = await beginAttempt(message, slowFailure);
+    await office.webhooks.delete(office.organization, message.webhookId);
+    office.alarms[0]?.ring();
+    letGo();
+    await ended;
+    expect(await office.webhookStore.target(office.organization, message.webhookId)).toBeUndefined();
+    expect(await office.delivery(message)).toMatchObject({ state: 'retrying' });
+  });
+
+  it.each([
+    ['a failure after 9 s', slowFailure],
+    ['a success after 2 s', { durationMs: 2_000 }],
+  ])('leaves its webhook slow: %s', async (_, outcome) => {
+    await attempted(await office.message(), outcome);
+    office.clock.now += 1_000;
+    expect(await attempted(await nextMessage())).toMatchObject(slowQueue);
+  });
+});
+
+describe('more than five attempts of one webhook in a container', () => {
+  /** A webhook with five attempts that run, and two more that were asked for. */
+  async function sevenAttempts(outcome = {}) {
+    const messages = [await office.message()];
+    while (messages.length < 7) messages.push(await nextMessage());
+    const running = await Promise.all(messages.slice(0, 5).map((message) => beginAttempt(message, outcome)));
+    const { posts, send } = notingSender();
+    const before = office.queue.sent.length;
+    const waiting = Promise.all(messages.slice(5).map((message) => office.deliveries.attempt(message, send)));
+    const endAll = async () => {
+      for (const { letGo } of running) letGo();
+      await Promise.all(running.map(({ ended }) => ended));
+    };
+    return { posts, waiting, endAll, sent: () => office.queue.sent.slice(before) };
+  }
+
+  it('are made one after the other where the receiver is quick', async () => {
+    const { posts, waiting, endAll, sent } = await sevenAttempts();
+    await endAll();
+    await waiting;
+    expect(posts).toHaveLength(2);
+    expect(sent()).toEqual([]);
+  });
+
+  it('go to the queue of slow webhooks as soon as one of them has lasted 2 s', async () => {
+    const { posts, waiting, endAll, sent } = await sevenAttempts(slowFailure);
+    office.alarms[0]?.ring();
+    await waiting;
+    expect(posts).toEqual([]);
+    expect(sent()).toMatchObject(Array(2).fill({ to: 'slowDeliveries', message: { slow: true }, delaySeconds: 0 }));
+    await endAll();
+  });
+});
+
+describe('attempts from the queue of slow webhooks', () => {
+  /** A webhook of which so many attempts as may run at the same time do, and the message of one more. */
+  async function busyWebhook() {
+    const messages = [await office.message()];
+    while (messages.length <= slowAttempts) messages.push(await nextMessage());
+    const slow = messages.map((message) => ({ ...message, slow: true }) as const);
+    const running = [];
+    for (const message of slow.slice(0, -1)) running.push(await beginAttempt(message, slowFailure));
+    return { running, message: slow.at(-1) as DeliveryMessage };
+  }
+
+  it('are limited for each webhook; one more is sent again after 1 s and is no attempt', async () => {
+    const { running, message } = await busyWebhook();
+    expect(running.flatMap(({ posts }) => posts)).toHaveLength(slowAttempts);
+    const before = await office.dump();
+    const sent = [{ to: 'slowDeliveries', message, delaySeconds: 1 }];
+    expect(await attempted(message)).toEqual({ posts: 0, sent });
+    expect(await office.dump()).toEqual(before);
+    for (const { letGo } of running) letGo();
+    await Promise.all(running.map(({ ended }) => ended));
+  });
+
+  it.each([
+    [8_000, 2],
+    [60_000, 15],
+    [3_600_000, 900],
+    [86_400_000, 900],
+  ])('that have waited for %i ms are sent again after %i s', async (waitedMs, delaySeconds) => {
+    const { running, message } = await busyWebhook();
+    const now = timestamp(office.clock());
+    office.clock.now += waitedMs;
+    const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
+    // Those that run have lost theirs, by their time or not.
+    for (let number = 0; number < slowAttempts; number++)
+      await office.webhookStore.leaseSlowAttempt(office.organization, message.webhookId, { ...lease, number });
+    expect(await attempted({ ...message, dueAt: now })).toMatchObject({ posts: 0, sent: [{ delaySeconds }] });
+    for (const { letGo } of running) letGo();
+    await Promise.allSettled(running.map(({ ended }) => ended));
+  });
+
+  it('are made again as soon as one ends', async () => {
+    const { running, message } = await busyWebhook();
+    const [first, ...others] = running;
+    office.clock.now += 9_000;
+    first?.letGo();
+    await first?.ended;
+    expect(await attempted(message, slowFailure)).toMatchObject({ posts: 1 });
+    for (const { letGo } of others) letGo();
+    await Promise.all(others.map(({ ended }) => ended));
+  });
+
+  it('are made again 20 s after workers were lost with all that the webhook may have', async () => {
+    const { message } = await busyWebhook();
+    office.clock.now += 19_999;
+    expect(await attempted(message)).toMatchObject({ posts: 0 });
+    office.clock.now += 1;
+    expect(await attempted(message)).toMatchObject({ posts: 1 });
+  });
+
+  it('that another worker was sooner than are sent again when this worker’s claim has expired', async () => {
+    const message = { ...(await office.message()), slow: true } as const;
+    const { organization, webhookId } = message;
+    const { target } = office.webhookStore;
+    // Between its look at the webhook and its lease, others take all.
+    office.webhookStore.target = async (...given) => {
+      const seen = await target(...given);
+      const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
+      for (let number = 0; number < slowAttempts; number++)
+        await office.webhookStore.leaseSlowAttempt(organization, webhookId, { ...lease, number });
+      return seen;
+    };
+    expect(await attempted(message)).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries', delaySeconds: 20 }] });
+    office.webhookStore.target = target;
+    office.clock.now += 20_000;
+    expect(await attempted(message)).toMatchObject({ posts: 1 });
+    expect(await office.history(webhookId)).toHaveLength(1);
+  });
+
+  it('of one webhook do not limit those of another', async () => {
+    const { running } = await busyWebhook();
+    const other = newOffice();
+    const message = { ...(await other.message()), slow: true } as const;
+    const { posts, send } = notingSender();
+    await other.deliveries.attempt(message, send);
+    expect(posts).toHaveLength(1);
+    for (const { letGo } of running) letGo();
+    await Promise.all(running.map(({ ended }) => ended));
+  });
+});
