@@ -7,7 +7,7 @@ import { notingSender, type Office, opening, openOffices } from './office.ts';
 const secondMs = 1_000;
 const target = vi.fn(async (_: unknown, id: string): Promise<Target | undefined> => {
   if (id.startsWith('deleted')) return undefined;
-  return { url: 'https://example.com', slow: id.startsWith('slow') };
+  return { url: 'https://example.com', slow: id.startsWith('slow'), slowLeases: {} };
 });
 beforeEach(() => void target.mockClear());
 

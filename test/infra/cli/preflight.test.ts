@@ -145,7 +145,7 @@ describe('the quota of Lambda', () => {
 
   it.each([
     ['that a stack expects', quota(1000), {}],
-    ['that leaves room beside the pipeline', quota(700), {}],
+    ['that leaves room beside the pipeline', quota(800), {}],
     ['that the settings name', quota(50), { lambdaConcurrency: 50 }],
   ])('%s is fine', async (_, answer, content) => {
     expect((await find(answer, content)).state).toBe('ok');
