@@ -75,6 +75,12 @@ export function takeLock(organization: Organization, read: GraphLock): Write {
   };
 }
 
+/**
+ * So many dependents are detached in one transaction: with a deletion's own edges and rows it has under 100 items, and
+ * with the longest texts under 4 MB.
+ */
+export const detachLimit = 35;
+
 /** Takes a task that is deleted out of the `dependsOn` of a dependent, which must still be what was read. */
 export function detach(organization: Organization, dependent: StoredTask, id: string, updatedAt: string): Write {
   const { names, values } = asRead(dependent);

@@ -4,12 +4,9 @@ import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import type { TaskPurge } from './purge-items.ts';
 import { getItem, getItems } from './reads.ts';
-import { detach } from './task-edges.ts';
+import { detach, detachLimit } from './task-edges.ts';
 import { taskFrom } from './task-items.ts';
 import { transact, untilFresh } from './transact.ts';
-
-/** So many dependents are detached side by side. */
-const detachedAtOnce = 25;
 
 /**
  * Takes a deleted task out of the `dependsOn` of its dependents, then deletes its purge. It may be repeated, and done by
@@ -23,8 +20,8 @@ export async function purgeTask(table: Table, { organization, taskId }: TaskPurg
   const purge = await getItem(table, Key);
   if (!purge) return;
   const dependents = [...(purge.dependents as Set<string>)];
-  for (let at = 0; at < dependents.length; at += detachedAtOnce)
-    await detachAll(table, organization, dependents.slice(at, at + detachedAtOnce), taskId, updatedAt);
+  for (let at = 0; at < dependents.length; at += detachLimit)
+    await detachAll(table, organization, dependents.slice(at, at + detachLimit), taskId, updatedAt);
   await transact(table, [{ Delete: { Key } }]);
 }
 
@@ -38,10 +35,10 @@ async function detachAll(
   const dependentKeys = dependents.map((id) => keys.task(organization, ulidOf(id)));
   await untilFresh(table, async () => {
     const naming = (await getItems(table, dependentKeys)).map(taskFrom).filter((one) => one.dependsOn.includes(taskId));
-    const tried = await Promise.allSettled(
-      naming.map((dependent) => transact(table, [detach(organization, dependent, taskId, updatedAt)])),
-    );
-    const failed = tried.find((one) => one.status === 'rejected');
-    if (failed) throw failed.reason;
+    if (naming.length > 0)
+      await transact(
+        table,
+        naming.map((dependent) => detach(organization, dependent, taskId, updatedAt)),
+      );
   });
 }

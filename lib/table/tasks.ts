@@ -9,14 +9,21 @@ import { keys } from './keys.ts';
 import { listingWrites, readPage } from './listing.ts';
 import { type TaskPurge, taskPurgeWrite } from './purge-items.ts';
 import { getItem, getItems } from './reads.ts';
-import { addEdge, asRead, detach, type GraphLock, removeEdge, stale, takeLock, unknownTask } from './task-edges.ts';
+import {
+  addEdge,
+  asRead,
+  detach,
+  detachLimit,
+  type GraphLock,
+  removeEdge,
+  stale,
+  takeLock,
+  unknownTask,
+} from './task-edges.ts';
 import { cellsOf, matches, type StoredTask, type TaskFilter, taskFrom, taskItem, taskStanding } from './task-items.ts';
 import { purgeTask } from './task-removal.ts';
 import { traced } from './trace.ts';
 import { merged, Stale, transact, type Write } from './transact.ts';
-
-/** So many dependents are detached in the transaction of a deletion, which has under 100 items with edges and rows. */
-export const detachLimit = 35;
 
 /** The tasks of organizations. Each method is one step; `lib/tasks` decides what to do with what it reads. */
 export function openTaskStore(table: Table) {

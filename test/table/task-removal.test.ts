@@ -4,8 +4,9 @@ import { timestamp } from '../../lib/contract/ids.ts';
 import { graceMs } from '../../lib/table/due.ts';
 import { openPurgeStore } from '../../lib/table/purges.ts';
 import { recount } from '../../lib/table/recount.ts';
+import { detachLimit } from '../../lib/table/task-edges.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
-import { detachLimit, openTaskStore } from '../../lib/table/tasks.ts';
+import { openTaskStore } from '../../lib/table/tasks.ts';
 import { openTasks } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { agents, always, type Board, openBoard, refusalOf } from './board.ts';
@@ -104,10 +105,10 @@ async function expectGone(board: Crowded): Promise<void> {
 }
 
 /**
- * The requests of a deletion, counted from 0: the task is read, then its dependents; 2 deletes it; the purge is read, the
- * first 25 dependents are read and detached, then the others; 46 deletes the purge.
+ * The requests of a deletion, counted from 0: the task is read, then its dependents; 2 deletes it; the purge is read, 35
+ * dependents are read and detached, then the others; 8 deletes the purge.
  */
-const steps = { deletes: 2, between: [0, 1, 2, 3, 20], kills: [2, 3, 4, 5, 20, 30, 46] };
+const steps = { deletes: 2, between: [0, 1, 2, 3, 5, 7, 8], kills: [2, 3, 4, 5, 6, 7, 8] };
 
 describe('a deletion of a task with more done dependents than one transaction detaches', () => {
   it('takes the task out of all of them, and leaves no purge', async () => {

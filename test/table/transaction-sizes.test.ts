@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
+import { detachLimit } from '../../lib/table/task-edges.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
-import { detachLimit } from '../../lib/table/tasks.ts';
 import { transactionLimit } from '../../lib/table/transact.ts';
 import { agents, always, type Board, openBoard } from './board.ts';
 import { meter } from './capacity.ts';
