@@ -11,6 +11,7 @@ import { openDeliveryStore } from '../../lib/table/deliveries.ts';
 import { type Delivery, deliveryKey } from '../../lib/table/delivery-items.ts';
 import { type Overdue, sweep } from '../../lib/table/due.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
+import { heartbeatAge, writeHeartbeat } from '../../lib/table/heartbeat.ts';
 import { openIdempotency } from '../../lib/table/idempotency.ts';
 import { openImprovementStore } from '../../lib/table/improvements.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -164,13 +165,13 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       };
       const sent: unknown[] = [];
       return async () => {
-        const { woken } = await sweep({ ...purges, due }, { until: clock(), now: clock() }, async (moved) => {
+        const swept = await sweep({ ...purges, due }, { until: clock(), now: clock() }, async (moved) => {
           sent.push(...moved);
         });
-        return [woken, sent.length];
+        return [swept, sent.length];
       };
     },
-    [1, 1],
+    [{ woken: 1, unfinished: false }, 1],
   ],
   [
     'a request that is noted as under way is this one',
@@ -236,6 +237,22 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       };
     },
     {},
+  ],
+  [
+    'a default model that is moved is moved',
+    async () => {
+      await settings.setDefaultModel(organization, 'm');
+      return () => settings.moveDefaultModel(organization, { from: 'm', to: 'n' });
+    },
+    true,
+  ],
+  [
+    'a heartbeat is written',
+    async () => async () => {
+      await writeHeartbeat(lossy, clock());
+      return heartbeatAge((await getItem(table, keys.heartbeat())) ?? {}, clock());
+    },
+    0,
   ],
   [
     'a token that is revoked is revoked',
