@@ -38,7 +38,7 @@ export type NewAgent = {
   /** What the agent is for. */
   description?: string;
   category: AgentCategory;
-  /** Id of the LLM, as Amazon Bedrock knows it; the organization's default if unset. */
+  /** Id of the LLM, as Amazon Bedrock knows it; the organization's default if unset. A deployment may allow only some models. */
   model?: string;
   /** What the agent is to do, and how. Self-improvement rewrites it. */
   systemPrompt?: string;
@@ -56,7 +56,7 @@ export type AgentPatch = {
   /** What the agent is for. */
   description?: string | null;
   category?: AgentCategory;
-  /** Id of the LLM, as Amazon Bedrock knows it; the organization's default if unset. */
+  /** Id of the LLM, as Amazon Bedrock knows it; the organization's default if unset. A deployment may allow only some models. */
   model?: string | null;
   /** What the agent is to do, and how. Self-improvement rewrites it. */
   systemPrompt?: string | null;

@@ -19,7 +19,7 @@ const description = described(text(0, 10_000), 'What the agent is for.');
 /** A model as Bedrock knows it: an id or an inference profile. */
 export const ModelName = described(
   text(1, 256),
-  "Id of the LLM, as Amazon Bedrock knows it; the organization's default if unset.",
+  "Id of the LLM, as Amazon Bedrock knows it; the organization's default if unset. A deployment may allow only some models.",
 );
 const systemPrompt = described(text(0, 50_000), 'What the agent is to do, and how. Self-improvement rewrites it.');
 const soul = described(
