@@ -59,7 +59,7 @@ const writePausesMs = [500, 1_000, 2_000, 4_000];
 
 /**
  * After throttling an execution waits without a worker: at first up to 15 s, then up to 30 s, and at least half of
- * that. With the 5 s of a worker's patience it occupies a place for a quarter of the time at most.
+ * that. With the 5 s of a worker's patience it occupies a worker for a quarter of the time at most, after the first wait.
  */
 const firstWaitMs = 15_000;
 const longestWaitMs = 30_000;
