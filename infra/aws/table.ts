@@ -57,7 +57,7 @@ export class ServiceTable extends TableV2 {
         },
       ],
     });
-    this.inUse = restoredStream ? restored(this, restoredStream) : this;
+    this.inUse = restoredStream ? existing(scope, restoredStream) : this;
   }
 
   /** Lets a function read items and ranges of the table. */
@@ -93,10 +93,13 @@ export class ServiceTable extends TableV2 {
   }
 }
 
-/** Returns the existing table that a stream belongs to. */
-function restored(scope: Construct, tableStreamArn: string): ITable {
+/**
+ * Returns the existing table that a stream belongs to. Its id is the one that the stack's own table had before 22 November
+ * 2026: the id of the stream's event source mapping is made of it, and Lambda refuses a second mapping of the same stream.
+ */
+function existing(scope: Construct, tableStreamArn: string): ITable {
   const tableArn = tableStreamArn.replace(/\/stream\/.*$/, '');
-  return TableV2.fromTableAttributes(scope, 'Restored', { tableArn, tableStreamArn });
+  return TableV2.fromTableAttributes(scope, 'Table', { tableArn, tableStreamArn });
 }
 
 /**

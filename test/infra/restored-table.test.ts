@@ -27,6 +27,17 @@ it('keeps its own table, protected as ever, for the way back', () => {
   });
 });
 
+it('reads the stream of an upgraded stack’s table by the mapping that it had: Lambda refuses a second one', () => {
+  const upgraded = Template.fromStack(stackOf(undefined, { restoredStream }, 'small'));
+  const mappings = upgraded.findResources('AWS::Lambda::EventSourceMapping', {
+    Properties: { EventSourceArn: restoredStream },
+  });
+  // As the last version whose own table was no global table synthesized it.
+  expect(Object.keys(mappings)).toEqual([
+    'PipelinePublishEventsDynamoDBEventSourceCrewboardsmallTable99B40E440BDB442D',
+  ]);
+});
+
 it('takes for a stream only what is one', () => {
   for (const wrong of ['crewboard-restored', restoredStream.split('/stream')[0]])
     expect(() => stackOf(undefined, { restoredStream: wrong })).toThrow(
