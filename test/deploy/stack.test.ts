@@ -11,6 +11,7 @@ import { tellOfLeastPrivilege } from './least-privilege.ts';
 import { leftovers } from './leftovers.ts';
 import { errorsOf } from './lint.ts';
 import { tellOfRefusals } from './refusals.ts';
+import { tellOfRights } from './rights.ts';
 import { tellOfAnUpdate } from './update.ts';
 import { tellOfWebhooks } from './webhooks.ts';
 
@@ -38,6 +39,10 @@ describe('the template', () => {
     );
     expect(await errorsOf(broken)).toContain('E3002');
   }, 60_000);
+});
+
+describe('the policy of docs/rights/cloudformation.json', () => {
+  tellOfRights();
 });
 
 describe('a team with an empty account', () => {

@@ -1,16 +1,35 @@
 import { expect, it } from 'vitest';
+import { isProtected } from '../../infra/cli/stack-policy.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { standardProfileIn } from '../../lib/contract/models.ts';
+import { run } from '../journeys/deployment.ts';
 import { startReceiver } from '../journeys/receiver.ts';
 import { createTask, moveTask, register } from '../journeys/stories.ts';
 import { execute, hire } from './agents.ts';
-import { deploy, openDeployed } from './deployed.ts';
+import { deploy, openDeployed, stack } from './deployed.ts';
 import { arrivesWithinMs } from './webhooks.ts';
 
 const newerModel = 'maker.newer-model-v1:0';
 
 /** A deployment over the one that is there, with a setting changed. */
 export function tellOfAnUpdate(): void {
+  it('is refused where it would run the stack on another table', async () => {
+    const restoredStream = 'arn:aws:dynamodb:us-east-1:000000000000:table/other/stream/2026-01-01T00:00:00.000';
+    await expect(deploy({ restoredStream })).rejects.toThrow(
+      /CrewboardEphemeral uses the table \S+; this deploy would replace it by other\./,
+    );
+  }, 60_000);
+
+  it('can be held by a stack policy to the table and the key, which the emulator stores but does not enforce', async () => {
+    expect(await isProtected(stack)).toBe(false);
+    const { code, stderr } = await run(
+      ['infra/cli/main.ts', 'protect', '--stack', stack],
+      process.env as Record<string, string>,
+    );
+    expect([code, stderr]).toEqual([0, '']);
+    expect(await isProtected(stack)).toBe(true);
+  }, 60_000);
+
   it('changes what is set, and keeps the data, the tokens and the secrets', async () => {
     const deployed = await openDeployed('lasting');
     const { api } = deployed;
