@@ -8,7 +8,7 @@ export const everything = {
     disableExecuteApiEndpoint: true,
   },
   canary: 'Canary10Percent15Minutes',
-  reservedConcurrency: { deliverWebhook: 500, createTask: 20 },
+  reservedConcurrency: { deliverWebhook: 700, createTask: 20 },
   openTelemetry: {
     layer: 'arn:aws:lambda:eu-central-1:615299751070:layer:AWSOpenTelemetryDistroJs:10',
     variables: { OTEL_TRACES_SAMPLER: 'traceidratio' },

@@ -135,13 +135,13 @@ describe('reserved concurrency', () => {
     )
       .map(({ Properties }) => Properties.ReservedConcurrentExecutions)
       .filter((one) => one !== undefined);
-    expect(reserved.sort()).toEqual([20, 500]);
+    expect(reserved.sort()).toEqual([20, 700]);
     expect(functionOf('CreateTask')).toMatchObject({ ReservedConcurrentExecutions: 20 });
-    expect(functionOf('DeliverWebhook')).toMatchObject({ ReservedConcurrentExecutions: 500 });
+    expect(functionOf('DeliverWebhook')).toMatchObject({ ReservedConcurrentExecutions: 700 });
   });
 
   it.each([
-    [{ reservedConcurrency: { deliverWebhook: 469 } }, /deliverWebhook must be at least 470/],
+    [{ reservedConcurrency: { deliverWebhook: 639 } }, /deliverWebhook must be at least 640/],
     [{ reservedConcurrency: { sweepOverdue: 1, createTask: 900 } }, /at most 900 in all, not 901/],
     [{ reservedConcurrency: { createTask: 1 }, lambdaConcurrency: 10 }, /at most 0 in all, not 1/],
     [{ reservedConcurrency: { createTsk: 1 } }, /did you mean createTask/],
