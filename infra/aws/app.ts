@@ -21,7 +21,7 @@ async function settingsOfDeploy(): Promise<StackSettings> {
     // The CDK always sets the region that it deploys to, and the account if its shell has AWS credentials, as it must for
     // a deploy. Without them nothing is deployed.
     const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
-    if (account) {
+    if (account && region) {
       process.env.AWS_REGION = region;
       await refuseOtherData(read);
     }
