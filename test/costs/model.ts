@@ -89,6 +89,7 @@ export function countsOf(step: Step, together = 1): Counts {
     key: 0,
     logGigabyte: usage.logBytes + (by === 'request' ? accessBytes : 0),
     alarmMetric: 0,
+    customMetric: 0,
   };
   return mapCounts((name) => once[name] * times);
 }

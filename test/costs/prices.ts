@@ -95,6 +95,14 @@ export const prices = {
     free: 10,
     seen: { on: 'aws.amazon.com/cloudwatch/pricing (the free ones)', of: 'AWS; the price itself not verified' },
   },
+  customMetric: {
+    what: 'CloudWatch, metrics of one’s own',
+    dollars: 0.3,
+    per: 'metric and month',
+    units: 1,
+    free: 10,
+    seen: { on: 'aws.amazon.com/cloudwatch/pricing (the free ones)', of: 'AWS; the price itself not verified' },
+  },
 } as const satisfies Record<string, Price>;
 
 /** The name of a price. */

@@ -2,8 +2,8 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../infra/aws/service-function.ts';
 import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
-import { routes } from '../../lib/contract/endpoints.ts';
-import { metricUnits } from '../../lib/contract/metrics.ts';
+import { fileNameOf, routes } from '../../lib/contract/endpoints.ts';
+import { type MetricName, metricUnits } from '../../lib/contract/metrics.ts';
 import { accessLine } from '../costs/log-lines.ts';
 import { assumptions } from '../costs/model.ts';
 import { standing } from '../costs/stories.ts';
@@ -34,7 +34,7 @@ type MappingProperties = {
 type QueueProperties = { RedrivePolicy?: { deadLetterTargetArn: { 'Fn::GetAtt': [string, 'Arn'] } } };
 type StageProperties = { AccessLogSettings: { Format: string } };
 
-const { template, resources, functionOf } = synthesized();
+const { template, resources, logicalId, functionOf } = synthesized();
 const alarms = Object.values(resources<AlarmProperties>('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
 
 const alarmOf = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `Crewboard ${name}`);
@@ -49,8 +49,13 @@ const givenUpTo = new Set(
 const names = [
   'api-errors',
   'api-latency',
+  'throttled-requests',
+  'heartbeat',
   'stream-age',
-  'oldest-message',
+  'late-deliveries',
+  'late-slow-deliveries',
+  'late-executions',
+  ...Object.keys(consumers).map((name) => `${fileNameOf(name)}-fails`),
   'dead-letters',
   'lost-executions',
   'delivery-success',
@@ -58,20 +63,82 @@ const names = [
   'unauthorized-burst',
 ];
 
+/** Those whose metric is written each minute: there silence is a fault. */
+const always = ['heartbeat', 'late-deliveries', 'late-executions'];
+
 describe('the alarms', () => {
-  it('are ten at most, one for each thing that hurts somebody', () => {
+  it('are one for each thing that hurts somebody', () => {
     expect(alarms.map(({ AlarmName }) => AlarmName).sort()).toEqual(names.map((name) => `Crewboard ${name}`).sort());
-    expect(alarms.length).toBeLessThanOrEqual(10);
   });
 
   it.each(alarms)('$AlarmName says whom it hurts, and where it is told what to do', (alarm) => {
     const { AlarmName, AlarmDescription } = alarm;
-    expect(AlarmDescription).toMatch(/^(Callers|Receivers|Users|Something|Perhaps everybody)/);
+    expect(AlarmDescription).toMatch(/^(Callers|Receivers|Users|Organizations|Something|Everybody|Perhaps everybody)/);
     expect(AlarmDescription).toContain(`docs/runbook.md#${AlarmName.replace('Crewboard ', '')}`);
   });
 
-  it.each(alarms)('$AlarmName is quiet where there is nothing to count', ({ TreatMissingData }) => {
-    expect(TreatMissingData).toBe('notBreaching');
+  it.each(names.filter((name) => !always.includes(name)))('%s is quiet where there is nothing to count', (name) => {
+    expect(alarmOf(name)?.TreatMissingData).toBe('notBreaching');
+  });
+
+  it.each(always)('%s is raised where nothing arrives, in two of three periods', (name) => {
+    expect(alarmOf(name)).toMatchObject({
+      TreatMissingData: 'breaching',
+      Statistic: 'Maximum',
+      ComparisonOperator: 'GreaterThanThreshold',
+      DatapointsToAlarm: 2,
+      EvaluationPeriods: 3,
+      Period: 300,
+    });
+  });
+
+  it('have a schedule that writes each of these metrics at least once a minute', () => {
+    const calls = consumers.sweepOverdue.sources.filter(({ everySeconds }) => everySeconds <= 60);
+    expect(calls.map(({ job }) => job)).toEqual(expect.arrayContaining(['heartbeat', 'deliveries', 'executions']));
+  });
+
+  it.each([
+    ['late-deliveries', 'DeliveriesLate', 300],
+    ['late-slow-deliveries', 'SlowDeliveriesLate', 1_800],
+    ['late-executions', 'ExecutionsLate', 300],
+    ['heartbeat', 'HeartbeatAge', 300],
+  ])('%s looks at the longest of %s, over %d s', (name, metric, seconds) => {
+    expect(alarmOf(name)).toMatchObject({ MetricName: metric, Statistic: 'Maximum', Threshold: seconds });
+    expect(metricUnits[metric as MetricName]).toBe('Seconds');
+  });
+
+  it('look at no age of a queue, which counts from sending, and counts messages that a worker has', () => {
+    expect(JSON.stringify(alarms)).not.toContain('ApproximateAgeOfOldestMessage');
+  });
+
+  describe.each(Object.keys(consumers))('of the function %s', (consumer) => {
+    const alarm = alarmOf(`${fileNameOf(consumer)}-fails`);
+    const [{ Expression: formula = '' } = {}, ...metrics] = alarm?.Metrics ?? [];
+
+    it('count its errors and its throttles', () => {
+      const FunctionName = { Ref: logicalId(constructIdOf(consumer)) };
+      const Dimensions = [{ Name: 'FunctionName', Value: FunctionName }];
+      expect(metrics.map(({ Id, MetricStat }) => [Id, MetricStat?.Stat, MetricStat?.Metric]).sort()).toEqual([
+        ['errors', 'Sum', { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions }],
+        ['throttles', 'Sum', { Namespace: 'AWS/Lambda', MetricName: 'Throttles', Dimensions }],
+      ]);
+    });
+
+    it.each([
+      { errors: 0, throttles: 0, raises: false },
+      { errors: 1, throttles: 0, raises: true },
+      // A function that is only throttled has no errors, which are missing then.
+      { errors: undefined, throttles: 1, raises: true },
+      { errors: undefined, throttles: undefined, raises: false },
+    ])('are raised at $errors errors and $throttles throttles: $raises', ({ errors, throttles, raises }) => {
+      const FILL = (value: number | undefined, missing: number) => value ?? missing;
+      const count = new Function('errors', 'throttles', 'FILL', `return ${formula}`)(errors, throttles, FILL);
+      expect(count > (alarm?.Threshold ?? 0)).toBe(raises);
+    });
+
+    it('need a failure in each of three periods, for a single one is made good by another call', () => {
+      expect(alarm).toMatchObject({ DatapointsToAlarm: 3, EvaluationPeriods: 3 });
+    });
   });
 
   it('count every dead letter in the one queue of them', () => {
@@ -138,8 +205,12 @@ describe('the alarms', () => {
     const own = alarms.filter(({ Namespace, Dimensions }) => Namespace === 'Crewboard' && Dimensions);
     expect(own.map(({ MetricName }) => MetricName).sort()).toEqual([
       'AttemptsDelivered',
+      'DeliveriesLate',
+      'ExecutionsLate',
       'ExecutionsLost',
+      'HeartbeatAge',
       'ModelThrottles',
+      'SlowDeliveriesLate',
     ]);
     for (const { MetricName, Dimensions } of own) {
       expect(Object.keys(metricUnits)).toContain(MetricName);
@@ -200,7 +271,14 @@ describe('the dashboard', () => {
 });
 
 describe('the log of the API', () => {
-  it('is where requests without a good token are counted', () => {
-    template.hasResourceProperties('AWS::Logs::MetricFilter', { FilterPattern: '{ $.status = "401" }' });
+  it.each([
+    ['401', 'CrewboardUnauthorized', 'unauthorized-burst'],
+    ['429', 'CrewboardThrottled', 'throttled-requests'],
+  ])('is where requests that were answered %s are counted, as %s, for %s', (status, metric, alarm) => {
+    template.hasResourceProperties('AWS::Logs::MetricFilter', {
+      FilterPattern: `{ $.status = "${status}" }`,
+      MetricTransformations: [Match.objectLike({ MetricName: metric, MetricNamespace: 'Crewboard', MetricValue: '1' })],
+    });
+    expect(alarmOf(alarm)).toMatchObject({ MetricName: metric, Namespace: 'Crewboard', Statistic: 'Sum' });
   });
 });
