@@ -66,18 +66,20 @@ def call(
         headers["If-Match"] = if_match
     sent = None if body is None else json.dumps(body).encode()
     request = Request(URL + path, data=sent, headers=headers, method=method)
-    for wait in (1, 2, 4, None) if method in ("GET", "POST") else (None,):
+    repeatable = method in ("GET", "POST")
+    passing = (429, 503) if repeatable else (429,)  # for 429 nothing was changed
+    for wait in (1, 2, 4, None):
         try:
             with urlopen(request, timeout=60) as response:
                 answer = json.load(response)
                 replayed = "Idempotency-Replayed" in response.headers
                 return Answer(answer.get("data"), answer.get("pagination"), response.headers["ETag"], replayed)
         except HTTPError as error:  # an answer, but a refusal
-            if error.code not in (429, 503) or wait is None:
+            if error.code not in passing or wait is None:
                 raise CrewboardError(error.code, refusal(error)) from None
             wait = int(error.headers.get("Retry-After", wait))
         except (URLError, TimeoutError, ConnectionError):  # no answer
-            if wait is None:
+            if wait is None or not repeatable:
                 raise
         time.sleep(wait)
     raise AssertionError("the last try answers or raises")

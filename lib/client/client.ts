@@ -77,8 +77,8 @@ type AnyRequest = {
 
 /**
  * Opens a client. Reads, and POSTs under their Idempotency-Key (which it makes where the caller gives none), are tried
- * again when no answer comes, and after a while where the service asks for that (429, 503, and 409 for what is still
- * under way); a PATCH or a DELETE is made once.
+ * again when no answer comes, and after a while where the service asks for that (503, and 409 for what is still under
+ * way). Any request is made again after 429, for which nothing was changed; else a PATCH or a DELETE is made once.
  *
  * @example
  * const crewboard = openClient({ url: 'http://127.0.0.1:3000', token });
@@ -123,12 +123,12 @@ async function call(options: ClientOptions, name: Operation, request: AnyRequest
   const { method } = operations[name];
   const repeatable = method === 'GET' || method === 'POST';
   const [target, init] = prepare(options, name, request);
-  for (let left = repeatable ? Math.max(tries, 1) - 1 : 0; ; left--) {
+  for (let left = Math.max(tries, 1) - 1; ; left--) {
     const answer = await fetch(target, init).catch((error: unknown) => {
-      if (left === 0 || request.signal?.aborted) throw error;
+      if (left === 0 || !repeatable || request.signal?.aborted) throw error;
       return undefined;
     });
-    if (answer && (left === 0 || !asksToWait(answer))) return read(answer);
+    if (answer && (left === 0 || !asksToWait(answer, repeatable))) return read(answer);
     // What is not read to its end keeps its connection from the next try.
     await answer?.body?.cancel();
     // A second, then two, then four, each a little longer or shorter; or what the service says.
@@ -137,9 +137,9 @@ async function call(options: ClientOptions, name: Operation, request: AnyRequest
   }
 }
 
-/** The service is busy, or is carrying out this very request for a try before. */
-function asksToWait({ status, headers }: Response): boolean {
-  return status === 429 || status === 503 || headers.has('Retry-After');
+/** The service has taken too many requests, is busy, or is carrying out this very request for a try before. */
+function asksToWait({ status, headers }: Response, repeatable: boolean): boolean {
+  return status === 429 || (repeatable && (status === 503 || headers.has('Retry-After')));
 }
 
 function prepare({ url, token }: ClientOptions, name: Operation, request: AnyRequest): [URL, RequestInit] {

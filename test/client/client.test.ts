@@ -191,6 +191,19 @@ describe('a request that fails', () => {
     expect(sent).toHaveLength(1);
   });
 
+  it.each(['updateTask', 'deleteTask'] as const)('is made again after 429, whatever it was: %s', async (name) => {
+    const limited = refused(429, 'rate_limited', { 'Retry-After': '3' });
+    const { client, sent, waits } = clientOf(limited, success({}));
+    await client[name]({ params: { id: 'tk_1' } });
+    expect([sent.length, waits]).toEqual([2, [3000]]);
+  });
+
+  it.each(['updateTask', 'deleteTask'] as const)('is not made again after 503: %s', async (name) => {
+    const { client, sent } = clientOf(refused(503, 'unavailable', { 'Retry-After': '1' }));
+    await expect(client[name]({ params: { id: 'tk_1' } })).rejects.toMatchObject({ code: 'unavailable' });
+    expect(sent).toHaveLength(1);
+  });
+
   it('is not made again once its caller has ended it', async () => {
     const { client, sent } = clientOf(networkFault());
     const signal = AbortSignal.abort(new Error('enough'));
