@@ -5,14 +5,17 @@ import { constructIdOf, type Surroundings } from './service-function.ts';
 import { FunctionRole } from './service-role.ts';
 
 /** A right of a function of the API, beside the right to write to its log group. */
-type Right = 'reads' | 'writes' | SecretsUse | 'asksModels';
+type Right = 'reads' | 'counts' | 'writes' | SecretsUse | 'asksModels';
 
-/** The rights that an endpoint needs. Open paths read no data; every other endpoint reads tokens, and GET only reads. */
+/**
+ * The rights that an endpoint needs. Open paths read no data; every other endpoint reads tokens and counts requests, and
+ * GET writes nothing else.
+ */
 function rightsOf({ scope, method, secrets, asksModels }: Endpoint): Right[] {
   if (!scope) return [];
   return [
     'reads',
-    ...(method === 'GET' ? [] : (['writes'] as const)),
+    method === 'GET' ? 'counts' : 'writes',
     ...(secrets ? [secrets] : []),
     ...(asksModels ? (['asksModels'] as const) : []),
   ];
@@ -52,6 +55,7 @@ export class ApiRoles {
   #grant(right: Right, role: FunctionRole): void {
     const { table, secretsKey, settings } = this.#surroundings;
     if (right === 'reads') table.allowReads(role);
+    else if (right === 'counts') table.allowRequestCounts(role);
     else if (right === 'writes') table.allowWrites(role);
     else if (right === 'asksModels') role.addToPrincipalPolicy(mayAskModels(settings));
     else secretsKey.allow(role, right);

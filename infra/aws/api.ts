@@ -1,22 +1,25 @@
 import { Aws, Duration, Fn, Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
+  type CfnStage,
   CorsHttpMethod,
   type CorsPreflightOptions,
   HttpApi,
   HttpMethod,
+  type HttpRoute,
   LogGroupLogDestination,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { templateOf } from '../../lib/contract/endpoint.ts';
+import { type Endpoint, templateOf } from '../../lib/contract/endpoint.ts';
 import { familyOf, routes } from '../../lib/contract/endpoints.ts';
 import { ApiRoles } from './api-roles.ts';
 import { InvokerRole } from './invoker-role.ts';
 import { CustomDomain } from './options/custom-domain.ts';
 import { ServiceFunction, type Surroundings } from './service-function.ts';
 import { ServiceLog } from './service-log.ts';
+import type { Settings } from './settings.ts';
 
 /** API Gateway gives up at 30 s; a function that ends before can still answer in the envelope. */
 const timeoutSeconds = 29;
@@ -49,7 +52,7 @@ function corsFor(allowOrigins: string[]): CorsPreflightOptions {
     allowOrigins,
     allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.POST, CorsHttpMethod.PATCH, CorsHttpMethod.DELETE],
     allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match'],
-    exposeHeaders: ['ETag', 'Idempotency-Replayed', 'Retry-After', 'X-Request-Id'],
+    exposeHeaders: ['ETag', 'Idempotency-Replayed', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
     maxAge: Duration.hours(1),
   };
 }
@@ -110,11 +113,12 @@ export class Api extends Construct {
         timeoutSeconds,
       });
       if (row.secrets) surroundings.secretsKey.identifyTo(handler);
-      api.addRoutes({
+      const added = api.addRoutes({
         path: templateOf(row.path),
         methods: [HttpMethod[row.method]],
         integration: integrationFor(handler),
       });
+      throttle(stage.node.defaultChild as CfnStage, row, added, surroundings.settings);
     }
   }
 
@@ -122,4 +126,29 @@ export class Api extends Construct {
   metric(metricName: string, statistic: string, period: Duration): Metric {
     return this.#api.metric(metricName, { statistic, period });
   }
+}
+
+/**
+ * Gives a costly route a throttle of its own, so that it cannot take all concurrency of the account. The stage depends on
+ * the route: API Gateway refuses settings of a route that does not exist.
+ */
+function throttle(stage: CfnStage, row: Endpoint, added: readonly HttpRoute[], settings: Settings): void {
+  const limits = throttleOf(row, settings);
+  if (!limits) return;
+  stage.routeSettings = { ...stage.routeSettings, [`${row.method} ${templateOf(row.path)}`]: limits };
+  stage.node.addDependency(...added);
+}
+
+function throttleOf({ callsOut, startsExecution }: Endpoint, settings: Settings) {
+  if (callsOut)
+    return {
+      ThrottlingRateLimit: settings.callsOutThrottleRate,
+      ThrottlingBurstLimit: settings.callsOutThrottleBurst,
+    };
+  if (startsExecution)
+    return {
+      ThrottlingRateLimit: settings.executionThrottleRate,
+      ThrottlingBurstLimit: settings.executionThrottleBurst,
+    };
+  return undefined;
 }

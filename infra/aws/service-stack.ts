@@ -41,6 +41,14 @@ export class ServiceStack extends Stack {
         value: settings.allowedModels.join(','),
         description: 'The models that agents may name',
       });
+    new CfnOutput(this, 'RequestsPerMinute', {
+      value: String(settings.requestsPerMinute),
+      description: 'How many requests an organization may make in a minute',
+    });
+    new CfnOutput(this, 'ExecutionsPerMinute', {
+      value: String(settings.executionsPerMinute),
+      description: 'How many executions an organization may start in a minute',
+    });
     new CfnOutput(this, 'TableName', { value: table.inUse.tableName, description: 'The table, for the command line' });
     new CfnOutput(this, 'SecretsKeyArn', { value: secretsKey.arn, description: 'The key of the webhooks’ secrets' });
   }

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
 import { environment, workQueues } from '../../lib/contract/deployment.ts';
 import { endpoints, type Operation } from '../../lib/contract/endpoints.ts';
+import { highestLimit, standardLimits } from '../../lib/contract/limits.ts';
 import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '../../lib/contract/models.ts';
 import { batchSizeBounds, concurrencyBounds, usualLambdaConcurrency } from '../../lib/contract/polling.ts';
 import { nearest } from '../../lib/http/nearest.ts';
@@ -136,6 +137,15 @@ const schema = group({
   /** How many requests a second the API takes in the long run, and at once. */
   throttleRate: v.optional(number(1, 10_000), 100),
   throttleBurst: v.optional(number(1, 5_000), 200),
+  /** The same for each route that calls out to others, and so may take 10 to 29 seconds. */
+  callsOutThrottleRate: v.optional(number(1, 10_000), 5),
+  callsOutThrottleBurst: v.optional(number(1, 5_000), 10),
+  /** The same for each route that starts an execution. */
+  executionThrottleRate: v.optional(number(1, 10_000), 20),
+  executionThrottleBurst: v.optional(number(1, 5_000), 40),
+  /** How many requests an organization may make in a minute, and how many executions it may start, if it has no limits of its own. */
+  requestsPerMinute: v.optional(number(1, highestLimit), standardLimits.requestsPerMinute),
+  executionsPerMinute: v.optional(number(1, highestLimit), standardLimits.executionsPerMinute),
   /**
    * The ARN of the stream of an existing table: the stack runs on that table instead of its own, which it keeps. The
    * ARN names the table too.
@@ -295,12 +305,16 @@ export function variablesOf({
   retryLadder,
   runningCap,
   waitingLimitMinutes,
+  requestsPerMinute,
+  executionsPerMinute,
 }: StackSettings): Record<string, string> {
   return {
     [environment.defaultModel]: defaultModel,
     [environment.retryLadder]: retryLadder.join(','),
     [environment.runningCap]: String(runningCap),
     [environment.waitingLimit]: String(waitingLimitMinutes),
+    [environment.requestsPerMinute]: String(requestsPerMinute),
+    [environment.executionsPerMinute]: String(executionsPerMinute),
     ...(allowedModels && { [environment.allowedModels]: allowedModels.join(',') }),
     ...(modelRegion && { [environment.modelRegion]: modelRegion }),
   };

@@ -16,6 +16,9 @@ const writes = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'
  */
 export const tokenPartitions = ['TOK#*', 'O#*#TOK'];
 
+/** The partitions of the token buckets of requests, likewise. */
+export const requestBuckets = 'O#*#RL';
+
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 
 /**
@@ -69,6 +72,13 @@ export class ServiceTable extends TableV2 {
   allowWrites(grantee: IGrantable): void {
     this.state(grantee, Effect.ALLOW, writes);
     this.state(grantee, Effect.DENY, writes, onTokens);
+  }
+
+  /** Lets a function that only reads count the requests that it is sent. */
+  allowRequestCounts(grantee: IGrantable): void {
+    this.state(grantee, Effect.ALLOW, ['dynamodb:UpdateItem'], {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [requestBuckets] },
+    });
   }
 
   /** Keeps tokens from a function that serves no caller and has none to check. */

@@ -1,13 +1,42 @@
+import { Option } from '@commander-js/extra-typings';
 import type { App } from '../../lib/app.ts';
 import { ModelName } from '../../lib/contract/agents.ts';
+import { highestLimit } from '../../lib/contract/limits.ts';
 import { globalProfile, isAllowed } from '../../lib/contract/models.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { OrganizationSettings, SettingsChange } from '../../lib/table/settings.ts';
 import { Problem } from '../local/problem.ts';
 import { columns } from './columns.ts';
-import { command, organizationOption, readBy, stackOption } from './command.ts';
+import { command, organizationOption, readBy, stackOption, wholeNumber } from './command.ts';
 import { openDeployment } from './deployments.ts';
 
-const unchanged = 'Agents that there are keep their model: it was written into them when they were created.';
+type SettingName = keyof OrganizationSettings;
+
+/** The settings: the option of each, what the deployment has instead, and what a change of it does. */
+const rows = {
+  defaultModel: {
+    option: 'default-model',
+    of: ({ defaultModel }: App) => defaultModel,
+    effect: (model: string) => `agents that name no model are given ${model} from now on`,
+  },
+  requestsPerMinute: {
+    option: 'requests-per-minute',
+    of: ({ limits }: App) => limits.requestsPerMinute,
+    effect: (limit: string) => `${limit} requests a minute are answered, within 30 seconds from now`,
+  },
+  executionsPerMinute: {
+    option: 'executions-per-minute',
+    of: ({ limits }: App) => limits.executionsPerMinute,
+    effect: (limit: string) => `${limit} executions a minute can be started from now on`,
+  },
+} satisfies Record<
+  SettingName,
+  { option: string; of: (app: App) => string | number | undefined; effect: (value: string) => string }
+>;
+
+const names = Object.keys(rows) as SettingName[];
+const options = names.map((name) => `--${rows[name].option}`).join(', ');
+const unchanged = 'A model is not changed for agents that exist: it was written into them when they were created.';
 
 const show = command(
   'show',
@@ -19,35 +48,32 @@ const show = command(
   .addOption(stackOption())
   .action(async ({ org, stack }) => {
     const app = await openFor(org, stack);
-    const { defaultModel } = await app.settings.get(org);
-    const row = defaultModel === undefined ? [app.defaultModel, 'the deployment'] : [defaultModel, org];
-    console.log(
-      columns([
-        ['setting', 'value', 'set by'],
-        ['default-model', ...row],
-      ]),
-    );
+    const own = await app.settings.get(org);
+    const shown = names.map((name) => [
+      rows[name].option,
+      String(own[name] ?? rows[name].of(app) ?? 'no limit'),
+      own[name] === undefined ? 'the deployment' : org,
+    ]);
+    console.log(columns([['setting', 'value', 'set by'], ...shown]));
   });
 
 const set = command(
   'set',
   'Set something of an organization',
   `npm run --silent settings -- set --org acme --default-model ${globalProfile}`,
+  'npm run --silent settings -- set --org acme --requests-per-minute 6000 --executions-per-minute 300',
 )
   .description(`Set something of an organization. ${unchanged}`)
   .addOption(organizationOption())
-  .requiredOption(
+  .option(
     '--default-model <model>',
     'the model of agents that name none, as Bedrock knows it; whether it does is seen when it is first asked',
     readBy(ModelName),
   )
+  .addOption(limitOption('requests-per-minute', 'how many requests are answered in a minute; more are answered 429'))
+  .addOption(limitOption('executions-per-minute', 'how many executions can be started in a minute'))
   .addOption(stackOption())
-  .action(async ({ org, defaultModel, stack }) => {
-    const app = await openFor(org, stack);
-    refuseModel(defaultModel, app);
-    await app.settings.setDefaultModel(org, defaultModel);
-    console.log(`In ${org}, agents that name no model are given ${defaultModel} from now on.`);
-  });
+  .action(async ({ org, stack, ...given }) => change(org, stack, given));
 
 const unset = command(
   'unset',
@@ -56,26 +82,43 @@ const unset = command(
 )
   .description(`Leave something of an organization to the deployment again. ${unchanged}`)
   .addOption(organizationOption())
-  .requiredOption('--default-model', 'the model of agents that name none')
+  .option('--default-model', 'the model of agents that name none')
+  .option('--requests-per-minute', 'how many requests are answered in a minute')
+  .option('--executions-per-minute', 'how many executions can be started in a minute')
   .addOption(stackOption())
-  .action(async ({ org, stack }) => {
-    const app = await openFor(org, stack);
-    await app.settings.setDefaultModel(org, undefined);
-    console.log(
-      `In ${org}, agents that name no model are given that of the deployment, ${app.defaultModel}, from now on.`,
-    );
-  });
+  .action(async ({ org, stack, ...given }) =>
+    change(org, stack, Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))),
+  );
 
-/** `npm run settings`: what an organization has otherwise than its deployment (specification, "Agents": the default model). */
+/** `npm run settings`: what an organization has otherwise than its deployment. */
 export const settings = command(
   'settings',
   'Show, set and unset what an organization has otherwise than its deployment',
   'npm run --silent settings -- show --org acme',
+  'npm run --silent settings -- set --org acme --requests-per-minute 6000',
   'npm run --silent settings -- unset --org acme --default-model',
 )
   .addCommand(show)
   .addCommand(set)
   .addCommand(unset);
+
+function limitOption<const Flag extends string>(flag: Flag, description: string) {
+  return new Option(`--${flag} <number>`, description).argParser(wholeNumber(highestLimit));
+}
+
+/** Changes settings of an organization, and says what each change does. */
+async function change(organization: Organization, stack: string | undefined, given: SettingsChange): Promise<void> {
+  const changed = names.filter((name) => name in given);
+  if (changed.length === 0) throw new Problem(`Name at least one setting: ${options}.`);
+  const app = await openFor(organization, stack);
+  if (given.defaultModel !== undefined) refuseModel(given.defaultModel, app);
+  await app.settings.change(organization, given);
+  for (const name of changed) {
+    const deployed = rows[name].of(app);
+    const value = given[name] ?? (deployed === undefined ? 'any number of' : `the deployment's ${deployed}`);
+    console.log(`In ${organization}, ${rows[name].effect(String(value))}.`);
+  }
+}
 
 /**
  * Refuses a model that agents of a deployment may not name.

@@ -65,6 +65,8 @@ export async function openStack(stack: string): Promise<App> {
     [environment.tableName]: tableIn(stack, outputs),
     [environment.defaultModel]: outputs.DefaultModel,
     [environment.allowedModels]: outputs.AllowedModels,
+    [environment.requestsPerMinute]: outputs.RequestsPerMinute,
+    [environment.executionsPerMinute]: outputs.ExecutionsPerMinute,
   };
   return openApp({ environment: variables, clock: Date.now });
 }

@@ -62,6 +62,8 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       ...(settings.retryLadder !== undefined && { [environment.retryLadder]: settings.retryLadder }),
       ...(settings.runningCap !== undefined && { [environment.runningCap]: settings.runningCap }),
       ...(settings.waitingLimit !== undefined && { [environment.waitingLimit]: settings.waitingLimit }),
+      [environment.requestsPerMinute]: String(settings.limits.requestsPerMinute),
+      [environment.executionsPerMinute]: String(settings.limits.executionsPerMinute),
       [environment.secretsKeyFile]: data.path('secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
     });

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { readRunningCap } from '../../lib/agents/executions.ts';
 import { readWaitingLimit } from '../../lib/agents/runs.ts';
 import { environment } from '../../lib/contract/deployment.ts';
+import { type Limits, readLimits } from '../../lib/contract/limits.ts';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { type ModelSettings, readModelSettings } from './model-settings.ts';
@@ -23,9 +24,14 @@ export type Settings = {
   runningCap: string | undefined;
   /** How many minutes an execution may wait for its first worker; the standard number if unset. */
   waitingLimit: string | undefined;
+  /** What an organization may do in a minute, if it has no limits of its own. */
+  limits: Limits;
   /** What answers agents. */
   model: ModelSettings;
 };
+
+/** Far more than in AWS: one machine has no other organization to protect. Programs that run away are still stopped. */
+const standardLimits: Limits = { requestsPerMinute: 60_000, executionsPerMinute: 6_000 };
 
 /**
  * Reads the settings.
@@ -50,6 +56,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     readLadder(retryLadder);
     readRunningCap(runningCap);
     readWaitingLimit(waitingLimit);
+    readLimits(variables);
   } catch (error) {
     throw new Problem((error as Error).message);
   }
@@ -61,6 +68,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
     retryLadder,
     runningCap,
     waitingLimit,
+    limits: { ...standardLimits, ...readLimits(variables) },
     model: readModelSettings(variables),
   };
 }

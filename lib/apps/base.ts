@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { environment } from '../contract/deployment.ts';
 import { ulidFrom } from '../contract/ids.ts';
+import { readLimits } from '../contract/limits.ts';
+import type { RequestCounts } from '../limits/requests.ts';
 import { log } from '../log.ts';
 import { openTable } from '../table/client.ts';
 import { openIdempotency } from '../table/idempotency.ts';
@@ -36,6 +38,9 @@ export function openBase({
     log: log(),
     tokens: openTokens(table),
     idempotency: openIdempotency(table, clock),
+    /** The limits of organizations that have none of their own. */
+    limits: readLimits(variables),
+    requestCounts: new Map() as RequestCounts,
   };
 }
 

@@ -20,7 +20,8 @@ export function agentStoreOf(base: Base) {
   return openAgentStore(base.table, defaultModelOf(base));
 }
 
-/** The executions of a deployment, as many at once as it allows. */
-export function executionStoreOf({ table, variables }: Base) {
-  return openExecutionStore(table, readRunningCap(variables[environment.runningCap] || undefined));
+/** The executions of a deployment, as many at once and in a minute as it allows. */
+export function executionStoreOf({ table, variables, limits }: Base) {
+  const cap = readRunningCap(variables[environment.runningCap] || undefined);
+  return openExecutionStore(table, cap, limits.executionsPerMinute);
 }

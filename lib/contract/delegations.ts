@@ -34,6 +34,7 @@ export const delegateTask = endpoint({
   body: NewDelegation,
   status: 200,
   data: Delegation,
+  startsExecution: true,
   refuses: [
     'unknown_reference',
     'self_delegation',
@@ -41,6 +42,5 @@ export const delegateTask = endpoint({
     'task_blocked',
     'delegation_cycle',
     'delegation_too_deep',
-    'rate_limited',
   ],
 });

@@ -33,6 +33,9 @@ export const environment = {
   runningCap: 'RUNNING_CAP',
   /** How many minutes an execution may wait for its first worker. */
   waitingLimit: 'WAITING_LIMIT_MINUTES',
+  /** How many requests an organization may make in a minute, and how many executions it may start; unset: any number. */
+  requestsPerMinute: 'REQUESTS_PER_MINUTE',
+  executionsPerMinute: 'EXECUTIONS_PER_MINUTE',
   /** The model of agents that name none, as Bedrock knows it. */
   defaultModel: 'DEFAULT_MODEL',
   /** The models that agents may name, separated by commas; every model where it is unset. */

@@ -7,6 +7,9 @@ import { Pagination } from './shapes.ts';
 const headerOf = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
 const requestId = { 'X-Request-Id': headerOf('RequestId') };
 
+/** What responses say of the organization's limit; rows without a token belong to no organization. */
+const limits: Json = { 'RateLimit-Policy': headerOf('RateLimitPolicy'), RateLimit: headerOf('RateLimit') };
+
 function schemaOfSuccess(row: Endpoint): Json {
   const properties: Json = { success: { type: 'boolean', const: true } };
   if (row.data) {
@@ -26,7 +29,7 @@ export function unchangedOf(row: Endpoint): Json {
 
 /** The answer of a row that carries out what was asked, with an example of its data. */
 export function successOf(row: Endpoint, data: unknown): Json {
-  const headers: Json = { ...requestId };
+  const headers: Json = { ...requestId, ...(row.scope && limits) };
   if (row.kept || (row.versioned && row.data)) headers.ETag = headerOf('ETag');
   if (row.method === 'POST') headers['Idempotency-Replayed'] = headerOf('IdempotencyReplayed');
   if (row.media) {
@@ -45,7 +48,7 @@ export function successOf(row: Endpoint, data: unknown): Json {
 /** Headers that refusals of a status carry beside the others. */
 const headersOfRefusals: Record<number, Json> = {
   401: { 'WWW-Authenticate': headerOf('Authenticate') },
-  429: { 'Retry-After': headerOf('RetryAfter') },
+  429: { 'Retry-After': headerOf('RetryAfter'), ...limits },
   503: { 'Retry-After': headerOf('RetryAfter') },
 };
 
@@ -117,6 +120,16 @@ export const answerHeaders: Json = {
     description: 'After how many seconds to try again.',
     required: true,
     schema: { type: 'string', pattern: '^\\d+$', examples: ['10'] },
+  },
+  RateLimitPolicy: {
+    description:
+      'How many requests the organization may make (`q`) in so many seconds (`w`); with a 429 to a start, how many executions it may start. Absent where it may make any number.',
+    schema: { type: 'string', examples: ['"requests";q=1200;w=60', '"executions";q=120;w=60'] },
+  },
+  RateLimit: {
+    description:
+      'How many more are let through at once (`r`), and after how many seconds there are more (`t`). An estimate: each process of the service counts by itself and reports to the others now and then.',
+    schema: { type: 'string', examples: ['"requests";r=117;t=6', '"executions";r=0;t=23'] },
   },
   RetryAfterInProgress: {
     description: 'With `request_in_progress`: after how many seconds to ask again.',

@@ -45,6 +45,8 @@ export type Endpoint = {
   versioned?: true;
   /** It calls out to others before it has anything to keep, so it first notes that it is under way. */
   callsOut?: true;
+  /** It starts an execution, of which an organization may start only so many in a minute. */
+  startsExecution?: true;
   /** What it does with the secrets of webhooks: it alone is given that right to their key. */
   secrets?: SecretsUse;
   /** It asks models, and is given the right to. */
@@ -111,7 +113,7 @@ export function templateOf(path: string): string {
 /** The refusals that a row's shape implies, in the order in which they are checked (design §2). */
 export function impliedRefusals(row: Endpoint): RefusalCode[] {
   const implied: RefusalCode[] = [];
-  if (row.scope) implied.push('unauthorized', 'insufficient_scope', 'payload_too_large');
+  if (row.scope) implied.push('unauthorized', 'insufficient_scope', 'rate_limited', 'payload_too_large');
   if (row.body) implied.push('unsupported_media_type', 'invalid_json');
   if (row.params) implied.push('not_found');
   implied.push('validation_failed');

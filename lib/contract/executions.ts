@@ -137,7 +137,8 @@ export const executeAgent = endpoint({
   status: 200,
   resource: v.object({ ...Execution.entries, ...ExecutionStarted.entries }),
   data: ExecutionStarted,
-  refuses: ['unknown_reference', 'agent_not_active', 'task_blocked', 'rate_limited'],
+  startsExecution: true,
+  refuses: ['unknown_reference', 'agent_not_active', 'task_blocked'],
 });
 
 export const listExecutions = endpoint({

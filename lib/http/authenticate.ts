@@ -38,7 +38,8 @@ async function identify(authorization: string | undefined, app: Base): Promise<C
   const token = parts && (await find(parts.id, app));
   if (!token || !isSecret(parts.secret, token.hash) || token.revokedAt) throw unauthorized();
   if (token.expires && Date.parse(token.expires) <= app.clock()) throw unauthorized();
-  return { organization: token.organization, tokenId: token.id, scopes: token.scopes };
+  const { organization, scopes, requestsPerMinute } = token;
+  return { organization, tokenId: token.id, scopes, requestsPerMinute };
 }
 
 async function find(id: string, app: Base): Promise<StoredToken | undefined> {

@@ -9,12 +9,13 @@ import { represent } from './represent.ts';
 
 const json = 'application/json';
 
-/** What every answer says: which request it is to, and that it is nobody's to keep or to guess a type for. */
+/** Headers of every response: the request id, no caching, no guessing of types, and the limit of requests if there is one. */
 function headersOf(event: ApiEvent): Record<string, string> {
   return {
     'X-Request-Id': event.requestContext.requestId,
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
+    ...event.served?.admission?.headers,
   };
 }
 

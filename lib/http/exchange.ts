@@ -1,10 +1,17 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Endpoint, Precondition, RequestOf, Scope } from '../contract/endpoint.ts';
 import type { Organization } from '../contract/organization.ts';
+import type { Admission } from '../limits/requests.ts';
 import type { Once } from '../table/idempotency.ts';
 
 /** Who calls: what the bearer token says. */
-export type Caller = { organization: Organization; tokenId: string; scopes: readonly Scope[] };
+export type Caller = {
+  organization: Organization;
+  tokenId: string;
+  scopes: readonly Scope[];
+  /** How many requests the organization may make in a minute, if it has a limit of its own. */
+  requestsPerMinute?: number | undefined;
+};
 
 /** What a behaviour is given: the parsed request, who calls, and what its own writes have to honour. */
 export type Served<Row extends Endpoint> = RequestOf<Row> & {
@@ -22,6 +29,8 @@ type Known = Partial<Omit<Served<Endpoint>, 'params' | 'query' | 'body'>> & {
   body?: unknown;
   /** Names this request's hold on its Idempotency-Key, for a row that calls out. */
   claim?: string | undefined;
+  /** How it was counted, for an organization that has a limit. */
+  admission?: Admission;
 };
 
 /** A request as API Gateway sends it (payload format 2.0). */

@@ -1,7 +1,8 @@
-import middy from '@middy/core';
+import middy, { type Request } from '@middy/core';
 import type { Context } from 'aws-lambda';
 import type { Base } from '../apps/base.ts';
 import type { Endpoint, ResultOf, Scope } from '../contract/endpoint.ts';
+import { finishRequest } from '../limits/requests.ts';
 import { isOutage } from '../table/lost-answers.ts';
 import { onBehalfOf } from '../table/trace.ts';
 import { unavailable } from '../table/transact.ts';
@@ -9,6 +10,7 @@ import { authenticate } from './authenticate.ts';
 import { envelope, refusals } from './envelope.ts';
 import { type ApiEvent, type ApiResult, callerOf, type Served } from './exchange.ts';
 import { idempotent } from './idempotent.ts';
+import { limit } from './limit.ts';
 import { logged } from './logged.ts';
 import { timeLimit } from './out-of-time.ts';
 import { parse } from './parse.ts';
@@ -23,7 +25,7 @@ export type Behaviour<Row extends Endpoint, App extends Base> = (
 ) => Promise<ResultOf<Row>>;
 
 /**
- * The Lambda handler of a row: the only place for bearer check, scope check, parsing, idempotency, the envelope,
+ * The Lambda handler of a row: the only place for bearer check, scope check, limits, parsing, idempotency, the envelope,
  * refusals and the log line. The order of the middlewares is the order of checks of design §2.
  *
  * @param open opens the app of the row's family; tests pass their own
@@ -33,9 +35,16 @@ export function serve<const Row extends ScopedEndpoint, App extends Base>(
   behaviour: Behaviour<Row, App>,
   open: () => App,
 ) {
-  const handler = middy<ApiEvent, ApiResult>({ ...logged(`${row.method} ${row.path}`), ...timeLimit(row) })
+  const { requestStart, requestEnd } = logged(`${row.method} ${row.path}`);
+  const end = async (request: Request) => {
+    requestEnd(request);
+    const { admission } = (request as Request<ApiEvent>).event.served ?? {};
+    if (admission) await finishRequest(open(), admission);
+  };
+  const handler = middy<ApiEvent, ApiResult>({ requestStart, requestEnd: end, ...timeLimit(row) })
     .use(refusals())
     .use(authenticate(row, open))
+    .use(limit(open))
     .use(parse(row))
     .use(idempotent(row, open))
     .use(envelope(row))

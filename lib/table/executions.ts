@@ -3,7 +3,6 @@ import type { Page } from '../contract/endpoint.ts';
 import type { Execution, ExecutionListItem, ExecutionStatus } from '../contract/executions.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { Refusal } from '../contract/refusals.ts';
 import type { Table } from './client.ts';
 import { type Overdue, openDueList } from './due.ts';
 import {
@@ -30,6 +29,7 @@ import { keys } from './keys.ts';
 import { listingWrites, readPage } from './listing.ts';
 import { metricsWrite } from './metrics.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
+import { countDown, openStartCounts } from './running.ts';
 import type { StoredTask } from './task-items.ts';
 import { changeWrites } from './tasks.ts';
 import { ignoreStale, Stale, transact, untilFresh, type Write } from './transact.ts';
@@ -44,8 +44,10 @@ export type ExecutionReference = Pick<ExecutionHead, 'organization' | 'id'>;
  * The executions of organizations. Every step is one conditional write, or one transaction (design §5).
  *
  * @param cap how many of an organization may run at once
+ * @param perMinute how many an organization may start in a minute, if it has no limit of its own
  */
-export function openExecutionStore(table: Table, cap: number) {
+export function openExecutionStore(table: Table, cap: number, perMinute?: number) {
+  const starts = openStartCounts({ running: cap, perMinute });
   const waiting = openDueList(table, [executionLane]);
 
   return {
@@ -62,16 +64,18 @@ export function openExecutionStore(table: Table, cap: number) {
       { dueAt, task, once }: { dueAt: string; task: TaskMove | undefined; once: Once },
     ): Promise<void> {
       const { organization } = execution;
+      const now = Date.parse(execution.startedAt);
       await transact(table, [
         { Put: { Item: executionItem(execution, dueAt), ConditionExpression: 'attribute_not_exists(pk)' } },
         { Put: { Item: inputItem(execution, asked) } },
         ...(execution.delegationId ? [{ Put: { Item: delegationItem(execution) } }] : []),
         ...listingWrites(undefined, executionStanding(execution)),
-        countUp(organization, cap),
+        starts.countUp(organization, now),
         stillActive(execution),
         ...(task ? changeWrites(organization, task.before, task.after) : []),
         ...(once ? [once(execution)] : []),
       ]);
+      starts.counted(organization, now);
     },
 
     /** The execution as it is now, without what it was asked and has answered. */
@@ -221,38 +225,6 @@ export function openExecutionStore(table: Table, cap: number) {
 }
 
 export type ExecutionStore = ReturnType<typeof openExecutionStore>;
-
-/** One more runs, if there is room for it. */
-function countUp(organization: Organization, cap: number): Write {
-  return {
-    Update: {
-      Key: keys.running(organization),
-      UpdateExpression: 'ADD running :one',
-      ConditionExpression: 'attribute_not_exists(running) OR running < :cap',
-      ExpressionAttributeValues: { ':one': 1, ':cap': cap },
-    },
-    otherwise: () =>
-      new Refusal(
-        'rate_limited',
-        `${cap} executions are running, as many as may at once; try again when one has ended.`,
-        [],
-        {
-          'Retry-After': '10',
-        },
-      ),
-  };
-}
-
-/** One less runs. */
-export function countDown(organization: Organization): Write {
-  return {
-    Update: {
-      Key: keys.running(organization),
-      UpdateExpression: 'ADD running :minusOne',
-      ExpressionAttributeValues: { ':minusOne': -1 },
-    },
-  };
-}
 
 /** No execution is begun by an agent that was deleted or set inactive meanwhile. */
 function stillActive({ organization, agentName, agentId }: RunningExecution): Write {

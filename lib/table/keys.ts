@@ -147,6 +147,8 @@ export const keys = {
     pk: partition(organization, 'I', hash),
     sk: only,
   }),
+  /** The token bucket of the organization's requests, see `request-bucket.ts`. */
+  requestBucket: (organization: Organization): Key => ({ pk: partition(organization, 'RL'), sk: only }),
   /** What an operator has set of the organization. */
   settings: (organization: Organization): Key => ({ pk: partition(organization, 'SET'), sk: only }),
   tokens: (organization: Organization) => partition(organization, 'TOK'),

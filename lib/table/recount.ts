@@ -36,6 +36,7 @@ export async function recount(
   leaveToPurges(organization, found);
   const implied = impliedBy(organization, found);
   leaveWhatAddsUp(found.derived, implied);
+  leaveStartCounts(organization, found.derived, implied);
   const names = new Set([...implied.keys(), ...found.derived.keys()]);
   const items = [...names].map((name) => difference(found.derived.get(name), implied.get(name)));
   const differing = [...items, ...purgesOf(organization, found, now)].filter(({ stands, implied: should }) =>
@@ -82,6 +83,18 @@ function impliedBy(
   for (const { ulid, events } of webhooks)
     for (const event of events) put(keys.subscription(organization, event, ulid));
   return implied;
+}
+
+/** Beside the number of running executions an item has what limits their starts, which no item implies: it stays. */
+function leaveStartCounts(
+  organization: Organization,
+  derived: ReadonlyMap<string, Item>,
+  implied: Map<string, Item>,
+): void {
+  const name = itemName(keys.running(organization));
+  const { running: _, ...rest } = derived.get(name) ?? {};
+  if (Object.keys(rest).length > Object.keys(keys.running(organization)).length)
+    implied.set(name, { ...rest, ...implied.get(name) });
 }
 
 /** The item that a row's put or a counter's `ADD #name :number, …` leaves behind. */

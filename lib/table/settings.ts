@@ -1,17 +1,26 @@
+import type { Limits } from '../contract/limits.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem } from './reads.ts';
+import { ownStartLimit } from './running.ts';
+import { openTokens } from './tokens.ts';
 import { ignoreStale, Stale, transact, type Write } from './transact.ts';
 
 /** What an operator has set of an organization; what is absent is as the deployment has it. */
-export type OrganizationSettings = {
-  /** The model of agents that name none. */
-  defaultModel?: string;
-};
+export type OrganizationSettings = Partial<
+  Limits & {
+    /** The model of agents that name none. */
+    defaultModel: string;
+  }
+>;
+
+/** Settings to change: a value to set, or `undefined` to leave the setting to the deployment again. */
+export type SettingsChange = { [Name in keyof OrganizationSettings]: OrganizationSettings[Name] | undefined };
 
 /** The settings of organizations. Only the command line writes them. */
 export function openSettings(table: Table) {
+  const tokens = openTokens(table);
   return {
     /** The settings as they are now. */
     async get(organization: Organization): Promise<OrganizationSettings> {
@@ -19,12 +28,15 @@ export function openSettings(table: Table) {
       return settings as OrganizationSettings;
     },
 
-    /** Sets the model of agents that name none, or leaves it to the deployment again. */
-    async setDefaultModel(organization: Organization, model: string | undefined): Promise<void> {
-      const Key = keys.settings(organization);
-      await transact(table, [
-        model === undefined ? { Delete: { Key } } : { Put: { Item: { ...Key, defaultModel: model } } },
-      ]);
+    /**
+     * Changes settings; those that are not named stay. A limit is also written to where it is enforced: that of requests
+     * to each token, that of executions beside their count. A change that is interrupted is completed by making it again.
+     */
+    async change(organization: Organization, change: SettingsChange): Promise<void> {
+      await write(organization, change);
+      if ('executionsPerMinute' in change)
+        await transact(table, [ownStartLimit(organization, change.executionsPerMinute)]).catch(ignoreStale);
+      if ('requestsPerMinute' in change) await tokens.limit(organization, change.requestsPerMinute);
     },
 
     /**
@@ -46,6 +58,41 @@ export function openSettings(table: Table) {
       return (await transact(table, [write]).catch(ignoreStale)) !== undefined;
     },
   };
+
+  async function write(organization: Organization, change: SettingsChange): Promise<void> {
+    const Key = keys.settings(organization);
+    const entries = Object.entries(change);
+    const [set, removed] = [
+      entries.filter(([, value]) => value !== undefined),
+      entries.filter(([, value]) => value === undefined),
+    ];
+    const expressions = [
+      set.length > 0 && `SET ${set.map(([name]) => `#${name} = :${name}`).join(', ')}`,
+      removed.length > 0 && `REMOVE ${removed.map(([name]) => `#${name}`).join(', ')}`,
+    ];
+    const item = await transact(table, [
+      {
+        Update: {
+          Key,
+          UpdateExpression: expressions.filter(Boolean).join(' '),
+          ExpressionAttributeNames: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
+          ...(set.length > 0 && {
+            ExpressionAttributeValues: Object.fromEntries(set.map(([name, value]) => [`:${name}`, value])),
+          }),
+          ReturnValues: 'ALL_NEW',
+        },
+      },
+    ]);
+    if (Object.keys(item ?? {}).length === Object.keys(Key).length) await remove(organization);
+  }
+
+  /** Deletes an item that has no setting left. */
+  async function remove(organization: Organization): Promise<void> {
+    const Key = keys.settings(organization);
+    const none = ['defaultModel', 'requestsPerMinute', 'executionsPerMinute'] satisfies (keyof OrganizationSettings)[];
+    const ConditionExpression = none.map((name) => `attribute_not_exists(${name})`).join(' AND ');
+    await transact(table, [{ Delete: { Key, ConditionExpression }, otherwise: () => new Stale() }]).catch(ignoreStale);
+  }
 }
 
 export type Settings = ReturnType<typeof openSettings>;

@@ -21,6 +21,11 @@ export function onBehalfOf<Result>(origin: Origin, act: () => Result): Result {
   return origins.run({ ...origin, mayHaveChanged: false }, act);
 }
 
+/** Does something that is no part of the request which set it off: what it writes is no change by that request. */
+export function onNobodysBehalf<Result>(act: () => Result): Result {
+  return origins.exit(act);
+}
+
 /** Notes that a write was made, or may have been made. */
 export function noteChange(): void {
   const doing = origins.getStore();

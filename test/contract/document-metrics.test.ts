@@ -16,11 +16,13 @@ describe('the metrics of an agent in the document', () => {
 
   it('are answered with 200, or refused as reads are', () => {
     expect(Object.keys(operation.responses as Json)).toEqual(
-      expect.arrayContaining(['200', '400', '401', '403', '404', '500', '503']),
+      expect.arrayContaining(['200', '400', '401', '403', '404', '429', '500', '503']),
     );
     expect(codesOf(path, 'get', '404')).toEqual(['not_found']);
-    for (const status of ['409', '412', '415', '422', '429']) expect(operation.responses).not.toHaveProperty(status);
-    expect(Object.keys(at('paths', path, 'get', 'responses', '200', 'headers'))).toEqual(['X-Request-Id']);
+    for (const status of ['409', '412', '415', '422']) expect(operation.responses).not.toHaveProperty(status);
+    expect(Object.keys(at('paths', path, 'get', 'responses', '200', 'headers'))).toEqual([
+      ...['X-Request-Id', 'RateLimit-Policy', 'RateLimit'],
+    ]);
   });
 
   it('take a name and a period, and nothing else', () => {

@@ -69,6 +69,26 @@ describe('the document', () => {
     expect(Object.keys(document.paths as Json).filter((path) => path.includes(':'))).toEqual([]);
   });
 
+  it('says of each row that asks for a token what its responses tell of the limits, and of no other', () => {
+    for (const [path, operations] of Object.entries(document.paths as Json))
+      for (const [method, { security, responses }] of Object.entries(operations)) {
+        const success = Object.keys(responses as Json).find((status) => status < '300') as string;
+        const headers = Object.keys(at('paths', path, method, 'responses', success, 'headers'));
+        const limited = (security as unknown as unknown[]).length > 0;
+        expect(headers.includes('RateLimit') && headers.includes('RateLimit-Policy'), `${method} ${path}`).toBe(
+          limited,
+        );
+        expect(Object.keys(responses as Json).includes('429'), `${method} ${path}`).toBe(limited);
+        if (limited)
+          expect(Object.keys(at('paths', path, method, 'responses', '429', 'headers')).sort()).toEqual([
+            'RateLimit',
+            'RateLimit-Policy',
+            'Retry-After',
+            'X-Request-Id',
+          ]);
+      }
+  });
+
   it('defines the bearer scheme that the operations need', () => {
     expect(at('components', 'securitySchemes', 'bearer')).toMatchObject({ type: 'http', scheme: 'bearer' });
   });
@@ -286,12 +306,12 @@ describe('the refusals in the document', () => {
   });
 
   it.each([
-    ['get', board, ['400', '401', '403', '413', '500', '503']],
-    ['post', board, ['400', '401', '403', '409', '413', '415', '422', '500', '503']],
-    ['get', task, ['400', '401', '403', '404', '413', '500', '503']],
-    ['patch', task, ['400', '401', '403', '404', '409', '412', '413', '415', '422', '500', '503']],
-    ['delete', task, ['400', '401', '403', '404', '409', '412', '413', '500', '503']],
-    ['post', '/api/webhooks/{id}/test', ['400', '401', '403', '404', '409', '413', '415', '422', '500', '503']],
+    ['get', board, ['400', '401', '403', '413', '429', '500', '503']],
+    ['post', board, ['400', '401', '403', '409', '413', '415', '422', '429', '500', '503']],
+    ['get', task, ['400', '401', '403', '404', '413', '429', '500', '503']],
+    ['patch', task, ['400', '401', '403', '404', '409', '412', '413', '415', '422', '429', '500', '503']],
+    ['delete', task, ['400', '401', '403', '404', '409', '412', '413', '429', '500', '503']],
+    ['post', '/api/webhooks/{id}/test', ['400', '401', '403', '404', '409', '413', '415', '422', '429', '500', '503']],
   ])('of %s %s are %j', (method, path, statuses) => {
     const responses = at('paths', path, method, 'responses');
     expect(Object.keys(responses).filter((status) => status >= '400')).toEqual(statuses);

@@ -1,7 +1,9 @@
+import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { requestBuckets } from '../../infra/aws/table.ts';
 import type { Endpoint } from '../../lib/contract/endpoint.ts';
 import { routes } from '../../lib/contract/endpoints.ts';
-import { actionsOn, reads, synthesized, writes } from './synthesized.ts';
+import { actionsOn, reads, stackOf, synthesized, writes } from './synthesized.ts';
 
 type Route = { RouteKey: string; Target: { 'Fn::Join': [string, [string, { Ref: string }]] } };
 type Integration = {
@@ -64,9 +66,15 @@ describe('the API', () => {
     template.resourcePropertiesCountIs('AWS::Lambda::Permission', { Principal: 'apigateway.amazonaws.com' }, 0);
   });
 
-  it.each(guarded.filter(({ row }) => row.method === 'GET'))('lets $id read the table and write nothing', ({ id }) => {
-    expect(allowedTo(id, 'dynamodb')).toEqual(actionsOn(table, reads));
-  });
+  it.each(guarded.filter(({ row }) => row.method === 'GET'))(
+    'lets $id read the table, and write nothing but counts of requests',
+    ({ id }) => {
+      expect(allowedTo(id, 'dynamodb')).toEqual(actionsOn(table, [...reads, 'dynamodb:UpdateItem']));
+      expect(statementsOf(id).filter(({ Action }) => Action === 'dynamodb:UpdateItem')).toMatchObject([
+        { Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [requestBuckets] } } },
+      ]);
+    },
+  );
 
   it.each(guarded.filter(({ row }) => row.method !== 'GET'))('lets $id read and write the table', ({ id }) => {
     expect(allowedTo(id, 'dynamodb')).toEqual(actionsOn(table, [...reads, ...writes]));
@@ -84,5 +92,46 @@ describe('the API', () => {
     expect(Environment.Variables).toMatchObject({ NODE_OPTIONS: '--enable-source-maps', TABLE_NAME: { Ref: table } });
     expect(allowedTo(id, 'sqs')).toEqual([]);
     expect(Timeout).toBeLessThan(30);
+  });
+});
+
+describe('the throttle of a route', () => {
+  type Stage = { RouteSettings: Record<string, object>; DefaultRouteSettings: object };
+  type Resource = { DependsOn?: string[]; Properties: Stage };
+  const stageOf = (context: Record<string, unknown> = {}) => {
+    const stack = Template.fromStack(stackOf(undefined, context));
+    const [stage] = Object.values(stack.findResources('AWS::ApiGatewayV2::Stage')) as [Resource];
+    return { stage, routesOf: stack.findResources('AWS::ApiGatewayV2::Route') };
+  };
+
+  it('is there for test, self-improve, execute and delegate, and for no other', () => {
+    const callsOut = { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 10 };
+    const starts = { ThrottlingRateLimit: 20, ThrottlingBurstLimit: 40 };
+    expect(stageOf().stage.Properties.RouteSettings).toEqual({
+      'POST /api/agents/{name}/execute': starts,
+      'POST /api/agents/{name}/delegate': starts,
+      'POST /api/agents/{name}/self-improve': callsOut,
+      'POST /api/webhooks/{id}/test': callsOut,
+    });
+  });
+
+  it('is what is set', () => {
+    const context = {
+      ...{ callsOutThrottleRate: 1, callsOutThrottleBurst: 2 },
+      ...{ executionThrottleRate: '3', executionThrottleBurst: '4' },
+    };
+    const { RouteSettings } = stageOf(context).stage.Properties;
+    expect(RouteSettings['POST /api/webhooks/{id}/test']).toEqual({ ThrottlingRateLimit: 1, ThrottlingBurstLimit: 2 });
+    expect(RouteSettings['POST /api/agents/{name}/execute']).toEqual({
+      ...{ ThrottlingRateLimit: 3, ThrottlingBurstLimit: 4 },
+    });
+  });
+
+  it('comes after its route, for API Gateway refuses settings of a route that there is not', () => {
+    const { stage, routesOf } = stageOf();
+    for (const routeKey of Object.keys(stage.Properties.RouteSettings)) {
+      const [id] = Object.entries(routesOf).find(([, { Properties }]) => Properties.RouteKey === routeKey) ?? [];
+      expect(stage.DependsOn).toContain(id);
+    }
   });
 });

@@ -39,7 +39,7 @@ function grantsOfRow(id: string, { scope, method, secrets, asksModels }: Endpoin
   return [
     ...logging(id),
     ...allow(reads, onTable),
-    ...(method === 'GET' ? [] : writing),
+    ...(method === 'GET' ? allow(['dynamodb:UpdateItem'], onTable) : writing),
     ...secretsOf(secrets),
     ...modelsOf(asksModels),
   ];

@@ -24,6 +24,12 @@ describe('the settings of a stack', () => {
       logRetentionDays: 30,
       throttleRate: 100,
       throttleBurst: 200,
+      callsOutThrottleRate: 5,
+      callsOutThrottleBurst: 10,
+      executionThrottleRate: 20,
+      executionThrottleBurst: 40,
+      requestsPerMinute: 1_200,
+      executionsPerMinute: 120,
       ephemeral: false,
       emulator: false,
     });
@@ -45,6 +51,10 @@ describe('the settings of a stack', () => {
     ['logRetentionDays', 31, 'must be one of 1, 3, 5'],
     ['throttleRate', 'many', 'must be a whole number'],
     ['throttleBurst', 5001, 'must be at most 5000'],
+    ['callsOutThrottleRate', 0, 'must be at least 1'],
+    ['executionThrottleBurst', 5001, 'must be at most 5000'],
+    ['requestsPerMinute', 0, 'must be at least 1'],
+    ['executionsPerMinute', 1_000_001, 'must be at most 1000000'],
     ['corsOrigins.0', ['https://a.example/path'], 'must be a list of * or origins'],
     ['corsOrigins', 'https://a.example', 'must be a list of * or origins'],
     ['corsOrigins', [], 'must be a list of * or origins'],
@@ -161,7 +171,10 @@ describe('a stack', () => {
   });
 
   it('tells its functions what is set', () => {
-    const settings = { defaultModel: 'some.model', modelRegion: 'eu-west-1', retryLadder: [1, 2, 3], runningCap: 9 };
+    const settings = {
+      ...{ defaultModel: 'some.model', modelRegion: 'eu-west-1', retryLadder: [1, 2, 3], runningCap: 9 },
+      ...{ requestsPerMinute: 8, executionsPerMinute: 7 },
+    };
     Template.fromStack(stackOf(undefined, settings)).allResourcesProperties('AWS::Lambda::Function', {
       Environment: {
         Variables: Match.objectLike({
@@ -169,6 +182,8 @@ describe('a stack', () => {
           MODEL_REGION: 'eu-west-1',
           RETRY_LADDER: '1,2,3',
           RUNNING_CAP: '9',
+          REQUESTS_PER_MINUTE: '8',
+          EXECUTIONS_PER_MINUTE: '7',
         }),
       },
     });

@@ -308,7 +308,7 @@ describe('the cost', () => {
 
   it('of the default model is one read more, where none is named', async () => {
     expect(await costOf(() => create({ model: undefined }))).toMatchObject(cost(2, 1, 4));
-    await openSettings(table).setDefaultModel(organization, 'its.model');
+    await openSettings(table).change(organization, { defaultModel: 'its.model' });
     expect(await costOf(() => update({ model: null }))).toMatchObject(cost(3, 2, 1));
     expect(await costOf(() => update({ model: 'named.model' }))).toMatchObject(cost(2, 1, 1));
   });

@@ -21,8 +21,8 @@ beforeAll(async () => {
     put(one, 'ancient'),
     put(other, 'a', 'old'),
   ]);
-  await openSettings(table).setDefaultModel(one, 'old');
-  await openSettings(table).setDefaultModel(other, 'new');
+  await openSettings(table).change(one, { defaultModel: 'old' });
+  await openSettings(table).change(other, { defaultModel: 'new' });
 });
 
 const find = async (model: string, organization?: Organization) => {

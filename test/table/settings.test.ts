@@ -1,15 +1,18 @@
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { openSettings, type Settings } from '../../lib/table/settings.ts';
+import { openTokens, type StoredToken, type Tokens } from '../../lib/table/tokens.ts';
 import { dumpOf } from '../table-dump.ts';
 import { openBoard } from './board.ts';
 
 let table: Table;
 let settings: Settings;
+let tokens: Tokens;
 beforeAll(async () => {
   ({ table } = await openBoard());
   settings = openSettings(table);
+  tokens = openTokens(table);
 });
 
 it('of an organization are empty until something is set', async () => {
@@ -18,8 +21,8 @@ it('of an organization are empty until something is set', async () => {
 
 it('are read as they were set last, by that organization alone', async () => {
   const [one, other] = ['one', 'one-2'] as Organization[] as [Organization, Organization];
-  await settings.setDefaultModel(one, 'first.model');
-  await settings.setDefaultModel(one, 'second.model');
+  await settings.change(one, { defaultModel: 'first.model' });
+  await settings.change(one, { defaultModel: 'second.model' });
   expect(await settings.get(one)).toEqual({ defaultModel: 'second.model' });
   expect(await settings.get(other)).toEqual({});
 });
@@ -29,7 +32,7 @@ it('get another default model only where they have the one to replace', async ()
   const move = (from: string, to: string) => settings.moveDefaultModel(organization, { from, to });
   expect(await move('old.model', 'new.model')).toBe(false);
   expect(await settings.get(organization)).toEqual({});
-  await settings.setDefaultModel(organization, 'old.model');
+  await settings.change(organization, { defaultModel: 'old.model' });
   expect(await move('another.model', 'new.model')).toBe(false);
   expect(await move('old.model', 'new.model')).toBe(true);
   expect(await settings.get(organization)).toEqual({ defaultModel: 'new.model' });
@@ -37,9 +40,68 @@ it('get another default model only where they have the one to replace', async ()
 
 it('that are unset leave nothing behind, set before or not', async () => {
   const organization = 'unset' as Organization;
-  await settings.setDefaultModel(organization, undefined);
-  await settings.setDefaultModel(organization, 'some.model');
-  await settings.setDefaultModel(organization, undefined);
+  await settings.change(organization, { defaultModel: undefined });
+  await settings.change(organization, { defaultModel: 'some.model' });
+  await settings.change(organization, { defaultModel: undefined });
   expect(await settings.get(organization)).toEqual({});
   expect(await dumpOf(table, organization)).toEqual({});
 });
+
+it('are changed one by one', async () => {
+  const organization = 'several' as Organization;
+  await settings.change(organization, { defaultModel: 'some.model', requestsPerMinute: 5, executionsPerMinute: 6 });
+  await settings.change(organization, { defaultModel: undefined, executionsPerMinute: 7 });
+  expect(await settings.get(organization)).toEqual({ requestsPerMinute: 5, executionsPerMinute: 7 });
+  await settings.change(organization, { requestsPerMinute: undefined });
+  expect(await settings.get(organization)).toEqual({ executionsPerMinute: 7 });
+});
+
+describe('a limit of requests', () => {
+  const token = (organization: Organization, id: string): StoredToken => ({
+    ...{ id, organization, hash: 'h', scopes: ['tasks:read'], createdAt: '2026-03-01T12:00:00.000Z' },
+  });
+  const limitsOf = async (organization: Organization) =>
+    (await tokens.list(organization)).map(({ requestsPerMinute }) => requestsPerMinute);
+
+  it('is written to every token of the organization, however many, and to no other', async () => {
+    const [one, other] = ['limited', 'limited-2'] as Organization[] as [Organization, Organization];
+    const ids = Array.from({ length: 101 }, (_, nth) => `token-${nth}`);
+    await Promise.all(ids.map((id) => tokens.create(token(one, id))));
+    await tokens.create(token(other, 'of-other'));
+    await settings.change(one, { requestsPerMinute: 5 });
+    expect(await limitsOf(one)).toEqual(ids.map(() => 5));
+    expect(await limitsOf(other)).toEqual([undefined]);
+    await settings.change(one, { requestsPerMinute: undefined });
+    expect(await limitsOf(one)).toEqual(ids.map(() => undefined));
+  });
+
+  it('is written to tokens that are made later', async () => {
+    const organization = 'later' as Organization;
+    await settings.change(organization, { requestsPerMinute: 5 });
+    await tokens.create(token(organization, 'made-later'));
+    expect(await limitsOf(organization)).toEqual([5]);
+  });
+
+  it('is written to a token that is made while it is set', async () => {
+    const organization = 'meanwhile' as Organization;
+    // The limit is set after the token's organization was read, and before the token is stored.
+    const slow = openTokens(
+      whenFirst(table, 'TransactWriteCommand', () => settings.change(organization, { requestsPerMinute: 5 })),
+    );
+    await slow.create(token(organization, 'made-meanwhile'));
+    expect(await limitsOf(organization)).toEqual([5]);
+  });
+});
+
+/** The table, on which something happens before the first command of a kind. */
+function whenFirst(table: Table, kind: string, happens: () => Promise<void>): Table {
+  let first = true;
+  const send = async (command: object) => {
+    if (first && command.constructor.name === kind) {
+      first = false;
+      await happens();
+    }
+    return table.client.send(command as never);
+  };
+  return { ...table, client: { send } as unknown as Table['client'] };
+}

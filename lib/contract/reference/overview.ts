@@ -13,7 +13,13 @@ Unknown fields and query parameters are refused, with the nearest known name. Le
 
 ## Safe retries
 
-Send an \`Idempotency-Key\` with a POST, and repeat the very same request if no answer came: it is carried out once, and answered as the first time, with \`Idempotency-Replayed: true\`, for 24 hours. \`429\` and \`503\` say in \`Retry-After\` how many seconds to wait. Where a \`503\` says that the outcome is not known, read the resource before you repeat a PATCH or a DELETE. In AWS, API Gateway answers \`429\` and \`503\` by itself, as \`{"message": …}\`, to more requests than it is set to let through.
+Send an \`Idempotency-Key\` with a POST, and repeat the very same request if no answer came: it is carried out once, and answered as the first time, with \`Idempotency-Replayed: true\`, for 24 hours. \`429\` and \`503\` say in \`Retry-After\` how many seconds to wait. Where a \`503\` says that the outcome is not known, read the resource before you repeat a PATCH or a DELETE.
+
+## Limits
+
+An organization may make so many requests a minute, whatever they are answered, and start so many executions. Responses say which limit holds in \`RateLimit-Policy: "requests";q=1200;w=60\` and what is left of it in \`RateLimit: "requests";r=117;t=6\`: 117 more at once, and as many again after 6 seconds (draft-ietf-httpapi-ratelimit-headers). A tenth of a minute's requests are let through at once. More are refused with \`429\` and \`rate_limited\`; \`Retry-After\` says how many seconds to wait, and nothing was changed. A refused token counts as no request; a duplicate under an \`Idempotency-Key\` counts as one.
+
+In AWS, API Gateway answers \`429\` and \`503\` by itself, as \`{"message": …}\` and without these headers, to more requests than it is set to let through of all organizations.
 
 ## Concurrent changes
 

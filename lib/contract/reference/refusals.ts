@@ -132,8 +132,8 @@ export const refusals: Readonly<Record<RefusalCode, RefusalReference>> = {
     message: 'This Idempotency-Key was used for another request; take a new one.',
   },
   rate_limited: {
-    when: 'As many executions are running as may at once.',
-    message: '50 executions are running, as many as may at once; try again when one has ended.',
+    when: 'The organization has made as many requests as it may in a minute; or, of a start, has started as many executions as it may, or has as many running. Nothing was changed.',
+    message: 'The organization has made more than 1200 requests a minute; retry after the time in Retry-After.',
   },
   internal_error: {
     when: 'It failed for a reason of ours.',

@@ -44,13 +44,13 @@ describe('where the deployment limits models', () => {
   it('a default of the organization that is not allowed any more is refused where it would be given', async () => {
     const { organization } = registry;
     const name = await registry.put({ name: 'fourth' });
-    await app().settings.setDefaultModel(organization, 'model.c');
+    await app().settings.change(organization, { defaultModel: 'model.c' });
     const said = refused(
       'The default model model.c is not allowed in this deployment; name another: choose one of model.a, model.b.',
     );
     for (const answer of [await registry.create(newAgent), await registry.update(name, { model: null })])
       expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(said)]);
-    await app().settings.setDefaultModel(organization, undefined);
+    await app().settings.change(organization, { defaultModel: undefined });
   });
 
   it('an agent that has another model from before can be changed otherwise, and moved', async () => {

@@ -13,6 +13,7 @@ it('has a setting for everything that the environment says nothing of', () => {
     retryLadder: undefined,
     runningCap: undefined,
     waitingLimit: undefined,
+    limits: { requestsPerMinute: 60_000, executionsPerMinute: 6_000 },
     model: { kind: 'simulator', defaultModel: standardModel, latencyMs: 0, script: undefined },
   });
 });
@@ -27,6 +28,8 @@ it('takes what the environment says', () => {
       RETRY_LADDER: '2, 3,4',
       RUNNING_CAP: '7',
       WAITING_LIMIT_MINUTES: '30',
+      REQUESTS_PER_MINUTE: '30',
+      EXECUTIONS_PER_MINUTE: '3',
       MODEL_LATENCY_MS: '250',
     }),
   ).toEqual({
@@ -37,6 +40,7 @@ it('takes what the environment says', () => {
     retryLadder: '2, 3,4',
     runningCap: '7',
     waitingLimit: '30',
+    limits: { requestsPerMinute: 30, executionsPerMinute: 3 },
     model: { kind: 'simulator', defaultModel: standardModel, latencyMs: 250, script: undefined },
   });
 });
@@ -112,3 +116,10 @@ it.each(['0', '-1', '1.5', 'x', '007', '+1', '1e3', '0x10', ' 1', '1\n', ' ', 'Ù
     );
   },
 );
+
+it.each(['0', '-1', '1.5', '1000001', 'many'])('refuses the limit %j in one sentence', (limit) => {
+  for (const name of ['REQUESTS_PER_MINUTE', 'EXECUTIONS_PER_MINUTE'])
+    expect(() => readSettings({ [name]: limit })).toThrow(
+      new Problem(`${name} is ${JSON.stringify(limit)}; set it to a whole number from 1 to 1000000.`),
+    );
+});

@@ -1,0 +1,20 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { Base } from '../apps/base.ts';
+import { admitRequest } from '../limits/requests.ts';
+import { type ApiEvent, type ApiResult, callerOf } from './exchange.ts';
+
+/**
+ * Counts the request of an authenticated caller, and refuses it with 429 where the organization has made more than it
+ * may in a minute. A duplicate request counts like any other.
+ */
+export function limit(open: () => Base): MiddlewareObj<ApiEvent, ApiResult> {
+  return {
+    before: ({ event }) => {
+      const { organization, requestsPerMinute = open().limits.requestsPerMinute } = callerOf(event);
+      if (requestsPerMinute === undefined) return;
+      const admission = admitRequest(open(), organization, requestsPerMinute);
+      event.served = { ...event.served, admission };
+      if (admission.refusal) throw admission.refusal;
+    },
+  };
+}

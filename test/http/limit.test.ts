@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { environment } from '../../lib/contract/deployment.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { createTask, getTask } from '../../lib/contract/tasks.ts';
+import { issueToken } from '../../lib/http/issue-token.ts';
+import { serve } from '../../lib/http/serve.ts';
+import { keys } from '../../lib/table/keys.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
+import { type Answer, call, clockAt, newCaller, openService, type Sent } from '../service.ts';
+import { meter } from '../table/capacity.ts';
+import { dumpOf } from '../table-dump.ts';
+
+const path = '/api/kanban-tasks';
+const clock = clockAt(Date.parse('2026-03-01T12:00:00.000Z'));
+const { app, table } = await openService(clock, { [environment.requestsPerMinute]: '60' });
+const create = serve(
+  createTask,
+  ({ body, caller, once }, { tasks }) => tasks.create(caller.organization, body, once),
+  () => app,
+);
+const get = serve(
+  getTask,
+  ({ params, caller }, { tasks }) => tasks.get(caller.organization, params.id),
+  () => app,
+);
+
+/** The requests of an organization of its own, whose limit of 60 a minute lets through 10 at once. */
+async function newLimited() {
+  const { organization, token } = await newCaller(app);
+  const send = (more: Sent = {}) => call(create, { method: 'POST', path, body: { title: 't' }, token, ...more });
+  return {
+    organization,
+    send,
+    dump: () => dumpOf(table, organization),
+    /** Makes so many requests. */
+    spend: async (count: number): Promise<void> => {
+      for (let nth = 0; nth < count; nth++) await send({ body: {} });
+    },
+  };
+}
+
+const limitOf = ({ headers }: Answer) => [headers['RateLimit-Policy'], headers.RateLimit];
+
+describe('an organization that has made more requests than it may', () => {
+  it('is answered 429 with the time to wait, and nothing is changed', async () => {
+    const { send, spend, dump } = await newLimited();
+    await spend(10);
+    const before = await dump();
+    const answer = await send({ headers: { 'Idempotency-Key': 'key' } });
+    expect([answer.status, errorOf(answer).code]).toEqual([429, 'rate_limited']);
+    expect(errorOf(answer).message).toMatch(/more than 60 requests a minute/);
+    expect(answer.headers['Retry-After']).toBe('1');
+    expect(limitOf(answer)).toEqual(['"requests";q=60;w=60', '"requests";r=0;t=1']);
+    expect(answer.headers['X-Request-Id']).toBe(errorOf(answer).requestId);
+    expect(await dump()).toEqual(before);
+  });
+
+  it('costs no request to the table while it is refused', async () => {
+    const { send, spend } = await newLimited();
+    await spend(10);
+    const { costOf } = meter(app.table);
+    expect((await costOf(() => send())).requests).toBe(0);
+  });
+
+  it('is let through again after the time that it was told', async () => {
+    const { send, spend } = await newLimited();
+    await spend(10);
+    expect((await send()).status).toBe(429);
+    clock.now += 1_000;
+    expect((await send()).status).toBe(201);
+  });
+
+  it('does not keep another organization waiting', async () => {
+    const [limited, other] = [await newLimited(), await newLimited()];
+    await limited.spend(11);
+    expect((await other.send()).status).toBe(201);
+  });
+
+  it('is refused for all of its tokens', async () => {
+    const { organization, send, spend } = await newLimited();
+    await spend(10);
+    const second = await issueToken(app, { organization, scopes: ['tasks:write'] });
+    expect((await send({ token: second })).status).toBe(429);
+  });
+});
+
+describe('a response', () => {
+  it.each([
+    ['of a success', { body: { title: 't' } }, 201],
+    ['of a refused body', { body: {} }, 400],
+  ])('%s says what the limit is and how much of it is left', async (_, sent, status) => {
+    const { send } = await newLimited();
+    const [first, second] = [await send(sent), await send(sent)];
+    expect([first.status, second.status]).toEqual([status, status]);
+    expect(limitOf(first)).toEqual(['"requests";q=60;w=60', '"requests";r=9;t=9']);
+    expect(limitOf(second)).toEqual(['"requests";q=60;w=60', '"requests";r=8;t=8']);
+  });
+
+  it('to a duplicate request does as well: a replay counts like any other', async () => {
+    const { send } = await newLimited();
+    const headers = { 'Idempotency-Key': 'key' };
+    await send({ headers });
+    const replay = await send({ headers });
+    expect([replay.status, replay.headers['Idempotency-Replayed']]).toEqual([201, 'true']);
+    expect(limitOf(replay)).toEqual(['"requests";q=60;w=60', '"requests";r=8;t=8']);
+  });
+
+  it('of a deployment without limits says nothing of them', async () => {
+    const { app: unlimited } = await openService(clock);
+    const { token } = await newCaller(unlimited);
+    const handler = serve(
+      createTask,
+      ({ body, caller, once }, { tasks }) => tasks.create(caller.organization, body, once),
+      () => unlimited,
+    );
+    const answer = await call(handler, { method: 'POST', path, body: { title: 't' }, token });
+    expect([answer.status, ...limitOf(answer)]).toEqual([201, undefined, undefined]);
+  });
+});
+
+describe('the order of checks', () => {
+  it('puts 401 and 403 before 429: neither counts as a request', async () => {
+    const { organization, send, spend } = await newLimited();
+    const reader = await issueToken(app, { organization, scopes: ['tasks:read'] });
+    const refused = await Promise.all([send({ token: 'none' }), send({ token: reader })]);
+    expect(refused.map(({ status }) => status)).toEqual([401, 403]);
+    for (const answer of refused) expect(limitOf(answer)).toEqual([undefined, undefined]);
+    await spend(9);
+    expect((await send()).status).toBe(201);
+    expect((await send()).status).toBe(429);
+    expect((await send({ token: reader })).status).toBe(403);
+  });
+
+  it('puts 429 before 413: a body of 300 KB that came too early', async () => {
+    const { send, spend } = await newLimited();
+    await spend(10);
+    expect((await send({ body: 'x'.repeat(300 * 1024) })).status).toBe(429);
+  });
+});
+
+describe('the limit of an organization of its own', () => {
+  it('holds from half a minute after it was set, and for tokens that are made after that', async () => {
+    const { organization, send } = await newLimited();
+    await send();
+    await app.settings.change(organization, { requestsPerMinute: 600 });
+    expect(limitOf(await send())[0]).toBe('"requests";q=60;w=60');
+    clock.now += 30_000;
+    expect(limitOf(await send())).toEqual(['"requests";q=600;w=60', '"requests";r=59;t=6']);
+    const token = await issueToken(app, { organization, scopes: ['tasks:read', 'tasks:write'] });
+    const { id } = dataOf<{ id: string }>(await send({ token }));
+    const read = await call(get, { path: `${path}/${id}`, params: { id }, token });
+    expect([read.status, limitOf(read)[0]]).toEqual([200, '"requests";q=600;w=60']);
+  });
+
+  it('gives way to that of the deployment when it is unset', async () => {
+    const { organization, send } = await newLimited();
+    await app.settings.change(organization, { requestsPerMinute: 1 });
+    expect(limitOf(await send())[0]).toBe('"requests";q=1;w=60');
+    await app.settings.change(organization, { requestsPerMinute: undefined });
+    clock.now += 30_000;
+    expect(limitOf(await send())[0]).toBe('"requests";q=60;w=60');
+  });
+});
+
+it('what an organization has used is in one item of the table, which wakes nobody', async () => {
+  const { organization, spend } = await newLimited();
+  await spend(10);
+  expect(await getItem(table, keys.requestBucket(organization as Organization))).toEqual({
+    ...keys.requestBucket(organization),
+    fullAt: clock.now + 9_000,
+  });
+});

@@ -1,0 +1,73 @@
+import type { Organization } from '../../lib/contract/organization.ts';
+import { admitRequest, finishRequest, type RequestCounts } from '../../lib/limits/requests.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { meter } from '../table/capacity.ts';
+
+/** How an organization calls: so many requests a minute, which its containers answer in so many milliseconds. */
+export type Traffic = { organization: Organization; perMinute: number; durationMs?: number };
+
+/** The requests of an organization: sent, let through in each minute, and what they cost of the table. */
+export type Outcome = { sent: number; admitted: number[]; reports: number; units: number };
+
+/** Numbers from 0 to below 1 that are the same in each run. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/**
+ * Simulates containers that share a table: each has a memory of its own, and serves one request at a time as in Lambda.
+ * A request goes to any container that is free. The time is the simulation's, the table is the engine's.
+ *
+ * @param limit requests a minute
+ * @returns the outcome of each organization
+ */
+export async function simulate(
+  table: Table,
+  { containers, limit, minutes, traffic }: { containers: number; limit: number; minutes: number; traffic: Traffic[] },
+): Promise<Map<Organization, Outcome>> {
+  const random = seeded(7);
+  const impatient: Table = { ...table, sleep: async () => {} };
+  const clock = () => now;
+  const fleet = Array.from({ length: containers }, () => ({
+    context: { table: impatient, clock, log: { warn: () => {} }, requestCounts: new Map() as RequestCounts },
+    freeFrom: 0,
+  }));
+  const start = Date.parse('2026-03-01T12:00:00.000Z');
+  let now = start;
+  const { costOf } = meter(table);
+  const outcomes = new Map<Organization, Outcome>();
+  for (const { organization } of traffic)
+    outcomes.set(organization, { sent: 0, admitted: Array(minutes).fill(0), reports: 0, units: 0 });
+  const arrivals = traffic
+    .flatMap(({ perMinute, ...one }) => {
+      const gapMs = 60_000 / perMinute;
+      return Array.from({ length: perMinute * minutes }, (_, nth) => ({ ...one, at: start + nth * gapMs }));
+    })
+    .sort((one, other) => one.at - other.at);
+  for (const { organization, durationMs = 20, at } of arrivals) {
+    const free = fleet.filter(({ freeFrom }) => freeFrom <= at);
+    const container = free[Math.floor(random() * free.length)];
+    const outcome = outcomes.get(organization) as Outcome;
+    outcome.sent += 1;
+    // No container is free: Lambda refuses the request.
+    if (!container) continue;
+    now = at;
+    const cost = await costOf(async () => {
+      const admission = admitRequest(container.context, organization, limit);
+      if (!admission.refusal) {
+        const minute = Math.floor((at - start) / 60_000);
+        outcome.admitted[minute] = (outcome.admitted[minute] as number) + 1;
+        container.freeFrom = at + durationMs;
+        now = at + durationMs;
+      }
+      await finishRequest(container.context, admission);
+    });
+    outcome.reports += cost.requests;
+    outcome.units += cost.wcu;
+  }
+  return outcomes;
+}
