@@ -45,6 +45,11 @@ export function stackOption() {
   return new Option('--stack <name>', 'the stack in AWS (default: the service that runs on this machine)');
 }
 
+/** `--table`, of commands that need no more of a deployment than its table. */
+export function tableOption() {
+  return new Option('--table <name>', 'a table in AWS instead, such as a restored one');
+}
+
 /** Reads a whole number from 1 on, written plainly. */
 export function wholeNumber(most: number): (given: string) => number {
   return (given) => {

@@ -1,7 +1,9 @@
 import { type App, openApp } from '../../lib/app.ts';
+import { environment } from '../../lib/contract/deployment.ts';
+import { openTable, type Table } from '../../lib/table/client.ts';
 import { findRunning, type Running } from '../local/running.ts';
 import { readSettings } from '../local/settings.ts';
-import { openStack } from './stack.ts';
+import { openStack, tableOf } from './stack.ts';
 
 /**
  * The app over the table of a deployment: of a stack in AWS, or of the service that runs on this machine where none is
@@ -12,6 +14,24 @@ import { openStack } from './stack.ts';
 export async function openDeployment(stack: string | undefined): Promise<App> {
   if (stack !== undefined) return openStack(stack);
   return openApp({ environment: (await findLocal()).environment, clock: Date.now });
+}
+
+/**
+ * The table of a deployment: one in AWS that is named, that of a stack, or that of the service that runs on this machine.
+ *
+ * @throws `Problem` where there is no such deployment
+ */
+export async function openTableOf({
+  stack,
+  table,
+}: {
+  stack?: string | undefined;
+  table?: string | undefined;
+}): Promise<Table> {
+  if (table !== undefined) return openTable(table);
+  if (stack !== undefined) return openTable(await tableOf(stack));
+  const { environment: variables } = await findLocal();
+  return openTable(variables[environment.tableName] ?? '', variables[environment.dynamodbEndpoint]);
 }
 
 /**

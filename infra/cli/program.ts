@@ -1,6 +1,7 @@
 import { agents } from './agents.ts';
 import { command } from './command.ts';
 import { deadLetters } from './dead-letters.ts';
+import { orgs } from './organizations.ts';
 import { preflight } from './preflight.ts';
 import { protect } from './protect.ts';
 import { recountCommand } from './recount.ts';
@@ -17,6 +18,7 @@ export const program = command(
   'npm run --silent dead-letters -- list --stack Crewboard',
 )
   .addCommand(token)
+  .addCommand(orgs)
   .addCommand(settings)
   .addCommand(agents)
   .addCommand(deadLetters)

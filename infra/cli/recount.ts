@@ -1,49 +1,57 @@
 import { isDeepStrictEqual } from 'node:util';
-import { environment } from '../../lib/contract/deployment.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { Refusal } from '../../lib/contract/refusals.ts';
-import { openTable, type Table } from '../../lib/table/client.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { type Difference, putRight, recount } from '../../lib/table/recount.ts';
 import { Problem } from '../local/problem.ts';
 import { wordsFor } from './aws-faults.ts';
-import { command, organizationOption, stackOption } from './command.ts';
-import { findLocal } from './deployments.ts';
+import { command, organizationOption, stackOption, tableOption } from './command.ts';
+import { openTableOf } from './deployments.ts';
+import { organizationsOf } from './organizations.ts';
 import { withProgress } from './progress.ts';
-import { tableOf } from './stack.ts';
 
 /** `npm run recount`: compares what is derived in the table with what its items imply, and puts it right if asked. */
 export const recountCommand = command(
   'recount',
   'Tell which lists and numbers of an organization are wrong, and put them right',
   'npm run --silent recount -- --org acme',
-  'npm run --silent recount -- --org acme --table crewboard-restored --fix',
+  'npm run --silent recount -- --all --table crewboard-restored --fix',
 )
   .description(
     [
       'Tell which lists, numbers and dependents of an organization are not as its items imply, as after a restore, and put',
-      'them right. It reads the whole table. It ends with code 1 where something differs and was not put right.',
+      'them right. It reads the whole table, for each organization anew. It ends with code 1 where something differs and was not put right.',
       'What others write to the table while --fix does is lost from lists and numbers, never from the items; the next',
       'recount finds it.',
     ].join(' '),
   )
-  .addOption(organizationOption())
+  .addOption(organizationOption().makeOptionMandatory(false).conflicts('all'))
+  .option('--all', 'all organizations instead, one after the other')
   .option('--fix', 'put them right; stop what writes to the table first')
   .addOption(stackOption().conflicts('table'))
-  .option('--table <name>', 'a table in AWS instead, such as a restored one')
-  .action(async ({ org: organization, fix, stack, table: named }) => {
-    const table = named === undefined ? await openTableOf(stack) : openTable(named);
-    const now = timestamp(Date.now());
-    const differences = await counted(table, organization, now);
-    if (differences.length === 0) return console.log(`${organization} is as its items imply.`);
-    const told = `${differences.map(lineOf).join('\n')}\n${organization} has ${numbered(differences.length)}.`;
-    if (!fix) {
-      process.exitCode = 1;
-      return console.log(`${told} Nothing was written; --fix puts them right, once nothing else writes to the table.`);
-    }
-    await repair(table, differences, { organization, now, told });
-    console.log(`${told} All were put right.`);
+  .addOption(tableOption())
+  .action(async ({ org, all, fix = false, stack, table: named }) => {
+    if (!org && !all) throw new Problem('Name an organization by --org NAME, or take all of them by --all.');
+    const table = await openTableOf({ stack, table: named });
+    const organizations = org ? [org] : (await organizationsOf(table)).map(({ organization }) => organization);
+    if (organizations.length === 0) console.log('There are no organizations.');
+    for (const organization of organizations) await recountOne(table, organization, fix);
   });
+
+/** Recounts an organization, and says what differs. */
+async function recountOne(table: Table, organization: Organization, fix: boolean): Promise<void> {
+  const now = timestamp(Date.now());
+  const differences = await counted(table, organization, now);
+  if (differences.length === 0) return console.log(`${organization} is as its items imply.`);
+  const told = `${differences.map(lineOf).join('\n')}\n${organization} has ${numbered(differences.length)}.`;
+  if (!fix) {
+    process.exitCode = 1;
+    return console.log(`${told} Nothing was written; --fix puts them right, once nothing else writes to the table.`);
+  }
+  await repair(table, differences, { organization, now, told });
+  console.log(`${told} All were put right.`);
+}
 
 /** Puts differences right, where they are still the same. */
 async function repair(
@@ -64,12 +72,6 @@ async function repair(
     throw new Problem(
       `${told}\nThey were put right, but ${numbered(left.length)} came up meanwhile: something writes to the table. Stop it, and run this again.`,
     );
-}
-
-async function openTableOf(stack: string | undefined): Promise<Table> {
-  if (stack !== undefined) return openTable(await tableOf(stack));
-  const { environment: variables } = await findLocal();
-  return openTable(variables[environment.tableName] ?? '', variables[environment.dynamodbEndpoint]);
 }
 
 async function counted(table: Table, organization: Organization, now: string): Promise<Difference[]> {

@@ -66,7 +66,7 @@ it.concurrent('works on the table of a stack, and on one that is named', async (
 });
 
 it.concurrent.each([
-  ['no organization', [], /required option '--org <name>' not specified/],
+  ['no organization', [], /^Name an organization by --org NAME, or take all of them by --all/],
   ['a word too many', ['fix', '--org', 'x'], /too many arguments/],
   [
     'a table and a stack',

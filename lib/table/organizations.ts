@@ -1,0 +1,58 @@
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import type { Organization } from '../contract/organization.ts';
+import type { Table } from './client.ts';
+import { keys } from './keys.ts';
+import type { StoredToken } from './tokens.ts';
+
+/** An organization as its tokens show it: creating the first token creates the organization. */
+export type OrganizationSummary = {
+  organization: Organization;
+  /** When its first token was created; ISO 8601. */
+  since: string;
+  /** How many tokens it has that are neither revoked nor expired. */
+  activeTokens: number;
+};
+
+/**
+ * Lists the organizations of a table, by name. It scans the whole table, for an operator's tool alone: no item lists
+ * all organizations, and tables of every version have the tokens.
+ *
+ * @param now tokens that expire up to then are not active; milliseconds since 1970
+ * @param tell how many items of the table were read so far
+ */
+export async function listOrganizations(
+  { client, name }: Table,
+  now: number,
+  tell: (scanned: number) => void = () => {},
+): Promise<OrganizationSummary[]> {
+  const pages = paginateScan(
+    { client },
+    {
+      TableName: name,
+      ConsistentRead: true,
+      FilterExpression: 'begins_with(pk, :tokens)',
+      ExpressionAttributeValues: { ':tokens': keys.token('').pk },
+      ProjectionExpression: 'organization, createdAt, expires, revokedAt',
+    },
+  );
+  const found = new Map<Organization, OrganizationSummary>();
+  let scanned = 0;
+  for await (const { Items = [], ScannedCount = 0 } of pages) {
+    for (const token of Items as StoredToken[]) {
+      const { organization, createdAt } = token;
+      const known = found.get(organization) ?? { organization, since: createdAt, activeTokens: 0 };
+      found.set(organization, {
+        organization,
+        since: createdAt < known.since ? createdAt : known.since,
+        activeTokens: known.activeTokens + (isActive(token, now) ? 1 : 0),
+      });
+    }
+    scanned += ScannedCount;
+    tell(scanned);
+  }
+  return [...found.values()].sort((one, other) => (one.organization < other.organization ? -1 : 1));
+}
+
+function isActive({ expires, revokedAt }: StoredToken, now: number): boolean {
+  return revokedAt === undefined && (expires === undefined || Date.parse(expires) > now);
+}
