@@ -252,7 +252,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
   [
     'a default model that is moved is moved',
     async () => {
-      await settings.setDefaultModel(organization, 'm');
+      await settings.change(organization, { defaultModel: 'm' });
       return () => settings.moveDefaultModel(organization, { from: 'm', to: 'n' });
     },
     true,
