@@ -118,7 +118,7 @@ describe('the throttle of a route', () => {
   it('is what is set', () => {
     const context = {
       ...{ callsOutThrottleRate: 1, callsOutThrottleBurst: 2 },
-      ...{ executionThrottleRate: '3', executionThrottleBurst: '4' },
+      ...{ executionThrottleRate: 3, executionThrottleBurst: 4 },
     };
     const { RouteSettings } = stageOf(context).stage.Properties;
     expect(RouteSettings['POST /api/webhooks/{id}/test']).toEqual({ ThrottlingRateLimit: 1, ThrottlingBurstLimit: 2 });
