@@ -1,8 +1,11 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Organization } from '../lib/contract/organization.ts';
 import type { Table } from '../lib/table/client.ts';
+import { unmarked } from '../lib/table/write-marks.ts';
 
-/** Every item of an organization by its key, to be compared with what a request leaves behind. */
+/**
+ * Every item of an organization by its key, as its store wrote it, to be compared with what a request leaves behind.
+ */
 export async function dumpOf({ client, name }: Table, organization: Organization): Promise<Record<string, unknown>> {
   const pages = paginateScan(
     { client },
@@ -14,6 +17,6 @@ export async function dumpOf({ client, name }: Table, organization: Organization
     },
   );
   const items: Record<string, unknown> = {};
-  for await (const { Items = [] } of pages) for (const item of Items) items[`${item.pk} ${item.sk}`] = item;
+  for await (const { Items = [] } of pages) for (const item of Items) items[`${item.pk} ${item.sk}`] = unmarked(item);
   return items;
 }
