@@ -210,7 +210,7 @@ describe('a stack', () => {
       CorsConfiguration: {
         AllowOrigins: ['https://a.example', 'https://b.example'],
         AllowHeaders: Match.arrayWith(['Authorization', 'Idempotency-Key']),
-        ExposeHeaders: Match.arrayWith(['ETag', 'X-Request-Id']),
+        ExposeHeaders: Match.arrayWith(['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id']),
         AllowCredentials: Match.absent(),
       },
     });

@@ -5,6 +5,7 @@ import { admitRequest, finishRequest, type LimitContext } from '../../lib/limits
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
+import { mayHaveChanged, onBehalfOf } from '../../lib/table/trace.ts';
 import { clockAt, openService } from '../service.ts';
 import { type Outcome, simulate } from './simulation.ts';
 
@@ -144,6 +145,16 @@ describe('a container', () => {
     clock.now += 1_000;
     await send();
     expect((await getItem(table, keys.requestBucket(greedy)))?.fullAt).toBeGreaterThan(clock.now + 10_000);
+  });
+
+  it('reports as nobody: a read that is counted has changed nothing', async () => {
+    const { table, send } = await openContainer();
+    const changed = await onBehalfOf({ requestId: 'read' }, async () => {
+      for (let nth = 0; nth < 3; nth++) await send();
+      return mayHaveChanged();
+    });
+    expect(await getItem(table, keys.requestBucket(greedy))).toBeDefined();
+    expect(changed).toBe(false);
   });
 
   it('does not hold a response for a report that hangs', async () => {
