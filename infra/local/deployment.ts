@@ -28,6 +28,12 @@ export type Deployment = {
   stop: () => Promise<void>;
 };
 
+/**
+ * How many attempts of one webhook run at the same time: this process stands for all containers of AWS, where each makes
+ * five. So a receiver that takes 300 ms can still get hundreds of events a second.
+ */
+const promptAttempts = 100;
+
 /** The organization that a new local deployment starts with. */
 const firstOrganization = 'local' as Organization;
 
@@ -64,6 +70,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       ...(settings.waitingLimit !== undefined && { [environment.waitingLimit]: settings.waitingLimit }),
       [environment.requestsPerMinute]: String(settings.limits.requestsPerMinute),
       [environment.executionsPerMinute]: String(settings.limits.executionsPerMinute),
+      [environment.promptAttempts]: String(promptAttempts),
       [environment.secretsKeyFile]: data.path('secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
     });

@@ -2,7 +2,7 @@ import { environment } from '../contract/deployment.ts';
 import type { DeliveryMessage } from '../contract/messages.ts';
 import { openDeliveryStore } from '../table/deliveries.ts';
 import { openWebhookStore } from '../table/webhooks.ts';
-import { readSlowAttempts } from '../webhooks/attempt-limits.ts';
+import { readAttemptLimits } from '../webhooks/attempt-limits.ts';
 import { openDeliveries } from '../webhooks/deliveries.ts';
 import { readLadder } from '../webhooks/ladder.ts';
 import { appOf } from './base.ts';
@@ -24,7 +24,7 @@ export const deliveriesApp = appOf((base) => {
       },
       secrets,
       ladder: readLadder(variables[environment.retryLadder] || undefined),
-      slowAttempts: readSlowAttempts(variables[environment.slowAttempts] || undefined),
+      limits: readAttemptLimits(variables),
       ulid,
       clock,
     }),

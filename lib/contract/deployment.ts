@@ -23,6 +23,8 @@ export const environment = {
   deadLettersQueueUrl: 'DEAD_LETTERS_QUEUE_URL',
   /** How long after each failed attempt the next one is made: three whole numbers of seconds, parted by commas. */
   retryLadder: 'RETRY_LADDER',
+  /** How many attempts of one webhook may run at the same time in one container. */
+  promptAttempts: 'PROMPT_ATTEMPTS',
   /** How many attempts of one slow webhook may run at the same time in all containers together. */
   slowAttempts: 'SLOW_ATTEMPTS',
   /** The file of the key that encrypts webhook secrets, in the local deployment. */

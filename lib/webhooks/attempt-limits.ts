@@ -1,16 +1,16 @@
+import { environment } from '../contract/deployment.ts';
 import { pollingOf, slowAttemptsOf } from '../contract/polling.ts';
-
-/**
- * How many attempts of one webhook run at the same time in a container: half of a batch. The others of its batch wait for
- * them, so that many events at once for a quick receiver stay prompt.
- */
-const attemptsAtOnce = 5;
 
 /** The attempts of one webhook: those that run, and those that wait to. */
 type Attempts = { running: number; slow: boolean; waiting: ((starts: boolean) => void)[] };
 
-/** Creates the limit of the concurrent attempts of each webhook in this process; see `attemptsAtOnce`. */
-export function createAttemptLimit() {
+/**
+ * Creates the limit of the concurrent attempts of each webhook in this process. Those above it wait for the others, so that
+ * many events at once for a quick receiver stay prompt.
+ *
+ * @param most how many attempts of one webhook may run at the same time
+ */
+export function createAttemptLimit(most: number) {
   const attempts = new Map<string, Attempts>();
 
   return {
@@ -19,7 +19,7 @@ export function createAttemptLimit() {
       const of = attempts.get(webhookId) ?? { running: 0, slow: false, waiting: [] };
       attempts.set(webhookId, of);
       if (of.slow) return false;
-      if (of.running >= attemptsAtOnce) return new Promise((resolve) => of.waiting.push(resolve));
+      if (of.running >= most) return new Promise((resolve) => of.waiting.push(resolve));
       of.running += 1;
       return true;
     },
@@ -44,15 +44,31 @@ export function createAttemptLimit() {
   };
 }
 
+/** The limits of the concurrent attempts of one webhook. */
+export type AttemptLimits = {
+  /** In one container, while the webhook is not known to be slow. */
+  prompt: number;
+  /** In all containers together, from the queue of slow webhooks. */
+  slow: number;
+};
+
 /**
- * Reads `SLOW_ATTEMPTS`: how many attempts of one slow webhook may run at the same time, a whole number from 1; that of
- * the usual quota where it is not set.
+ * Reads `PROMPT_ATTEMPTS` and `SLOW_ATTEMPTS`, whole numbers from 1. Where they are not set, they are half of a batch and
+ * half of the calls of the slow queue at the usual quota.
  *
  * @throws Error for anything else
  */
-export function readSlowAttempts(text: string | undefined): number {
-  if (text === undefined) return slowAttemptsOf(pollingOf());
+export function readAttemptLimits(variables: Readonly<Record<string, string | undefined>>): AttemptLimits {
+  const polling = pollingOf();
+  return {
+    prompt: readLimit(variables, environment.promptAttempts, Math.floor(polling.deliveries.batchSize / 2)),
+    slow: readLimit(variables, environment.slowAttempts, slowAttemptsOf(polling)),
+  };
+}
+
+function readLimit(variables: Readonly<Record<string, string | undefined>>, name: string, usual: number): number {
+  const text = variables[name] || String(usual);
   if (!/^[1-9]\d{0,3}$/.test(text))
-    throw new Error(`SLOW_ATTEMPTS is ${JSON.stringify(text)}; write a whole number from 1 to 9999.`);
+    throw new Error(`${name} is ${JSON.stringify(text)}; write a whole number from 1 to 9999.`);
   return Number(text);
 }

@@ -10,7 +10,7 @@ import { graceMs, type SweepCall, type Swept, sweep } from '../table/due.ts';
 import { traced } from '../table/trace.ts';
 import type { Target, WebhookStore } from '../table/webhooks.ts';
 import { type Alarm, timer } from './alarm.ts';
-import { createAttemptLimit } from './attempt-limits.ts';
+import { type AttemptLimits, createAttemptLimit } from './attempt-limits.ts';
 import { attemptedOf, slowMs } from './attempted.ts';
 import { deliveryIdOf } from './delivery-id.ts';
 import type { Ladder } from './ladder.ts';
@@ -27,8 +27,7 @@ export type DeliveryParts = {
   queues: DeliveryQueues;
   secrets: Secrets;
   ladder: Ladder;
-  /** How many attempts of one slow webhook may run at the same time, in all containers together. */
-  slowAttempts: number;
+  limits: AttemptLimits;
   ulid: () => string;
   clock: () => number;
   alarm?: Alarm;
@@ -47,13 +46,13 @@ export function openDeliveries({
   queues,
   secrets,
   ladder,
-  slowAttempts,
+  limits,
   ulid,
   clock,
   alarm = timer,
 }: DeliveryParts) {
   const wakeUps = openWakeUps(queues, clock);
-  const limit = createAttemptLimit();
+  const limit = createAttemptLimit(limits.prompt);
 
   return {
     /**
@@ -127,7 +126,7 @@ export function openDeliveries({
   /** A number of a lease that is free as far as the target says: another one for each delivery, since many choose at once. */
   function freeLease({ slowLeases }: Target, { deliveryId }: DeliveryMessage): number | undefined {
     const now = timestamp(clock());
-    const numbers = Array.from({ length: slowAttempts }, (_, number) => number);
+    const numbers = Array.from({ length: limits.slow }, (_, number) => number);
     const free = numbers.filter((number) => (slowLeases[number] ?? '') <= now);
     return free[Number.parseInt(deliveryId.slice(-4), 36) % free.length];
   }

@@ -67,7 +67,7 @@ function officeOf(table: Table) {
     queues: queue.queues,
     secrets,
     ladder: readLadder(undefined),
-    slowAttempts,
+    limits: { prompt: 5, slow: slowAttempts },
     ulid,
     clock,
     alarm,

@@ -1,6 +1,7 @@
 import { timestamp, ulidFrom } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { pollingOf, slowAttemptsOf } from '../../lib/contract/polling.ts';
+import { readAttemptLimits } from '../../lib/webhooks/attempt-limits.ts';
 import { openDeliveries } from '../../lib/webhooks/deliveries.ts';
 import type { Ladder } from '../../lib/webhooks/ladder.ts';
 import type { Secrets } from '../../lib/webhooks/secrets.ts';
@@ -63,7 +64,7 @@ export async function deliverTo(
       // No webhook has one.
       secrets: {} as Secrets,
       ladder,
-      slowAttempts,
+      limits: { prompt: readAttemptLimits({}).prompt, slow: slowAttempts },
       ulid: () => ulidFrom(time.clock(), new Uint8Array(10)),
       clock: time.clock,
       alarm: time.alarm,

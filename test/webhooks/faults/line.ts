@@ -78,7 +78,7 @@ function lineOf(service: Service) {
     ladder,
     ulid,
     clock,
-    slowAttempts: 30,
+    limits: { prompt: 5, slow: 30 },
   });
   // What the function of deliveries asks of its app.
   const app = { deliveries, log: { info: () => {}, error: () => {} } } as unknown as App;
