@@ -8,8 +8,7 @@ import { Stale, transact, untilFresh } from './transact.ts';
  * moment at which it is full again if nothing more is taken. It may become later than a full minute from now, for
  * containers report what they have let through already; the debt is then waited for.
  *
- * One request to the table, or two where the caller takes the bucket for full and it is not, or the other way round. A
- * report whose answer is lost may be sent and counted twice, which is one report too many.
+ * One request to the table, or two where the caller takes the bucket for full and it is not, or the other way round.
  *
  * @param fullAt when the bucket is full again as far as the caller knows, milliseconds since 1970
  * @param takesMs how long the bucket takes to refill what is taken, milliseconds

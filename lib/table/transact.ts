@@ -34,8 +34,8 @@ export type Otherwise = (found: Item | undefined) => Error;
 type Spec<Input> = Omit<Input, 'TableName' | 'ReturnValuesOnConditionCheckFailure'>;
 
 /**
- * One write of a transaction, and what its failed condition means. An update that is sent alone, without a condition
- * that its own effect makes fail, must be one that may be carried out twice.
+ * One write of a transaction, and what its failed condition means. An update that is sent alone without `otherwise`
+ * must be one that may be carried out twice.
  */
 export type Write = (
   | { Put: Spec<PutCommandInput> }

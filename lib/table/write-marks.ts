@@ -9,13 +9,22 @@ export function newMark(): string {
   return randomBytes(6).toString('base64url');
 }
 
-/** A put or an update whose failed condition has a meaning, with a mark that it leaves on the item. */
+/**
+ * A put or an update whose failed condition has a meaning, with a mark that it leaves on the item. An update is not
+ * carried out again on an item with its mark, also where its own condition would still hold.
+ */
 export function marked(write: Write, mark: string): Write {
   if (!write.otherwise) return write;
   if ('Put' in write) return { ...write, Put: { ...write.Put, Item: { ...write.Put.Item, [markName]: mark } } };
   if (!('Update' in write)) return write;
-  const { UpdateExpression = '', ExpressionAttributeNames, ExpressionAttributeValues } = write.Update;
+  const {
+    UpdateExpression = '',
+    ConditionExpression,
+    ExpressionAttributeNames,
+    ExpressionAttributeValues,
+  } = write.Update;
   const set = 'SET #mark = :mark';
+  const unlike = 'attribute_not_exists(#mark) OR #mark <> :mark';
   return {
     ...write,
     Update: {
@@ -23,6 +32,7 @@ export function marked(write: Write, mark: string): Write {
       UpdateExpression: /\bSET /.test(UpdateExpression)
         ? UpdateExpression.replace(/\bSET /, `${set}, `)
         : `${set} ${UpdateExpression}`,
+      ConditionExpression: ConditionExpression ? `(${ConditionExpression}) AND (${unlike})` : unlike,
       ExpressionAttributeNames: { ...ExpressionAttributeNames, '#mark': markName },
       ExpressionAttributeValues: { ...ExpressionAttributeValues, ':mark': mark },
     },
