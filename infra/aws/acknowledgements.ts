@@ -1,4 +1,6 @@
 import { type Stack, Validations } from 'aws-cdk-lib';
+import { modelPatterns } from './model-access.ts';
+import type { Settings } from './settings.ts';
 
 /** Rules of cdk-nag that this stack knowingly does not follow, each with its reason. */
 const everywhere = {
@@ -10,6 +12,8 @@ const everywhere = {
     'The same rights as of AwsSolutions-IAM5: an agent names its model, and an optional part writes traces.',
   'Serverless::Serverless-LambdaDLQ':
     'No function is called asynchronously but the sweep, whose next call is its retry; what queues and stream give up is among the dead letters.',
+  'Serverless::Serverless-LambdaAsyncFailureDestination':
+    'Only the sweep is called asynchronously, and the next call of its schedule does what a failed one left.',
   'Serverless::Serverless-EventBusDLQ':
     'The rule is the clock of the sweep: a tick that is lost is made good by the next.',
   'Serverless::Serverless-LambdaTracing':
@@ -23,6 +27,11 @@ const everywhere = {
 };
 
 /** Says where the stack departs from the rules of cdk-nag, and why. */
-export function acknowledge(stack: Stack): void {
+export function acknowledge(stack: Stack, settings: Settings): void {
   for (const [id, reason] of Object.entries(everywhere)) Validations.of(stack).acknowledge({ id, reason });
+  for (const pattern of modelPatterns(settings))
+    Validations.of(stack).acknowledge({
+      id: `AwsSolutions::AwsSolutions-IAM5[Resource::${pattern}]`,
+      reason: 'An inference profile sends prompts to its model in several regions, which AWS may change.',
+    });
 }

@@ -19,6 +19,12 @@ export function mayAskModels({
   });
 }
 
+/** Returns the patterns among the resources of the right to call models, as cdk-nag writes them. */
+export function modelPatterns({ allowedModels = [] }: Pick<Settings, 'allowedModels'>): string[] {
+  const resources = allowedModels.flatMap((model) => resourcesOf(model, '', '<AWS::Partition>'));
+  return [...new Set(resources)].filter((resource) => resource.includes('*'));
+}
+
 /** The regions that a geographic profile may send a prompt to, as patterns of ARNs. */
 const destinations: Readonly<Record<string, readonly string[]>> = {
   us: ['us-*', 'ca-*'],
@@ -35,9 +41,9 @@ const destinations: Readonly<Record<string, readonly string[]>> = {
  * inference"). A model in one region is its own resource. An ARN is taken as it is; an application inference profile
  * does not show its model, so all foundation models are allowed with it.
  */
-function resourcesOf(model: string, region: string): string[] {
+function resourcesOf(model: string, region: string, partition: string = Aws.PARTITION): string[] {
   const arn = (inRegion: string, account: string, resource: string) =>
-    `arn:${Aws.PARTITION}:bedrock:${inRegion}:${account}:${resource}`;
+    `arn:${partition}:bedrock:${inRegion}:${account}:${resource}`;
   const foundation = (inRegion: string, id: string) => arn(inRegion, '', `foundation-model/${id}`);
   if (model.startsWith('arn:')) return model.includes('inference-profile/') ? [model, foundation('*', '*')] : [model];
   const [, geography = '', id = ''] = /^(global|us-gov|us|eu|jp|au|apac)\.(.+)$/.exec(model) ?? [];

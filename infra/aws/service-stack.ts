@@ -27,7 +27,7 @@ export class ServiceStack extends Stack {
     const surroundings = { bundles, table, secretsKey, settings };
     const api = new Api(this, 'Api', surroundings);
     const pipeline = new Pipeline(this, 'Pipeline', surroundings);
-    acknowledge(this);
+    acknowledge(this, settings);
     const { rollbackAlarms: alarms } = new Monitoring(this, 'Monitoring', { api, pipeline, settings });
     if (canary) new Canary(this, 'Canary', { aliases: api.aliases, alarms, canary });
 

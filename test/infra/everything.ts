@@ -1,5 +1,13 @@
+import { geographicProfiles, globalProfile } from '../../lib/contract/models.ts';
+
 /** Every optional part of a stack, as its settings. */
 export const everything = {
+  defaultModel: globalProfile,
+  allowedModels: [
+    globalProfile,
+    ...geographicProfiles,
+    'arn:aws:bedrock:us-east-1:111122223333:application-inference-profile/abc123',
+  ],
   alarmEmail: 'ops@example.com',
   corsOrigins: ['https://board.example'],
   customDomain: {
