@@ -13,7 +13,7 @@ const everywhere = {
   'Serverless::Serverless-LambdaDLQ':
     'No function is called asynchronously but the sweep, whose next call is its retry; what queues and stream give up is among the dead letters.',
   'Serverless::Serverless-LambdaAsyncFailureDestination':
-    'Only the sweep is called asynchronously, and the next call of its schedule does what a failed one left.',
+    'Only schedules call a function asynchronously, without retries: the next call does the same work, and an alarm is raised where no heartbeat arrives.',
   'Serverless::Serverless-EventBusDLQ':
     'The rule is the clock of the sweep: a tick that is lost is made good by the next.',
   'Serverless::Serverless-LambdaTracing':
