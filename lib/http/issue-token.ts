@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import type { Scope } from '../contract/endpoint.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { createToken } from '../table/token-writes.ts';
 import { hashSecret, mintToken, writeToken } from './token.ts';
 
 /** What a new token is for. */
@@ -20,7 +21,7 @@ export async function issueToken(app: App, { organization, scopes, expires }: To
   const createdAt = timestamp(app.clock());
   await app.agents.provision(organization);
   const token = mintToken();
-  await app.tokens.create({
+  await createToken(app.table, {
     id: token.id,
     hash: hashSecret(token.secret),
     organization,

@@ -4,7 +4,7 @@ import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem } from './reads.ts';
 import { ownStartLimit } from './running.ts';
-import { openTokens } from './tokens.ts';
+import { limitTokens } from './token-writes.ts';
 import { ignoreStale, Stale, transact, type Write } from './transact.ts';
 
 /** What an operator has set of an organization; what is absent is as the deployment has it. */
@@ -20,7 +20,6 @@ export type SettingsChange = { [Name in keyof OrganizationSettings]: Organizatio
 
 /** The settings of organizations. Only the command line writes them. */
 export function openSettings(table: Table) {
-  const tokens = openTokens(table);
   return {
     /** The settings as they are now. */
     async get(organization: Organization): Promise<OrganizationSettings> {
@@ -36,7 +35,7 @@ export function openSettings(table: Table) {
       await write(organization, change);
       if ('executionsPerMinute' in change)
         await transact(table, [ownStartLimit(organization, change.executionsPerMinute)]).catch(ignoreStale);
-      if ('requestsPerMinute' in change) await tokens.limit(organization, change.requestsPerMinute);
+      if ('requestsPerMinute' in change) await limitTokens(table, organization, change.requestsPerMinute);
     },
 
     /**

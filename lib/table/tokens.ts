@@ -4,7 +4,7 @@ import { Refusal } from '../contract/refusals.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
-import { type Item, Stale, transact, transactionLimit, untilFresh, type Write } from './transact.ts';
+import { type Item, transact } from './transact.ts';
 
 /** A token as it is kept: the hash of its secret, never the secret. Times are ISO 8601. */
 export type StoredToken = {
@@ -29,31 +29,6 @@ export function openTokens(table: Table) {
     async get(id: string): Promise<StoredToken | undefined> {
       const item = await getItem(table, keys.token(id));
       return item && tokenFrom(item);
-    },
-
-    /** Stores a new token with the limit of its organization, and lists it there. */
-    async create(token: StoredToken): Promise<void> {
-      const { id, organization } = token;
-      await untilFresh(table, async () => {
-        const { requestsPerMinute } = (await getItem(table, keys.settings(organization))) ?? {};
-        const Item = { ...keys.token(id), ...token, requestsPerMinute };
-        await transact(table, [
-          { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
-          { Put: { Item: keys.organizationToken(organization, id) } },
-          // Whoever sets the limit looks for tokens after that, and would not find this one.
-          hasLimit(organization, requestsPerMinute as number | undefined),
-        ]);
-      });
-    },
-
-    /** Gives all tokens of an organization its limit of requests, or leaves it to the deployment again (`undefined`). */
-    async limit(organization: Organization, requestsPerMinute: number | undefined): Promise<void> {
-      const rows = await Array.fromAsync(queryItems(table, { pk: keys.tokens(organization) }));
-      for (let at = 0; at < rows.length; at += transactionLimit)
-        await transact(
-          table,
-          rows.slice(at, at + transactionLimit).map(({ sk }) => limitWrite(sk as string, requestsPerMinute)),
-        );
     },
 
     /** An organization's tokens, revoked ones included, oldest first. */
@@ -88,29 +63,3 @@ export function openTokens(table: Table) {
 }
 
 export type Tokens = ReturnType<typeof openTokens>;
-
-function hasLimit(organization: Organization, requestsPerMinute: number | undefined): Write {
-  const Key = keys.settings(organization);
-  return {
-    ConditionCheck:
-      requestsPerMinute === undefined
-        ? { Key, ConditionExpression: 'attribute_not_exists(requestsPerMinute)' }
-        : {
-            Key,
-            ConditionExpression: 'requestsPerMinute = :limit',
-            ExpressionAttributeValues: { ':limit': requestsPerMinute },
-          },
-    otherwise: () => new Stale(),
-  };
-}
-
-function limitWrite(id: string, requestsPerMinute: number | undefined): Write {
-  return {
-    Update: {
-      Key: keys.token(id),
-      UpdateExpression: requestsPerMinute === undefined ? 'REMOVE requestsPerMinute' : 'SET requestsPerMinute = :limit',
-      ConditionExpression: 'attribute_exists(pk)',
-      ...(requestsPerMinute !== undefined && { ExpressionAttributeValues: { ':limit': requestsPerMinute } }),
-    },
-  };
-}

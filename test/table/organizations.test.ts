@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { listOrganizations } from '../../lib/table/organizations.ts';
+import { createToken } from '../../lib/table/token-writes.ts';
 import { openService } from '../service.ts';
 
 const now = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (days: number) => new Date(now + days * 24 * 60 * 60 * 1000).toISOString();
-const { app, table } = await openService(() => now);
+const { table } = await openService(() => now);
 
 it('organizations are listed by name, with their first token and those that are good now', async () => {
   const give = (
@@ -14,7 +15,7 @@ it('organizations are listed by name, with their first token and those that are 
     created: number,
     more: { expires?: string; revokedAt?: string } = {},
   ) =>
-    app.tokens.create({
+    createToken(table, {
       ...{ id, organization: organization as Organization, hash: 'h', scopes: ['tasks:read'], createdAt: at(created) },
       ...more,
     });

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { openSettings, type Settings } from '../../lib/table/settings.ts';
+import { createToken } from '../../lib/table/token-writes.ts';
 import { openTokens, type StoredToken, type Tokens } from '../../lib/table/tokens.ts';
 import { dumpOf } from '../table-dump.ts';
 import { openBoard } from './board.ts';
@@ -66,8 +67,8 @@ describe('a limit of requests', () => {
   it('is written to every token of the organization, however many, and to no other', async () => {
     const [one, other] = ['limited', 'limited-2'] as Organization[] as [Organization, Organization];
     const ids = Array.from({ length: 101 }, (_, nth) => `token-${nth}`);
-    await Promise.all(ids.map((id) => tokens.create(token(one, id))));
-    await tokens.create(token(other, 'of-other'));
+    await Promise.all(ids.map((id) => createToken(table, token(one, id))));
+    await createToken(table, token(other, 'of-other'));
     await settings.change(one, { requestsPerMinute: 5 });
     expect(await limitsOf(one)).toEqual(ids.map(() => 5));
     expect(await limitsOf(other)).toEqual([undefined]);
@@ -78,17 +79,17 @@ describe('a limit of requests', () => {
   it('is written to tokens that are made later', async () => {
     const organization = 'later' as Organization;
     await settings.change(organization, { requestsPerMinute: 5 });
-    await tokens.create(token(organization, 'made-later'));
+    await createToken(table, token(organization, 'made-later'));
     expect(await limitsOf(organization)).toEqual([5]);
   });
 
   it('is written to a token that is made while it is set', async () => {
     const organization = 'meanwhile' as Organization;
     // The limit is set after the token's organization was read, and before the token is stored.
-    const slow = openTokens(
-      whenFirst(table, 'TransactWriteCommand', () => settings.change(organization, { requestsPerMinute: 5 })),
+    const slow = whenFirst(table, 'TransactWriteCommand', () =>
+      settings.change(organization, { requestsPerMinute: 5 }),
     );
-    await slow.create(token(organization, 'made-meanwhile'));
+    await createToken(slow, token(organization, 'made-meanwhile'));
     expect(await limitsOf(organization)).toEqual([5]);
   });
 });

@@ -1,11 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { createToken } from '../../lib/table/token-writes.ts';
 import type { StoredToken, Tokens } from '../../lib/table/tokens.ts';
 import { openBoard, refusalOf } from './board.ts';
 
+let table: Table;
 let tokens: Tokens;
 beforeAll(async () => {
-  tokens = (await openBoard()).app.tokens;
+  const board = await openBoard();
+  table = board.table;
+  tokens = board.app.tokens;
 });
 
 const token = (id: string, organization: string, createdAt: string, more: Partial<StoredToken> = {}): StoredToken => ({
@@ -20,7 +25,7 @@ const token = (id: string, organization: string, createdAt: string, more: Partia
 describe('a token', () => {
   it('is read as it was kept', async () => {
     const kept = token('kept', 'kept', '2026-01-01T00:00:00.000Z', { expires: '2027-01-01T00:00:00.000Z' });
-    await tokens.create(kept);
+    await createToken(table, kept);
     expect(await tokens.get('kept')).toEqual(kept);
   });
 
@@ -30,14 +35,14 @@ describe('a token', () => {
 
   it('is listed with those of its organization, oldest first, and with no others', async () => {
     const [late, early] = [token('a', 'listed', '2026-02-01'), token('b', 'listed', '2026-01-01')];
-    for (const one of [late, early, token('c', 'listed-2', '2026-01-01')]) await tokens.create(one);
+    for (const one of [late, early, token('c', 'listed-2', '2026-01-01')]) await createToken(table, one);
     expect(await tokens.list('listed' as Organization)).toEqual([early, late]);
   });
 
   it('is never made twice under an id', async () => {
     const first = token('twice', 'twice', '2026-01-01');
-    await tokens.create(first);
-    await expect(tokens.create({ ...first, hash: 'another' })).rejects.toThrow();
+    await createToken(table, first);
+    await expect(createToken(table, { ...first, hash: 'another' })).rejects.toThrow();
     expect(await tokens.get('twice')).toEqual(first);
   });
 });
@@ -45,7 +50,7 @@ describe('a token', () => {
 describe('a revoked token', () => {
   it('stays, with the moment of its first revocation', async () => {
     const revoked = token('revoked', 'revoked', '2026-01-01');
-    await tokens.create(revoked);
+    await createToken(table, revoked);
     await tokens.revoke('revoked', '2026-03-01');
     await tokens.revoke('revoked', '2026-04-01');
     expect(await tokens.get('revoked')).toEqual({ ...revoked, revokedAt: '2026-03-01' });
