@@ -19,6 +19,7 @@ import { agentPurgeWrite, taskPurgeWrite } from '../../lib/table/purge-items.ts'
 import { openPurgeStore } from '../../lib/table/purges.ts';
 import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { putRight, recount } from '../../lib/table/recount.ts';
+import { takeFromBucket } from '../../lib/table/request-bucket.ts';
 import { openSettings } from '../../lib/table/settings.ts';
 import { openTaskStore } from '../../lib/table/tasks.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
@@ -219,6 +220,16 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       await (await improvements.begin(organization, id))();
     },
     undefined,
+  ],
+  [
+    'requests that a container reports are taken once',
+    async () => async () => {
+      const now = 1_000_000;
+      const fullAt = await takeFromBucket(lossy, organization, { fullAt: 0, takesMs: 50, now });
+      loseAnswers(engine);
+      return takeFromBucket(lossy, organization, { fullAt, takesMs: 50, now });
+    },
+    1_000_100,
   ],
   [
     'a setting that is set is set',
