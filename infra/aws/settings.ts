@@ -11,7 +11,7 @@ import { nearest } from '../../lib/http/nearest.ts';
 import { reservationFaults } from './reserved-concurrency.ts';
 
 /** The settings of a stack: what its file sets, the defaults of everything else, and its stage. */
-export type Settings = Omit<v.InferOutput<typeof schema>, '$schema'> & {
+export type Settings = v.InferOutput<typeof schema> & {
   /** The name of the file, if that is not `default.json`. */
   stage?: string | undefined;
 };
@@ -111,8 +111,6 @@ const openTelemetry = group({
 });
 
 const schema = group({
-  /** For editors. */
-  $schema: v.optional(text),
   /** The model of agents that name none: a model id or an inference profile. Without one the region decides. */
   defaultModel: v.optional(text),
   /** The models that agents may name; without a list they may name every model. */
@@ -201,7 +199,7 @@ const schema = group({
 });
 
 /** The names of all settings of the outermost object. */
-export const settingNames = Object.keys(schema.entries).filter((name) => name !== '$schema');
+export const settingNames = Object.keys(schema.entries);
 
 /** Returns the path of the settings file of a stage. */
 export function settingsFileOf(stage = standardStage, folder = settingsFolder): string {
@@ -250,7 +248,7 @@ function stagesIn(folder: string): string[] {
 export function parseSettings(given: unknown, file: string, stage?: string): Settings {
   const read = v.safeParse(schema, given, { abortPipeEarly: true });
   if (!read.success) throw new Error(`${file} cannot be used:\n${read.issues.map(faultOf).join('\n')}`);
-  const { $schema: _, ...settings } = read.output;
+  const settings = read.output;
   const faults = reservationFaults(settings);
   if (faults.length > 0) throw new Error(`${file} cannot be used:\n  ${faults.join('\n  ')}`);
   return { ...settings, ...(stage && { stage }) };

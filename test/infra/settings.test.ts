@@ -106,7 +106,7 @@ describe('the settings file of a stage', () => {
   const folder = newFolder();
   const write = (name: string, content: string) => writeFileSync(join(folder, name), content);
   write('default.json', '{ "runningCap": 1 }');
-  write('prod.json', '{ "$schema": "../schema.json", "runningCap": 2 }');
+  write('prod.json', '{ "runningCap": 2 }');
   write('broken.json', '{ runningCap: 2 }');
 
   it('is named after the stage, and default.json without one', () => {
