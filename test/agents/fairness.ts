@@ -30,6 +30,8 @@ export async function openTwoOrganizations(places: number, busy: number) {
   const queue: { message: ExecutionMessage; at: number }[] = [];
   let free = places;
   const never = new AbortController().signal;
+  /** When messages are received again without an end of an execution. */
+  let nextAt = Number.POSITIVE_INFINITY;
 
   /** Receives what is due, and looks again when something ends or the next message is due. */
   const receive = (): void => {
@@ -44,7 +46,13 @@ export async function openTwoOrganizations(places: number, busy: number) {
         receive();
       });
     }
-    if (free > 0 && queue[0]) void timeline.pause(queue[0].at - clock(), never).then(receive);
+    const { at = nextAt } = queue[0] ?? {};
+    if (free === 0 || at >= nextAt) return;
+    nextAt = at;
+    void timeline.pause(at - clock(), never).then(() => {
+      nextAt = Number.POSITIVE_INFINITY;
+      receive();
+    });
   };
 
   const start = async (organization: Organization): Promise<ExecutionMessage> => {
