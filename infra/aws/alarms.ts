@@ -25,7 +25,7 @@ export type Watch = {
   threshold: number;
   /** Below the threshold instead of above it. */
   below?: true;
-  /** So many of so many periods. */
+  /** How many `periods` of the last `of` raise the alarm. */
   during?: { periods: number; of: number };
   /** The metric is written each minute, so that a period without it is one of those that raise the alarm. */
   always?: true;
@@ -130,21 +130,23 @@ export function watchesOf(scope: Construct, { api, pipeline, settings }: Watched
     ),
     {
       name: 'dead-letters',
-      hurts: 'Something was given up after five tries: an event may not have been told, or a purge not be complete.',
+      hurts:
+        'Receivers may miss an event, or data of a deleted agent or task is still stored: a message failed five times.',
       figure: 'dead letters',
       metric: queues.deadLetters.metricApproximateNumberOfMessagesVisible({ period }),
       threshold: 0,
     },
     {
       name: 'lost-executions',
-      hurts: 'Users of agents get failures that are ours: two workers died of an execution.',
+      hurts: 'Users of agents: an execution failed because two of its workers were lost.',
       figure: 'executions',
       metric: own('ExecutionsLost', Stats.SUM),
       threshold: 0,
     },
     {
       name: 'delivery-success',
-      hurts: 'Receivers hear nothing: most attempts fail, at more than one of them perhaps for a fault of ours.',
+      hurts:
+        'Receivers get no events: most attempts fail. If several receivers are affected, the cause may be this service.',
       figure: 'share of attempts',
       // Every attempt counts 1 or 0.
       metric: own('AttemptsDelivered', Stats.AVERAGE),
@@ -170,7 +172,7 @@ export function watchesOf(scope: Construct, { api, pipeline, settings }: Watched
   ];
 }
 
-/** Where fewer requests than these come in a period, the share of errors is computed as if so many had come. */
+/** The share of errors of a period with fewer requests than these is computed as if it had this number. */
 const fewestRequests = 100;
 
 /**

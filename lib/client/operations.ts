@@ -432,7 +432,7 @@ export type ExecutionEventData = {
 };
 
 export type Pagination = {
-  /** The page size that was applied. It is less than asked where so many items would not fit into one response of 6 MB; the next page is at offset + limit. */
+  /** The page size that was applied. It is smaller than the requested limit if that number of items does not fit into one response of 6 MB; the next page is at offset + limit. */
   limit: number;
   /** How many were skipped. */
   offset: number;

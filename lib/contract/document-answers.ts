@@ -123,7 +123,7 @@ export const answerHeaders: Json = {
   },
   RateLimitPolicy: {
     description:
-      'How many requests the organization may make (`q`) in so many seconds (`w`); with a 429 to a start, how many executions it may start. Absent where it may make any number.',
+      'The number of requests (`q`) that the organization may make within a number of seconds (`w`); with a 429 to a start, the number of executions that it may start. Absent if there is no limit.',
     schema: { type: 'string', examples: ['"requests";q=1200;w=60', '"executions";q=120;w=60'] },
   },
   RateLimit: {

@@ -45,7 +45,7 @@ export type Endpoint = {
   versioned?: true;
   /** It calls out to others before it has anything to keep, so it first notes that it is under way. */
   callsOut?: true;
-  /** It starts an execution, of which an organization may start only so many in a minute. */
+  /** It starts an execution; the number that an organization may start in a minute is limited. */
   startsExecution?: true;
   /** What it does with the secrets of webhooks: it alone is given that right to their key. */
   secrets?: SecretsUse;

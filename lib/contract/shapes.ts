@@ -138,7 +138,7 @@ export const pageQuery = {
 export const Pagination = v.object({
   limit: described(
     count,
-    'The page size that was applied. It is less than asked where so many items would not fit into one response of 6 MB; the next page is at offset + limit.',
+    'The page size that was applied. It is smaller than the requested limit if that number of items does not fit into one response of 6 MB; the next page is at offset + limit.',
   ),
   offset: described(count, 'How many were skipped.'),
   total: described(count, 'How many the filters match, exactly, whatever the page.'),

@@ -73,7 +73,7 @@ describe('the alarms', () => {
 
   it.each(alarms)('$AlarmName says whom it hurts, and where it is told what to do', (alarm) => {
     const { AlarmName, AlarmDescription } = alarm;
-    expect(AlarmDescription).toMatch(/^(Callers|Receivers|Users|Organizations|Something|Everybody|Perhaps everybody)/);
+    expect(AlarmDescription).toMatch(/^(Callers|Receivers|Users|Organizations|Everybody|Perhaps everybody)/);
     expect(AlarmDescription).toContain(`docs/runbook.md#${AlarmName.replace('Crewboard ', '')}`);
   });
 

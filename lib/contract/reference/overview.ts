@@ -17,9 +17,9 @@ Send an \`Idempotency-Key\` with a POST, and repeat the very same request if no 
 
 ## Limits
 
-An organization may make so many requests a minute, whatever they are answered, and start so many executions. Responses say which limit holds in \`RateLimit-Policy: "requests";q=1200;w=60\` and what is left of it in \`RateLimit: "requests";r=117;t=6\`: 117 more at once, and as many again after 6 seconds (draft-ietf-httpapi-ratelimit-headers). A tenth of a minute's requests are let through at once. More are refused with \`429\` and \`rate_limited\`; \`Retry-After\` says how many seconds to wait, and nothing was changed. A refused token counts as no request; a duplicate under an \`Idempotency-Key\` counts as one.
+The requests that an organization may make in a minute are limited, and so are the executions that it may start. Responses name the limit in \`RateLimit-Policy: "requests";q=1200;w=60\` and the remaining requests in \`RateLimit: "requests";r=117;t=6\`: 117 more at once, and as many again after 6 seconds (draft-ietf-httpapi-ratelimit-headers). A tenth of the requests of a minute may come at once. More are answered \`429\` \`rate_limited\`; \`Retry-After\` says how many seconds to wait, and nothing was changed. A request with an invalid token is not counted; a duplicate under an \`Idempotency-Key\` is.
 
-In AWS, API Gateway answers \`429\` and \`503\` by itself, as \`{"message": …}\` and without these headers, to more requests than it is set to let through of all organizations.
+In AWS, API Gateway answers \`429\` and \`503\` by itself, as \`{"message": …}\` and without these headers, if all organizations together send more requests than the deployment allows.
 
 ## Concurrent changes
 
