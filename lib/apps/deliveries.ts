@@ -1,6 +1,7 @@
 import { environment } from '../contract/deployment.ts';
 import type { DeliveryMessage } from '../contract/messages.ts';
 import { openDeliveryStore } from '../table/deliveries.ts';
+import { openSlowWebhooks } from '../table/slow-webhooks.ts';
 import { openWebhookStore } from '../table/webhooks.ts';
 import { readAttemptLimits } from '../webhooks/attempt-limits.ts';
 import { openDeliveries } from '../webhooks/deliveries.ts';
@@ -14,7 +15,7 @@ export const deliveriesApp = appOf((base) => {
   return {
     deliveries: openDeliveries({
       store: openDeliveryStore(table),
-      webhooks: openWebhookStore(table),
+      webhooks: { ...openWebhookStore(table), ...openSlowWebhooks(table) },
       queues: {
         deliveries: queueOf<DeliveryMessage>(base, 'deliveries'),
         slowDeliveries: queueOf<DeliveryMessage>(base, 'slowDeliveries'),

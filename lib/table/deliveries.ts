@@ -19,8 +19,8 @@ import {
 import { type Overdue, openDueList } from './due.ts';
 import { keys } from './keys.ts';
 import { everything, listingWrites, readPage } from './listing.ts';
+import { slowLeaseAttribute } from './slow-webhooks.ts';
 import { ignoreStale, Stale, transact, type Write } from './transact.ts';
-import { slowLeaseAttribute } from './webhooks.ts';
 
 /** Names a delivery. */
 export type DeliveryReference = Pick<Delivery, 'organization' | 'webhookId' | 'id'>;

@@ -7,7 +7,7 @@ import type { Table } from './client.ts';
 import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
-import { type Item, ignoreStale, Stale, transact, type Write } from './transact.ts';
+import { type Item, transact, type Write } from './transact.ts';
 
 /** An organization has at most so many (design §2). */
 export const webhooksLimit = 100;
@@ -23,11 +23,6 @@ export type Target = {
 };
 
 const slowLease = /^slowLease(\d+)$/;
-
-/** The attribute of a webhook's item that holds the expiry of one of the leases on its slow attempts. */
-export function slowLeaseAttribute(number: number): string {
-  return `slowLease${number}`;
-}
 
 function slowLeasesOf(item: Item): Target['slowLeases'] {
   const leases = Object.entries(item).map(([name, until]) => [slowLease.exec(name)?.[1], until]);
@@ -74,44 +69,6 @@ export function openWebhookStore(table: Table) {
         slowLeases: slowLeasesOf(webhook),
         ...(secret && { sealed: secret.sealed as string }),
       };
-    },
-
-    /** Says that a webhook's receiver is slow. Does nothing where the webhook is deleted. */
-    async markSlow(organization: Organization, id: string): Promise<void> {
-      const write: Write = {
-        Update: {
-          Key: keys.webhook(organization, ulidOf(id)),
-          UpdateExpression: 'SET slow = :slow',
-          ConditionExpression: 'attribute_exists(pk)',
-          ExpressionAttributeValues: { ':slow': true },
-        },
-        otherwise: () => new Stale(),
-      };
-      await transact(table, [write]).catch(ignoreStale);
-    },
-
-    /**
-     * Takes one of the leases on a webhook's slow attempts, until it expires or the attempt's end returns it.
-     *
-     * @returns whether it was free and the webhook is not deleted
-     */
-    async leaseSlowAttempt(
-      organization: Organization,
-      id: string,
-      { number, now, until }: { number: number; now: string; until: string },
-    ): Promise<boolean> {
-      const write: Write = {
-        Update: {
-          Key: keys.webhook(organization, ulidOf(id)),
-          UpdateExpression: 'SET #lease = :until',
-          ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(#lease) OR #lease <= :now)',
-          ExpressionAttributeNames: { '#lease': slowLeaseAttribute(number) },
-          ExpressionAttributeValues: { ':until': until, ':now': now },
-          ReturnValues: 'UPDATED_NEW',
-        },
-        otherwise: () => new Stale(),
-      };
-      return (await transact(table, [write]).catch(ignoreStale)) !== undefined;
     },
 
     /**

@@ -7,6 +7,7 @@ import type { Organization } from '../contract/organization.ts';
 import type { DeliveryStore, Next } from '../table/deliveries.ts';
 import type { Delivery } from '../table/delivery-items.ts';
 import { graceMs, type SweepCall, type Swept, sweep } from '../table/due.ts';
+import type { SlowWebhooks } from '../table/slow-webhooks.ts';
 import { traced } from '../table/trace.ts';
 import type { Target, WebhookStore } from '../table/webhooks.ts';
 import { type Alarm, timer } from './alarm.ts';
@@ -23,7 +24,7 @@ import { type DeliveryQueues, openWakeUps } from './wake-ups.ts';
 /** What deliveries are made of. */
 export type DeliveryParts = {
   store: DeliveryStore;
-  webhooks: WebhookStore;
+  webhooks: WebhookStore & SlowWebhooks;
   queues: DeliveryQueues;
   secrets: Secrets;
   ladder: Ladder;

@@ -2,12 +2,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { EventName } from '../../lib/contract/events.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
+import { openSlowWebhooks } from '../../lib/table/slow-webhooks.ts';
 import { openWebhookStore, webhooksLimit } from '../../lib/table/webhooks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type Board, openBoard, refusalOf } from './board.ts';
 
 const board: Board = await openBoard();
-const store = openWebhookStore(board.table);
+const store = { ...openWebhookStore(board.table), ...openSlowWebhooks(board.table) };
 let organization: Organization;
 let organizations = 0;
 

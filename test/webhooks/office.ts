@@ -14,6 +14,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { openDeliveryStore } from '../../lib/table/deliveries.ts';
 import { deliveryKey } from '../../lib/table/delivery-items.ts';
 import { getItem } from '../../lib/table/reads.ts';
+import { openSlowWebhooks } from '../../lib/table/slow-webhooks.ts';
 import type { Item } from '../../lib/table/transact.ts';
 import { openWebhookStore } from '../../lib/table/webhooks.ts';
 import { type Change, openDeliveries } from '../../lib/webhooks/deliveries.ts';
@@ -54,7 +55,7 @@ function officeOf(table: Table) {
   const clock = clockAt(opening);
   const ulid = () => ulidAt(clock());
   const store = openDeliveryStore(table);
-  const webhookStore = openWebhookStore(table);
+  const webhookStore = { ...openWebhookStore(table), ...openSlowWebhooks(table) };
   const secrets = faultySecrets(openKeyFile(join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key')));
   const queue = listingQueue();
   const allowed = allowedReceivers('127.0.0.1:*');

@@ -2,6 +2,7 @@ import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryStore } from '../../lib/table/deliveries.ts';
 import type { Delivery } from '../../lib/table/delivery-items.ts';
+import type { SlowWebhooks } from '../../lib/table/slow-webhooks.ts';
 import type { WebhookStore } from '../../lib/table/webhooks.ts';
 import { awsMs } from './simulated-lambda.ts';
 import type { SimulatedTime } from './simulated-time.ts';
@@ -14,7 +15,7 @@ export function simulateStores(time: SimulatedTime) {
   const deliveries = new Map<string, Delivery>();
   const request = () => time.sleep(awsMs.table);
 
-  const webhookStore: Pick<WebhookStore, 'hearing' | 'target' | 'markSlow' | 'leaseSlowAttempt'> = {
+  const webhookStore: Pick<WebhookStore, 'hearing' | 'target'> & SlowWebhooks = {
     async hearing(organization) {
       await request();
       return [...webhooks].filter(([, webhook]) => webhook.organization === organization).map(([id]) => id);
@@ -68,7 +69,7 @@ export function simulateStores(time: SimulatedTime) {
   };
 
   return {
-    webhookStore: webhookStore as WebhookStore,
+    webhookStore: webhookStore as WebhookStore & SlowWebhooks,
     deliveryStore: deliveryStore as DeliveryStore,
     /** Registers a webhook, the only one of its organization. */
     register: (organization: Organization, id: string, url: string) =>

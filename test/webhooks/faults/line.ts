@@ -16,6 +16,7 @@ import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { consumeQueue } from '../../../lib/queue/consume.ts';
 import { openDeliveryStore } from '../../../lib/table/deliveries.ts';
 import { organizationOf } from '../../../lib/table/keys.ts';
+import { openSlowWebhooks } from '../../../lib/table/slow-webhooks.ts';
 import { openWebhookStore } from '../../../lib/table/webhooks.ts';
 import { type Change, openDeliveries } from '../../../lib/webhooks/deliveries.ts';
 import { readLadder } from '../../../lib/webhooks/ladder.ts';
@@ -72,7 +73,7 @@ function lineOf(service: Service) {
   const struckTable = faults.table(table);
   const deliveries = openDeliveries({
     store: namedDeliveries(openDeliveryStore(struckTable), faults),
-    webhooks: namedWebhooks(openWebhookStore(struckTable), faults),
+    webhooks: { ...namedWebhooks(openWebhookStore(struckTable), faults), ...openSlowWebhooks(struckTable) },
     queues: room.queues,
     secrets,
     ladder,
