@@ -9,7 +9,7 @@ import type {
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { dueEntry } from './due.ts';
-import { keys, organizationOf } from './keys.ts';
+import { type Key, keys, organizationOf } from './keys.ts';
 import type { Standing } from './listing.ts';
 import { traced } from './trace.ts';
 import { type Item, Stale } from './transact.ts';
@@ -152,6 +152,11 @@ export function outputItems({ organization, id }: ExecutionHead, output: string)
     from = to;
   }
   return items;
+}
+
+/** Returns the keys of the items that hold the stored output of an execution. */
+export function outputKeys({ organization, id, outputParts = 0 }: ExecutionHead): Key[] {
+  return Array.from({ length: outputParts }, (_, part) => keys.executionOutput(organization, ulidOf(id), part));
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   inputItem,
   outputFrom,
   outputItems,
+  outputKeys,
   type RunningExecution,
   wholeExecution,
 } from './execution-items.ts';
@@ -191,7 +192,7 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
 
     /**
      * Ends an execution that this worker has in hand: status and output, rows and counters, the day's metrics, and
-     * the task's move. An output that was stored before is not written again.
+     * the task's move. An output that was stored before is not written again; of an execution that fails it is deleted.
      *
      * @throws `Lost`; `Stale` when the task is no longer what was read
      */
@@ -202,11 +203,13 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
     ): Promise<void> {
       const { organization, agentId, startedAt } = execution;
       const ended: ExecutionHead = { ...execution, ...ending };
-      const { outputParts } = execution;
-      const parts = outputParts === undefined ? outputItems(execution, output) : [];
+      const { outputParts: stored } = execution;
+      const completed = ending.status === 'completed';
+      const parts = completed && stored === undefined ? outputItems(execution, output) : [];
       await transact(table, [
-        endWrite(execution, { ...ending, outputParts: outputParts ?? parts.length }),
+        endWrite(execution, { ...ending, outputParts: completed ? (stored ?? parts.length) : 0 }),
         ...parts.map((Item): Write => ({ Put: { Item } })),
+        ...(completed ? [] : outputKeys(execution).map((Key): Write => ({ Delete: { Key } }))),
         ...listingWrites(executionStanding(execution), executionStanding(ended)).map(ifThere),
         countDown(organization),
         metricsWrite(organization, agentId, startedAt, ending),

@@ -5,6 +5,7 @@ import type { ExecutionMessage } from '../../lib/contract/messages.ts';
 import type { Counts } from '../../lib/contract/metrics.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { queryItems } from '../../lib/table/reads.ts';
 import { openWorkshop, scriptedModel, text } from './workshop.ts';
 
 const workshop = await openWorkshop({ cap: 1_000 });
@@ -125,6 +126,22 @@ describe('an execution whose model throttles', () => {
     await timeline.pass(30 * second);
     expect(await workshop.carryOut(message, tools)).toEqual({ ExecutionsFailed: 1, ExecutionsLost: 1 });
     expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
+  });
+
+  it('that is lost afterwards keeps nothing of the answer that was stored', async () => {
+    const { message, tools } = await givenBack({ selfTest: throttled });
+    sent.length = 0;
+    const pk = keys.execution(organization, ulidOf(message.executionId));
+    const outputs = () => Array.fromAsync(queryItems(workshop.table, { pk, from: 'OUT#', to: 'OUT#~' }));
+    expect(await outputs()).toHaveLength(1);
+    for (let lost = 0; lost < 2; lost++) {
+      await timeline.pass(30 * second);
+      expect(await workshop.claim(message.executionId)).toBeDefined();
+    }
+    await timeline.pass(30 * second);
+    await workshop.carryOut(message, tools);
+    expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
+    expect(await outputs()).toEqual([]);
   });
 
   it('is found by the sweeper where its message was lost, a minute after its time', async () => {
