@@ -100,6 +100,8 @@ describe.runIf(program)('the docs page', () => {
     it('reads the board with a token, and shows the 200', async () => {
       const { body } = await service.api('POST', tasks, { body: { title: 'To be read' } });
       await reader.enterToken(service.token);
+      await reader.search(tasks);
+      await reader.choose(await summaryOf('get', tasks));
       await reader.openClient('get', tasks);
       await reader.send('200 OK');
       expect(await reader.shownBody()).toContain(`"${body.data.id}"`);
@@ -108,6 +110,8 @@ describe.runIf(program)('the docs page', () => {
     it('keeps a token nowhere, so that it is gone when the page is loaded again', async () => {
       expectedFaults = [refused];
       await reader.enterToken(service.token);
+      await reader.search(tasks);
+      await reader.choose(await summaryOf('get', tasks));
       await reader.openClient('get', tasks);
       await reader.send('200 OK');
       expect(await reader.kept()).not.toContain(service.token);
