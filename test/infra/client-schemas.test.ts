@@ -18,8 +18,9 @@ import * as sources from './clients.ts';
 type Met = Error & { $fault: string; $retryable?: object; $metadata: { httpStatusCode?: number; requestId?: string } };
 type ErrorClass = new (options: object) => Met;
 
-// What the SDK tries again by itself would take its time.
+// The SDK pauses for up to a second before it tries again by itself. The table's client has limits of its own.
 vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
+const once = { tries: 1, tryMs: 5_000 };
 
 const bundled = await bundledClients();
 const service = await startBedrock();
@@ -51,8 +52,8 @@ describe.each([
   ['from the sources', sources],
   ['bundled', bundled],
 ])('an error of AWS, met %s,', (_, clients) => {
-  const table = { ...clients.openTable(tableName, endpoint), sleep: async () => {} };
-  const elsewhere = { ...clients.openTable(tableName, service.endpoint), sleep: async () => {} };
+  const table = { ...clients.openTable(tableName, endpoint, once), sleep: async () => {} };
+  const elsewhere = { ...clients.openTable(tableName, service.endpoint, once), sleep: async () => {} };
 
   it('tells of a failed condition by the item that was found', async () => {
     const item = { pk: randomUUID(), sk: 'a', text: 'ä', count: 7, bytes: new Uint8Array([1, 2, 255]), on: true };
@@ -181,7 +182,7 @@ describe('every error that a client models', () => {
       'DynamoDB',
       dynamodbModels,
       ({ openTable, GetCommand }) =>
-        openTable('t', service.endpoint).client.send(new GetCommand({ TableName: 't', Key: { pk: 'p' } })),
+        openTable('t', service.endpoint, once).client.send(new GetCommand({ TableName: 't', Key: { pk: 'p' } })),
     ],
     [
       'KMS',
