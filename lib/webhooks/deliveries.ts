@@ -161,9 +161,11 @@ export function openDeliveries({
       await store.skip(delivery, 'webhook_deleted');
       return {};
     }
-    const number = slowLease;
-    if (number !== undefined && !(await webhooks.leaseSlowAttempt(organization, webhookId, { ...lease, number }))) {
-      // Another worker was sooner. Nobody can make the attempt before the claim of this one has expired.
+    const leased =
+      slowLease === undefined ||
+      (await webhooks.leaseSlowAttempt(organization, webhookId, { ...lease, number: slowLease }));
+    if (!leased) {
+      // Another worker was sooner. No worker can make the attempt before the claim of this one has expired.
       await wakeUps.toSlowQueue(message, Date.parse(lease.until));
       return {};
     }

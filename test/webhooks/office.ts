@@ -189,5 +189,16 @@ export function notingSender(outcome: Partial<Outcome> = {}, meanwhile: () => un
   return { posts, send };
 }
 
+/** Starts an attempt whose worker is lost while it posts: it never ends. Returns when the post has begun. */
+export async function loseWorker(office: Office, message: DeliveryMessage): Promise<void> {
+  const posting = Promise.withResolvers<void>();
+  const { send } = notingSender({}, () => {
+    posting.resolve();
+    return new Promise(() => {});
+  });
+  void office.deliveries.attempt(message, send);
+  await posting.promise;
+}
+
 /** How a sender ends whose receiver has answered 500. */
 export const failed = { httpStatus: 500, error: 'The receiver answered 500.' };

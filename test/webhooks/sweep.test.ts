@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
+import { failed, loseWorker, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const minuteMs = 60_000;
 const allTime = Date.parse('9999-12-31T23:59:59.999Z');
@@ -125,20 +125,9 @@ describe('the sweep', () => {
 });
 
 describe('a delivery that a worker has in hand', () => {
-  /** A worker that posts and never comes back. */
-  async function loseWorker(message: Awaited<ReturnType<Office['message']>>) {
-    const posting = Promise.withResolvers<void>();
-    const { send } = notingSender({}, () => {
-      posting.resolve();
-      return new Promise(() => {});
-    });
-    void office.deliveries.attempt(message, send);
-    await posting.promise;
-  }
-
   it('is woken when it is overdue, a minute after its time', async () => {
     const message = await office.message();
-    await loseWorker(message);
+    await loseWorker(office, message);
     office.clock.now = opening + minuteMs - 1;
     expect(await swept()).toEqual([]);
     office.clock.now = opening + minuteMs;
@@ -148,14 +137,14 @@ describe('a delivery that a worker has in hand', () => {
   it('and was taken just before it was overdue is woken for the end of the hold', async () => {
     const message = await office.message();
     office.clock.now = opening + minuteMs - 1_000;
-    await loseWorker(message);
+    await loseWorker(office, message);
     office.clock.now = opening + minuteMs;
     expect(await swept()).toEqual([{ to: 'deliveries', message, delaySeconds: 19 }]);
   });
 
   it('is woken for the end of the hold by a sweep that reaches ahead', async () => {
     const message = await office.message();
-    await loseWorker(message);
+    await loseWorker(office, message);
     office.clock.now = opening + 5_500;
     expect(await swept(allTime)).toEqual([{ to: 'deliveries', message, delaySeconds: 15 }]);
   });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Delivery } from '../../lib/table/delivery-items.ts';
 import type { Target } from '../../lib/table/webhooks.ts';
 import { openWaits } from '../../lib/webhooks/waits.ts';
-import { notingSender, type Office, opening, openOffices } from './office.ts';
+import { loseWorker, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const secondMs = 1_000;
 const target = vi.fn(async (_: unknown, id: string): Promise<Target | undefined> => {
@@ -86,13 +86,7 @@ describe('a sweep measures', () => {
   it('not the time in which a worker has the delivery', async () => {
     const message = await office.message();
     office.clock.now = opening + 55 * secondMs;
-    const posting = Promise.withResolvers<void>();
-    const { send } = notingSender({}, () => {
-      posting.resolve();
-      return new Promise(() => {});
-    });
-    void office.deliveries.attempt(message, send);
-    await posting.promise;
+    await loseWorker(office, message);
     office.clock.now = opening + 60 * secondMs;
     expect(await sweep()).toEqual({ DeliveriesLate: 0, SlowDeliveriesLate: 0 });
   });
