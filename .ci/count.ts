@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, relative } from 'node:path';
 
 /** What vitest's JSON reporter says of a run. */
 type Report = {
@@ -8,7 +8,17 @@ type Report = {
   numPendingTests: number;
   numTotalTests: number;
   success: boolean;
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
+  }[];
 };
+
+/** The lines of a failure that are shown: enough for what was expected and where. */
+const SHOWN_LINES = 12;
+const head = (text: string) => text.split('\n').slice(0, SHOWN_LINES).join('\n');
 
 const reports = process.argv.slice(2).flatMap((path) => {
   try {
@@ -31,4 +41,16 @@ if (reports.some((report) => report.numTotalTests === 0)) {
   process.exitCode = 1;
 }
 if (reports.some((report) => !report.success)) process.exitCode = 1;
+
+// Named here again, because the suites' own lists are far above the end of the output.
+for (const file of reports.flatMap((report) => report.testResults)) {
+  const failures = file.assertionResults.filter((test) => test.status === 'failed');
+  for (const { fullName, failureMessages } of failures) {
+    console.log(`\nFAILED ${relative('.', file.name)} > ${fullName}\n${head(failureMessages.join('\n'))}`);
+  }
+  // A file that could not be loaded has no test that failed.
+  if (file.status === 'failed' && failures.length === 0) {
+    console.log(`\nFAILED ${relative('.', file.name)}\n${head(file.message)}`);
+  }
+}
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
