@@ -1,4 +1,5 @@
 import { app } from '../../lib/app.ts';
+import { setBase } from '../../lib/apps/base.ts';
 import { environment } from '../../lib/contract/deployment.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
@@ -74,6 +75,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.secretsKeyFile]: data.path('secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
     });
+    setBase({ environment: process.env, clock: Date.now });
     const bell = openBell();
     stops.push(await startPollers({ endpoint, tableName, queues, data, bell }));
     const gateway = await startGateway(settings.port, bell.ring);

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { environment } from '../contract/deployment.ts';
+import { environment, type QueueName } from '../contract/deployment.ts';
 import { ulidFrom } from '../contract/ids.ts';
 import { readLimits } from '../contract/limits.ts';
 import type { RequestCounts } from '../limits/requests.ts';
 import { log } from '../log.ts';
-import { openTable } from '../table/client.ts';
+import type { Queue } from '../sqs/queue.ts';
+import { openTable, type Table } from '../table/client.ts';
 import { openIdempotency } from '../table/idempotency.ts';
 import { openTokens } from '../table/tokens.ts';
 import { openKeyFile, type Secrets } from '../webhooks/secrets.ts';
@@ -16,6 +17,10 @@ export type Collaborators = {
   clock: () => number;
   /** How webhook secrets are kept, if not under a key file. */
   secrets?: Secrets;
+  /** The table, if not the one that the environment names. */
+  table?: Table;
+  /** Opens a queue for sending, if not the one that the environment names. */
+  queue?: <Message>(name: QueueName) => Queue<Message>;
 };
 
 /**
@@ -27,11 +32,13 @@ export function openBase({
   environment: variables,
   clock,
   secrets = openKeyFile(variables[environment.secretsKeyFile]),
+  table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]),
+  queue,
 }: Collaborators) {
-  const table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]);
   return {
     variables,
     table,
+    queue,
     secrets,
     clock,
     ulid: () => ulidFrom(clock(), randomBytes(10)),
@@ -52,6 +59,14 @@ let opened: Base | undefined;
 export function base(): Base {
   opened ??= openBase({ environment: process.env, clock: Date.now });
   return opened;
+}
+
+/**
+ * Sets what the base of this process is made of. Handlers keep the base that they have, so it is called before any is
+ * loaded.
+ */
+export function setBase(collaborators: Collaborators): void {
+  opened = openBase(collaborators);
 }
 
 /**

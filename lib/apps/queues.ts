@@ -13,5 +13,8 @@ export function sqsClient(endpoint: string | undefined, limits = callLimitsOf('s
 
 /** A queue to send to. Only some functions are given queues, each those that it sends to; the others never send. */
 export function queueOf<Message>(base: Base, name: QueueName): Queue<Message> {
-  return openQueue<Message>(connected(base).sqs, base.variables[queues[name].urlVariable] ?? '');
+  return (
+    base.queue?.<Message>(name) ??
+    openQueue<Message>(connected(base).sqs, base.variables[queues[name].urlVariable] ?? '')
+  );
 }
