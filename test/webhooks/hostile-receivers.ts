@@ -33,7 +33,7 @@ const endless = (start: string, more: string) => () =>
 const saying = (text: string) => () =>
   startSocket((connection) => void connection.once('data', () => connection.end(text)));
 
-export const gigabyte = 1_000_000_000;
+const gigabyte = 1_000_000_000;
 const zeros = Buffer.alloc(1_000_000);
 const packed = gzipSync(zeros);
 
