@@ -3,14 +3,15 @@ import { pipelineApp } from '../../lib/apps/pipeline.ts';
 import { consumeStream } from '../../lib/queue/consume.ts';
 import { meter } from '../../lib/queue/meter.ts';
 import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';
-import { heartbeatAge, heartbeatKind } from '../../lib/table/heartbeat.ts';
+import { heartbeatKind } from '../../lib/table/heartbeat.ts';
 import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
 import { taskFrom } from '../../lib/table/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 
-export const handler = consumeStream(async ({ organization, before, after }, { deliveries, wakeUps, clock }) => {
+export const handler = consumeStream(async ({ organization, before, after }, { deliveries, wakeUps }) => {
   if (!after) return;
-  if (after.kind === heartbeatKind) return meter({ HeartbeatAge: heartbeatAge(after, clock()) });
+  // Written even where nothing is late: the alarm is raised where no heartbeat arrives.
+  if (after.kind === heartbeatKind) return meter({ WorkLate: 0 });
   // The sweeper changes a purge when it sends a message for it; that change starts no second one.
   if (after.kind === purgeKind) return before ? undefined : wakeUps.purges.wake(purgeFrom(after));
   if (after.kind === executionKind) {

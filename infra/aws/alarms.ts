@@ -1,13 +1,10 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type IFilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { ConsumerName } from '../../lib/contract/consumers.ts';
-import { fileNameOf } from '../../lib/contract/endpoints.ts';
 import { type MetricName, metricDimension, metricNamespace } from '../../lib/contract/metrics.ts';
 import type { Api } from './api.ts';
 import type { Pipeline } from './pipeline.ts';
-import type { ServiceFunction } from './service-function.ts';
 import type { Settings } from './settings.ts';
 
 /** The parts of a stack that alarms look at, and the settings that some thresholds follow. */
@@ -36,19 +33,14 @@ const period = Duration.minutes(5);
 /** Two of three periods: a single one of which nothing arrived, or a short wait, raises nothing. */
 const lasting = { periods: 2, of: 3 };
 
-/** For each function of the pipeline, whom it hurts where it fails or is not called. */
-const failing: Record<ConsumerName, string> = {
-  publishEvents: 'Receivers get events late, and executions start late',
-  deliverWebhook: 'Receivers get events late, or get one twice',
-  runExecution: 'Users of agents wait, and executions may be lost',
-  purgeAgent: 'Organizations that deleted an agent or a task: its data is still stored',
-  sweepOverdue: 'Receivers and users of agents whose message was lost, since nothing sends another',
-};
-
-/** Returns the alarms of a stack. Metric filters that they need are created in `scope`. */
+/**
+ * Returns the alarms of a stack, one for each kind of fault. CloudWatch bills each metric of an alarm and ten are free, so
+ * functions and kinds of work share a metric; the runbook says how to find which of them it is. Metric filters that the
+ * alarms need are created in `scope`.
+ */
 export function watchesOf(scope: Construct, { api, pipeline, settings }: Watched): Watch[] {
   const own = (metricName: MetricName, statistic: string) => ownMetric(scope, metricName, statistic);
-  const { queues, functions } = pipeline;
+  const { queues } = pipeline;
   return [
     {
       name: 'api-errors',
@@ -67,67 +59,33 @@ export function watchesOf(scope: Construct, { api, pipeline, settings }: Watched
       during: { periods: 3, of: 3 },
     },
     {
-      name: 'throttled-requests',
-      hurts: 'Callers of the API are answered 429: they send more than the limits allow.',
+      name: 'refused-requests',
+      hurts: 'Callers of the API are answered 429 or 401: they send too much, or somebody tries tokens.',
       figure: 'requests',
-      metric: requestsAnswered(scope, api, 429, 'Throttled'),
+      // An HTTP API has no metric of a single status.
+      metric: countedLines(scope, 'RequestsRefused', [api.accessLog], answered(401, 429)),
       threshold: Math.max(100, settings.throttleRate),
-      during: lasting,
     },
     {
-      name: 'heartbeat',
+      name: 'late-work',
       hurts:
-        'Everybody, soon: the heartbeat does not arrive, so events and executions do not either, or nothing shows it.',
-      figure: 'seconds on the way',
-      metric: own('HeartbeatAge', Stats.MAXIMUM),
-      threshold: 300,
+        'Everybody, soon: a change, a delivery or an execution waits longer than it should, or no heartbeat arrives, so nothing shows it.',
+      figure: 'seconds longer than allowed',
+      metric: own('WorkLate', Stats.MAXIMUM),
+      threshold: 0,
       during: lasting,
       always: true,
     },
     {
-      name: 'stream-age',
-      hurts: 'Receivers get events late, and executions start late: changes wait to be published.',
-      figure: 'milliseconds',
-      metric: functions.publishEvents.metric('IteratorAge', { statistic: Stats.MAXIMUM, period }),
-      threshold: 60_000,
-      during: { periods: 2, of: 2 },
+      name: 'failing-calls',
+      hurts:
+        'Receivers and users of agents wait, or data of a deleted agent or task is still stored: calls of the pipeline fail.',
+      figure: 'calls',
+      metric: countedLines(scope, 'CallsFailed', Object.values(pipeline.logs), callFailed),
+      threshold: 0,
+      // A single failure is repaired by the next call.
+      during: { periods: 3, of: 3 },
     },
-    {
-      name: 'late-deliveries',
-      hurts: 'Receivers get events or retries late: a delivery has been due for over 5 minutes, and no worker has it.',
-      figure: 'seconds past due',
-      metric: own('DeliveriesLate', Stats.MAXIMUM),
-      threshold: 300,
-      during: lasting,
-      always: true,
-    },
-    {
-      name: 'late-slow-deliveries',
-      hurts: 'Receivers that answer slowly get events over 30 minutes late; no other receiver waits for them.',
-      figure: 'seconds past due',
-      metric: own('SlowDeliveriesLate', Stats.MAXIMUM),
-      threshold: 1_800,
-      during: lasting,
-    },
-    {
-      name: 'late-executions',
-      hurts: 'Users of agents wait: an execution has been due for over 5 minutes, and no worker has it.',
-      figure: 'seconds past due',
-      metric: own('ExecutionsLate', Stats.MAXIMUM),
-      threshold: 300,
-      during: lasting,
-      always: true,
-    },
-    ...Object.entries(failing).map(
-      ([name, hurts]): Watch => ({
-        name: `${fileNameOf(name)}-fails`,
-        hurts: `${hurts}. Calls of ${fileNameOf(name)} fail or are throttled.`,
-        figure: 'calls',
-        metric: failures(functions[name as ConsumerName]),
-        threshold: 0,
-        during: { periods: 3, of: 3 },
-      }),
-    ),
     {
       name: 'dead-letters',
       hurts:
@@ -137,10 +95,10 @@ export function watchesOf(scope: Construct, { api, pipeline, settings }: Watched
       threshold: 0,
     },
     {
-      name: 'lost-executions',
+      name: 'lost-work',
       hurts: 'Users of agents: an execution failed because two of its workers were lost.',
       figure: 'executions',
-      metric: own('ExecutionsLost', Stats.SUM),
+      metric: own('WorkLost', Stats.SUM),
       threshold: 0,
     },
     {
@@ -162,13 +120,6 @@ export function watchesOf(scope: Construct, { api, pipeline, settings }: Watched
       threshold: 100,
       during: { periods: 3, of: 3 },
     },
-    {
-      name: 'unauthorized-burst',
-      hurts: 'Perhaps everybody: somebody tries tokens, or a program has lost its own.',
-      figure: 'requests',
-      metric: requestsAnswered(scope, api, 401, 'Unauthorized'),
-      threshold: Math.max(100, settings.throttleRate),
-    },
   ];
 }
 
@@ -187,28 +138,37 @@ function errorShare(api: Api): MathExpression {
   });
 }
 
-/**
- * Calls of a function that failed or found no place. Lambda writes no errors for a function that is only throttled, and a
- * sum with a missing part is missing: each part is 0 instead.
- */
-function failures(handler: ServiceFunction): MathExpression {
-  return new MathExpression({
-    expression: 'FILL(errors, 0) + FILL(throttles, 0)',
-    usingMetrics: { errors: handler.metricErrors({ period }), throttles: handler.metricThrottles({ period }) },
-    period,
-  });
+/** Lines of the access log: requests that were answered with one of these statuses. */
+function answered(...statuses: number[]): IFilterPattern {
+  return FilterPattern.any(...statuses.map((status) => FilterPattern.stringValue('$.status', '=', String(status))));
 }
 
-/** Counts requests with a status in the log of the API: an HTTP API has no metric of a single status. */
-function requestsAnswered(scope: Construct, api: Api, status: number, name: string): Metric {
-  const filter = new MetricFilter(scope, `${name}Filter`, {
-    logGroup: api.accessLog,
-    metricNamespace,
-    metricName: `${Stack.of(scope).stackName}${name}`,
-    filterPattern: FilterPattern.stringValue('$.status', '=', String(status)),
-    metricValue: '1',
-  });
-  return filter.metric({ statistic: Stats.SUM, period });
+/**
+ * Lines that Lambda itself writes of a call that failed, also where the function's code could not be loaded, ran out of
+ * time or out of memory. A call that finds no place writes none: its work is late then, or becomes a dead letter.
+ */
+const callFailed = FilterPattern.all(
+  FilterPattern.stringValue('$.type', '=', 'platform.report'),
+  FilterPattern.stringValue('$.record.status', '!=', 'success'),
+);
+
+/** Counts the lines of several logs that match a pattern, in one metric of the stack. */
+function countedLines(
+  scope: Construct,
+  name: string,
+  logs: readonly ILogGroup[],
+  filterPattern: IFilterPattern,
+): Metric {
+  const metricName = `${Stack.of(scope).stackName}${name}`;
+  for (const logGroup of logs)
+    new MetricFilter(scope, `${name}In${logGroup.node.id}`, {
+      logGroup,
+      metricNamespace,
+      metricName,
+      filterPattern,
+      metricValue: '1',
+    });
+  return new Metric({ namespace: metricNamespace, metricName, statistic: Stats.SUM, period });
 }
 
 function ownMetric(scope: Construct, metricName: MetricName, statistic: string): Metric {

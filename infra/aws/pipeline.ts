@@ -5,7 +5,7 @@ import { FilterCriteria, FilterRule, RecursiveLoop, StartingPosition } from 'aws
 import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { type Consumer, type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
+import { type Clock, type Consumer, type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
 import {
   environment,
   maxReceiveCount,
@@ -17,6 +17,7 @@ import {
 import { type Polling, pollingOf, slowAttemptsOf } from '../../lib/contract/polling.ts';
 import { mayAskModels } from './model-access.ts';
 import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
+import type { ServiceLog } from './service-log.ts';
 import { FunctionRole } from './service-role.ts';
 import type { ServiceTable } from './table.ts';
 
@@ -29,7 +30,8 @@ const maxRecordAge = Duration.hours(20);
 /** What happens after a write: the queues, and the functions that the stream, the queues and the clock call. */
 export class Pipeline extends Construct {
   readonly queues: Record<QueueName, Queue>;
-  readonly functions: Readonly<Record<ConsumerName, ServiceFunction>>;
+  /** The log of each function. */
+  readonly logs: Readonly<Record<ConsumerName, ServiceLog>>;
 
   constructor(scope: Construct, id: string, surroundings: Surroundings) {
     super(scope, id);
@@ -37,12 +39,13 @@ export class Pipeline extends Construct {
     const built = buildQueues(this);
     this.queues = built;
     const sources: Sources = { table, queues: built, polling: pollingOf(settings.lambdaConcurrency, settings.queues) };
-    const functions: Partial<Record<ConsumerName, ServiceFunction>> = {};
+    const logs: Partial<Record<ConsumerName, ServiceLog>> = {};
 
     for (const [name, consumer] of Object.entries(consumers) as [ConsumerName, Consumer][]) {
+      const role = new FunctionRole(this, constructIdOf(name), settings);
       const handler = new ServiceFunction(this, name, {
         ...surroundings,
-        role: new FunctionRole(this, constructIdOf(name), settings),
+        role,
         folder: 'pipeline',
         description: `Called by ${consumer.sources.map(nameOf).join(', ')}`,
         timeoutSeconds: consumer.timeoutSeconds,
@@ -50,7 +53,7 @@ export class Pipeline extends Construct {
         // Lambda ends a chain of about 16 calls; the retry ladder is longer, and ends by itself.
         recursiveLoop: feedsItself(consumer) ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       });
-      functions[name] = handler;
+      logs[name] = role.logGroup;
       table.allowReads(handler);
       table.allowWrites(handler);
       table.hideTokens(handler);
@@ -65,12 +68,13 @@ export class Pipeline extends Construct {
         secretsKey.allow(handler, consumer.secrets);
         secretsKey.identifyTo(handler);
       }
-      if (consumer.sources.some((source) => 'everySeconds' in source)) callOnce(handler);
       if (consumer.sources.some((source) => 'queue' in source && source.queue === 'slowDeliveries'))
         handler.addEnvironment(environment.slowAttempts, String(slowAttemptsOf(sources.polling)));
       for (const source of consumer.sources) connect(handler, source, sources);
+      const clocks = consumer.sources.filter((source) => 'everySeconds' in source);
+      if (clocks.length > 0) schedule(handler, clocks, table);
     }
-    this.functions = functions as Record<ConsumerName, ServiceFunction>;
+    this.logs = logs as Record<ConsumerName, ServiceLog>;
   }
 }
 
@@ -116,7 +120,7 @@ function callOnce(handler: ServiceFunction): void {
   handler.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: shortestEventAge });
 }
 
-/** Has a source call the function, as its row says. */
+/** Has the stream or a queue call the function, as its row says. */
 function connect(handler: ServiceFunction, source: Source, { table, queues: built, polling }: Sources): void {
   if ('stream' in source) {
     handler.addEventSource(
@@ -142,12 +146,23 @@ function connect(handler: ServiceFunction, source: Source, { table, queues: buil
         reportBatchItemFailures: true,
       }),
     );
-  } else {
-    table.allowDueReads(handler);
-    const every = Duration.seconds(source.everySeconds);
-    const event = RuleTargetInput.fromObject({ detail: { job: source.job } });
-    // EventBridge tries again for a day where it may not call the function; the next minute's event does as well.
-    const target = new LambdaTarget(handler, { event, retryAttempts: 0, maxEventAge: shortestEventAge });
-    new Rule(handler, `${constructIdOf(source.job)}Clock`, { schedule: Schedule.rate(every), targets: [target] });
+  }
+}
+
+/**
+ * Has the clock call the function, with a call of its own for each job. Jobs that are due equally often share a rule, so
+ * that no job can be stopped without the others: an alarm watches the heartbeat, which is one of them. EventBridge allows a
+ * rule five targets.
+ */
+function schedule(handler: ServiceFunction, clocks: readonly Clock[], table: ServiceTable): void {
+  table.allowDueReads(handler);
+  callOnce(handler);
+  for (const [seconds, due] of Map.groupBy(clocks, ({ everySeconds }) => everySeconds)) {
+    const targets = due.map(({ job }) => {
+      const event = RuleTargetInput.fromObject({ detail: { job } });
+      // EventBridge tries again for a day where it may not call the function; the next minute's event does as well.
+      return new LambdaTarget(handler, { event, retryAttempts: 0, maxEventAge: shortestEventAge });
+    });
+    new Rule(handler, `Every${seconds}Seconds`, { schedule: Schedule.rate(Duration.seconds(seconds)), targets });
   }
 }

@@ -182,7 +182,7 @@ export function openRuns({ store, agents, tasks, wake, waitingLimitMs, clock, pa
 function countsOf(result: { status: Result['status']; error?: string }, throttles: number): Counts {
   return {
     [result.status === 'completed' ? 'ExecutionsCompleted' : 'ExecutionsFailed']: 1,
-    ...(result.error === 'lost' && { ExecutionsLost: 1 }),
+    ...(result.error === 'lost' && { WorkLost: 1 }),
     ...throttled(throttles),
   };
 }

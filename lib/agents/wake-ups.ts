@@ -1,5 +1,5 @@
 import type { ExecutionMessage, PurgeMessage } from '../contract/messages.ts';
-import type { Counts } from '../contract/metrics.ts';
+import type { Waits } from '../contract/metrics.ts';
 import { type Queue, secondsUntil } from '../sqs/queue.ts';
 import { type SweepCall, type Swept, sweep } from '../table/due.ts';
 import type { ExecutionHead } from '../table/execution-items.ts';
@@ -33,14 +33,14 @@ export function openRunWakeUps({ store, queue, clock }: Parts<ExecutionStore, Ex
      * @returns also the longest time that one of them has waited for a worker. One that a worker has is none of them: its
      *   lease ends later
      */
-    async sweep(call: SweepCall): Promise<Swept & { counts: Counts }> {
+    async sweep(call: SweepCall): Promise<Swept & { waits: Waits }> {
       const now = clock();
       let lateMs = 0;
       const swept = await sweep(store, { ...call, now, againMs: sweptAgainMs }, async (executions) => {
         await wake(executions);
         lateMs = Math.max(lateMs, ...executions.map((execution) => now - freeAt(execution)));
       });
-      return { ...swept, counts: { ExecutionsLate: Math.round(lateMs / 1000) } };
+      return { ...swept, waits: { ExecutionsLate: Math.round(lateMs / 1000) } };
     },
   };
 }

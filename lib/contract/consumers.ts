@@ -5,8 +5,8 @@ import type { SecretsUse } from './endpoint.ts';
 export type Source = Stream | { queue: WorkQueue } | Clock;
 /** At most `batchSize` changes in a call, and `concurrency` calls at the same time for each shard. */
 type Stream = { stream: 'table'; kinds: readonly string[]; batchSize: number; concurrency: number };
-/** A schedule of its own for each job, so that one which takes long or fails keeps no other waiting. */
-type Clock = { everySeconds: number; job: Job };
+/** A call of its own for each job, so that one which takes long or fails keeps no other waiting. */
+export type Clock = { everySeconds: number; job: Job };
 
 /** What schedules call a function for. */
 export const jobs = ['deliveries', 'executions', 'purges', 'heartbeat'] as const;

@@ -4,7 +4,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Context, DynamoDBRecord, DynamoDBStreamEvent, SQSEvent, SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import type { Base } from '../apps/base.ts';
-import type { Counts } from '../contract/metrics.ts';
+import { type Counts, lateSeconds } from '../contract/metrics.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Schema } from '../contract/shapes.ts';
 import type { Queue } from '../sqs/queue.ts';
@@ -39,13 +39,22 @@ export function consumeStream<App extends Base & { deadLetters: Queue<unknown> }
       await open().deadLetters.send([{ message: record, delaySeconds: 0 }]);
     }
   };
-  return (event: DynamoDBStreamEvent, context: Context): BatchResult =>
-    processPartialResponse(
+  return (event: DynamoDBStreamEvent, context: Context): BatchResult => {
+    const late = lateSeconds({ ChangesLate: oldestAge(event, open().clock()) });
+    if (late > 0) meter({ WorkLate: late });
+    return processPartialResponse(
       event,
       logFailure(open, ({ eventID, dynamodb }) => ({ record: eventID, requestId: requestOfChange(dynamodb) }), consume),
       new BatchProcessor(EventType.DynamoDBStreams),
       { context, throwOnFullBatchFailure: false },
     );
+  };
+}
+
+/** Returns how many seconds before `now`, in milliseconds since 1970, the oldest change of a batch was made. */
+function oldestAge({ Records }: DynamoDBStreamEvent, now: number): number {
+  const madeAt = Records.map(({ dynamodb }) => dynamodb?.ApproximateCreationDateTime ?? Number.POSITIVE_INFINITY);
+  return Math.round(now / 1000 - Math.min(...madeAt));
 }
 
 /** Where a message or an item says that it comes from. */

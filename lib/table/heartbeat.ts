@@ -1,7 +1,7 @@
 import { timestamp } from '../contract/ids.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
-import { type Item, transact } from './transact.ts';
+import { transact } from './transact.ts';
 
 /** The kind that the stream tells heartbeats by. */
 export const heartbeatKind = 'heartbeat';
@@ -14,9 +14,4 @@ export const heartbeatKind = 'heartbeat';
  */
 export async function writeHeartbeat(table: Table, now: number): Promise<void> {
   await transact(table, [{ Put: { Item: { ...keys.heartbeat(), kind: heartbeatKind, at: timestamp(now) } } }]);
-}
-
-/** Returns how many whole seconds before `now`, in milliseconds since 1970, a heartbeat was written; never less than 0. */
-export function heartbeatAge({ at }: Item, now: number): number {
-  return Math.round(Math.max(0, now - Date.parse(at as string)) / 1000);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PublicEvent } from '../contract/events.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { DeliveryMessage } from '../contract/messages.ts';
-import type { Counts } from '../contract/metrics.ts';
+import type { Counts, Waits } from '../contract/metrics.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { DeliveryStore, Next } from '../table/deliveries.ts';
 import type { Delivery } from '../table/delivery-items.ts';
@@ -100,7 +100,7 @@ export function openDeliveries({
      *
      * @returns also how long they have waited
      */
-    async sweep(call: SweepCall): Promise<Swept & { counts: Counts }> {
+    async sweep(call: SweepCall): Promise<Swept & { waits: Waits }> {
       const now = clock();
       const waits = openWaits(webhooks);
       const swept = await sweep(store, { ...call, now }, async (deliveries) => {
@@ -108,7 +108,7 @@ export function openDeliveries({
         await wakeUps.send(free);
         await waits.note(free.map(({ delivery, at }) => ({ delivery, lateMs: now - at })));
       });
-      return { ...swept, counts: waits.counts() };
+      return { ...swept, waits: waits.longest() };
     },
   };
 

@@ -1,4 +1,4 @@
-import type { Counts } from '../contract/metrics.ts';
+import type { Waits } from '../contract/metrics.ts';
 import type { Delivery } from '../table/delivery-items.ts';
 import type { Target, WebhookStore } from '../table/webhooks.ts';
 
@@ -32,7 +32,7 @@ export function openWaits(webhooks: Pick<WebhookStore, 'target'>) {
     },
 
     /** The longest waits that were noted, in whole seconds. */
-    counts: (): Counts => ({
+    longest: (): Waits => ({
       DeliveriesLate: Math.round(longestMs / 1000),
       SlowDeliveriesLate: Math.round(longestSlowMs / 1000),
     }),

@@ -97,7 +97,7 @@ describe('an execution whose worker died', () => {
     const message = await workshop.start();
     await loseWorkers(message.executionId, 2);
     const { tools, asked } = scriptedModel();
-    expect(await workshop.carryOut(message, tools)).toEqual({ ExecutionsFailed: 1, ExecutionsLost: 1 });
+    expect(await workshop.carryOut(message, tools)).toEqual({ ExecutionsFailed: 1, WorkLost: 1 });
     expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost', tokensUsed: 0 });
     expect(asked).toEqual([]);
   });

@@ -76,7 +76,7 @@ shared, and [the same costs less](#stories). Of a month at rest what AWS gives f
 
 Left out: what is stored ($0.25 a GB and month, and $0.20 for its backups), data that leaves AWS ($0.09 a GB after the first
 100), first calls of a container, tries again, the tokens of models, and seven more metrics of ours once there is something to
-count ($0.30 each and month; of all eleven ten are free).
+count, which are free too: ten are.
 The units of the sweeper's index within a transaction are the local engine's count; whether AWS takes twice as many there
 was not verified.
 

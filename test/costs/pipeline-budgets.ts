@@ -7,8 +7,8 @@ import { type Usage, usage } from './usage.ts';
  */
 export const pipelineBudgets = {
   sweepOverdue: {
-    'no delivery overdue': usage({ requests: 4, rounds: 1, rcu: 2, logLines: 2, logBytes: 444 }),
-    'no execution overdue': usage({ requests: 1, rounds: 1, rcu: 0.5, logLines: 2, logBytes: 374 }),
+    'no delivery overdue': usage({ requests: 4, rounds: 1, rcu: 2, logLines: 1, logBytes: 208 }),
+    'no execution overdue': usage({ requests: 1, rounds: 1, rcu: 0.5, logLines: 1, logBytes: 185 }),
     'no purge overdue': usage({ requests: 1, rounds: 1, rcu: 0.5, logLines: 1, logBytes: 162 }),
     'a heartbeat': usage({ requests: 1, rounds: 1, wcu: 1, logLines: 1, logBytes: 136 }),
     'a delivery overdue': usage({
@@ -18,8 +18,8 @@ export const pipelineBudgets = {
       wcu: 1,
       indexWcu: 2,
       sends: 1,
-      logLines: 2,
-      logBytes: 444,
+      logLines: 1,
+      logBytes: 208,
     }),
   },
   publishEvents: {
@@ -30,7 +30,7 @@ export const pipelineBudgets = {
     'the start of an execution': usage({ requests: 1, rounds: 1, rcu: 1, sends: 1 }),
     'the end of an execution': usage({ requests: 1, rounds: 1, rcu: 1 }),
     'a deleted agent': usage({ sends: 1 }),
-    'a heartbeat': usage({ logLines: 1, logBytes: 204 }),
+    'a heartbeat': usage({ logLines: 1, logBytes: 196 }),
   },
   deliverWebhook: {
     delivered: usage({ requests: 4, rounds: 4, rcu: 2, wcu: 8, indexWcu: 1, keyUses: 1, logLines: 2, logBytes: 596 }),

@@ -2,8 +2,8 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../infra/aws/service-function.ts';
 import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
-import { fileNameOf, routes } from '../../lib/contract/endpoints.ts';
-import { type MetricName, metricUnits } from '../../lib/contract/metrics.ts';
+import { routes } from '../../lib/contract/endpoints.ts';
+import { metricUnits } from '../../lib/contract/metrics.ts';
 import { accessLine } from '../costs/log-lines.ts';
 import { assumptions } from '../costs/model.ts';
 import { standing } from '../costs/stories.ts';
@@ -34,10 +34,22 @@ type MappingProperties = {
 type QueueProperties = { RedrivePolicy?: { deadLetterTargetArn: { 'Fn::GetAtt': [string, 'Arn'] } } };
 type StageProperties = { AccessLogSettings: { Format: string } };
 
-const { template, resources, logicalId, functionOf } = synthesized();
+const { template, resources, functionOf } = synthesized();
 const alarms = Object.values(resources<AlarmProperties>('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
 
 const alarmOf = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `Crewboard ${name}`);
+
+type FilterProperties = {
+  LogGroupName: unknown;
+  FilterPattern: string;
+  MetricTransformations: { MetricName: string; MetricNamespace: string; MetricValue: string }[];
+};
+
+/** The filters of logs that count in a metric, one for each line. */
+const filtersOf = (metric: string) =>
+  Object.values(resources<FilterProperties>('AWS::Logs::MetricFilter'))
+    .map(({ Properties }) => Properties)
+    .filter(({ MetricTransformations: [to] }) => to?.MetricName === metric && to.MetricValue === '1');
 
 /** The queues that others give up to. */
 const givenUpTo = new Set(
@@ -49,25 +61,17 @@ const givenUpTo = new Set(
 const names = [
   'api-errors',
   'api-latency',
-  'throttled-requests',
-  'heartbeat',
-  'stream-age',
-  'late-deliveries',
-  'late-slow-deliveries',
-  'late-executions',
-  ...Object.keys(consumers).map((name) => `${fileNameOf(name)}-fails`),
+  'refused-requests',
+  'late-work',
+  'failing-calls',
   'dead-letters',
-  'lost-executions',
+  'lost-work',
   'delivery-success',
   'model-throttling',
-  'unauthorized-burst',
 ];
 
-/** Those whose metric is written each minute: there silence is a fault. */
-const always = ['heartbeat', 'late-deliveries', 'late-executions'];
-
 describe('the alarms', () => {
-  it('are one for each thing that hurts somebody', () => {
+  it('are one for each kind of fault', () => {
     expect(alarms.map(({ AlarmName }) => AlarmName).sort()).toEqual(names.map((name) => `Crewboard ${name}`).sort());
   });
 
@@ -77,67 +81,63 @@ describe('the alarms', () => {
     expect(AlarmDescription).toContain(`docs/runbook.md#${AlarmName.replace('Crewboard ', '')}`);
   });
 
-  it.each(names.filter((name) => !always.includes(name)))('%s is quiet where there is nothing to count', (name) => {
+  it.each(names.filter((name) => name !== 'late-work'))('%s is quiet where there is nothing to count', (name) => {
     expect(alarmOf(name)?.TreatMissingData).toBe('notBreaching');
   });
 
-  it.each(always)('%s is raised where nothing arrives, in two of three periods', (name) => {
-    expect(alarmOf(name)).toMatchObject({
-      TreatMissingData: 'breaching',
+  it('late-work is raised where anything is late or no heartbeat arrives, in two of three periods', () => {
+    expect(alarmOf('late-work')).toMatchObject({
+      MetricName: 'WorkLate',
       Statistic: 'Maximum',
+      Threshold: 0,
       ComparisonOperator: 'GreaterThanThreshold',
+      TreatMissingData: 'breaching',
       DatapointsToAlarm: 2,
       EvaluationPeriods: 3,
       Period: 300,
     });
-  });
-
-  it('have a schedule that writes each of these metrics at least once a minute', () => {
-    const calls = consumers.sweepOverdue.sources.filter(({ everySeconds }) => everySeconds <= 60);
-    expect(calls.map(({ job }) => job)).toEqual(expect.arrayContaining(['heartbeat', 'deliveries', 'executions']));
-  });
-
-  it.each([
-    ['late-deliveries', 'DeliveriesLate', 300],
-    ['late-slow-deliveries', 'SlowDeliveriesLate', 1_800],
-    ['late-executions', 'ExecutionsLate', 300],
-    ['heartbeat', 'HeartbeatAge', 300],
-  ])('%s looks at the longest of %s, over %d s', (name, metric, seconds) => {
-    expect(alarmOf(name)).toMatchObject({ MetricName: metric, Statistic: 'Maximum', Threshold: seconds });
-    expect(metricUnits[metric as MetricName]).toBe('Seconds');
+    const heartbeat = consumers.sweepOverdue.sources.find(({ job }) => job === 'heartbeat');
+    expect(heartbeat?.everySeconds).toBeLessThanOrEqual(60);
   });
 
   it('look at no age of a queue, which counts from sending, and counts messages that a worker has', () => {
     expect(JSON.stringify(alarms)).not.toContain('ApproximateAgeOfOldestMessage');
   });
 
-  describe.each(Object.keys(consumers))('of the function %s', (consumer) => {
-    const alarm = alarmOf(`${fileNameOf(consumer)}-fails`);
-    const [{ Expression: formula = '' } = {}, ...metrics] = alarm?.Metrics ?? [];
+  it('count failed calls of every function of the pipeline by the reports that Lambda writes to their logs', () => {
+    const filters = filtersOf('CrewboardCallsFailed');
+    expect(filters.map(({ LogGroupName }) => LogGroupName)).toEqual(
+      Object.keys(consumers).map((name) => functionOf(constructIdOf(name)).LoggingConfig.LogGroup),
+    );
+    for (const { FilterPattern } of filters)
+      expect(FilterPattern).toBe('{ ($.type = "platform.report") && ($.record.status != "success") }');
+    for (const name of Object.keys(consumers))
+      expect(functionOf(constructIdOf(name)).LoggingConfig).toMatchObject({
+        LogFormat: 'JSON',
+        SystemLogLevel: 'WARN',
+      });
+  });
 
-    it('count its errors and its throttles', () => {
-      const FunctionName = { Ref: logicalId(constructIdOf(consumer)) };
-      const Dimensions = [{ Name: 'FunctionName', Value: FunctionName }];
-      expect(metrics.map(({ Id, MetricStat }) => [Id, MetricStat?.Stat, MetricStat?.Metric]).sort()).toEqual([
-        ['errors', 'Sum', { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions }],
-        ['throttles', 'Sum', { Namespace: 'AWS/Lambda', MetricName: 'Throttles', Dimensions }],
-      ]);
+  it('need a failed call in each of three periods, since a single one is repaired by the next call', () => {
+    expect(alarmOf('failing-calls')).toMatchObject({
+      MetricName: 'CrewboardCallsFailed',
+      Namespace: 'Crewboard',
+      Statistic: 'Sum',
+      Threshold: 0,
+      DatapointsToAlarm: 3,
+      EvaluationPeriods: 3,
     });
+  });
 
-    it.each([
-      { errors: 0, throttles: 0, raises: false },
-      { errors: 1, throttles: 0, raises: true },
-      // A function that is only throttled has no errors, which are missing then.
-      { errors: undefined, throttles: 1, raises: true },
-      { errors: undefined, throttles: undefined, raises: false },
-    ])('are raised at $errors errors and $throttles throttles: $raises', ({ errors, throttles, raises }) => {
-      const FILL = (value: number | undefined, missing: number) => value ?? missing;
-      const count = new Function('errors', 'throttles', 'FILL', `return ${formula}`)(errors, throttles, FILL);
-      expect(count > (alarm?.Threshold ?? 0)).toBe(raises);
-    });
-
-    it('need a failure in each of three periods, for a single one is made good by another call', () => {
-      expect(alarm).toMatchObject({ DatapointsToAlarm: 3, EvaluationPeriods: 3 });
+  it('count requests that were answered 401 or 429 in the log of the API', () => {
+    const [filter, ...others] = filtersOf('CrewboardRequestsRefused');
+    expect(others).toEqual([]);
+    expect(filter?.FilterPattern).toBe('{ ($.status = "401") || ($.status = "429") }');
+    expect(alarmOf('refused-requests')).toMatchObject({
+      MetricName: 'CrewboardRequestsRefused',
+      Namespace: 'Crewboard',
+      Statistic: 'Sum',
+      Threshold: 100,
     });
   });
 
@@ -205,12 +205,9 @@ describe('the alarms', () => {
     const own = alarms.filter(({ Namespace, Dimensions }) => Namespace === 'Crewboard' && Dimensions);
     expect(own.map(({ MetricName }) => MetricName).sort()).toEqual([
       'AttemptsDelivered',
-      'DeliveriesLate',
-      'ExecutionsLate',
-      'ExecutionsLost',
-      'HeartbeatAge',
       'ModelThrottles',
-      'SlowDeliveriesLate',
+      'WorkLate',
+      'WorkLost',
     ]);
     for (const { MetricName, Dimensions } of own) {
       expect(Object.keys(metricUnits)).toContain(MetricName);
@@ -267,18 +264,5 @@ describe('the dashboard', () => {
     const body = JSON.stringify(dashboard?.Properties.DashboardBody);
     for (const name of names) expect(body).toContain(name);
     expect(body.match(/showUnits\\":false/g)).toHaveLength(names.length);
-  });
-});
-
-describe('the log of the API', () => {
-  it.each([
-    ['401', 'CrewboardUnauthorized', 'unauthorized-burst'],
-    ['429', 'CrewboardThrottled', 'throttled-requests'],
-  ])('is where requests that were answered %s are counted, as %s, for %s', (status, metric, alarm) => {
-    template.hasResourceProperties('AWS::Logs::MetricFilter', {
-      FilterPattern: `{ $.status = "${status}" }`,
-      MetricTransformations: [Match.objectLike({ MetricName: metric, MetricNamespace: 'Crewboard', MetricValue: '1' })],
-    });
-    expect(alarmOf(alarm)).toMatchObject({ MetricName: metric, Namespace: 'Crewboard', Statistic: 'Sum' });
   });
 });

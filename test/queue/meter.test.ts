@@ -19,13 +19,13 @@ afterEach(() => {
 describe('counts', () => {
   it('are a line of the log in the embedded metric format, under the name of the stack', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
-    meter({ ExecutionsFailed: 1, ExecutionsLost: 1, ModelThrottles: 7, AttemptsDelivered: 0 });
+    meter({ ExecutionsFailed: 1, WorkLost: 1, ModelThrottles: 7, AttemptsDelivered: 0 });
     const [line, ...more] = written.map((text) => JSON.parse(text));
     expect(more).toEqual([]);
     expect(line).toMatchObject({
       service: 'Crewboard-test',
       ExecutionsFailed: 1,
-      ExecutionsLost: 1,
+      WorkLost: 1,
       ModelThrottles: 7,
       // Half of an average.
       AttemptsDelivered: 0,
@@ -35,10 +35,10 @@ describe('counts', () => {
 
   it("have each metric's own unit", () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
-    meter({ DeliveriesLate: 1.5, ModelThrottles: 2 });
+    meter({ WorkLate: 1.5, ModelThrottles: 2 });
     const [line] = written.map((text) => JSON.parse(text));
     expect(line._aws.CloudWatchMetrics[0].Metrics).toEqual([
-      { Name: 'DeliveriesLate', Unit: 'Seconds' },
+      { Name: 'WorkLate', Unit: 'Seconds' },
       { Name: 'ModelThrottles', Unit: 'Count' },
     ]);
   });
@@ -51,7 +51,7 @@ describe('counts', () => {
 
   it('write nothing where the deployment has no name', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', '');
-    meter({ ExecutionsLost: 1 });
+    meter({ WorkLost: 1 });
     expect(written).toEqual([]);
   });
 });

@@ -9,11 +9,14 @@ const { app } = await openService(clockAt(now));
 
 type Call = { job: Job } & Required<SweepCall>;
 let calls: Call[];
+/** The longest wait that each job finds. */
+let waitedSeconds: number;
 /** What is left of the function's time, in milliseconds. */
 let leftMs: number;
 
 beforeEach(() => {
   calls = [];
+  waitedSeconds = 0;
   leftMs = 60_000;
   vi.spyOn(app.log, 'info').mockImplementation(() => {});
 });
@@ -21,7 +24,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const worker = (job: Job) => async (call: Required<SweepCall>) => {
   calls.push({ job, ...call });
-  return { woken: 3, unfinished: true, counts: { DeliveriesLate: 7 } };
+  return { woken: 3, unfinished: true, waits: { DeliveriesLate: waitedSeconds, SlowDeliveriesLate: 0 } };
 };
 const work = {
   deliveries: worker('deliveries'),
@@ -60,20 +63,26 @@ describe('a function of schedules', () => {
     expect(calls[0]?.hasTime()).toBe(true);
   });
 
-  it('says in the log which job it was and what it did', async () => {
+  it('says in the log which job it was, what it did and how long the found work has waited', async () => {
+    waitedSeconds = 42;
     await run({ job: 'executions' });
     expect(vi.mocked(app.log.info).mock.calls).toEqual([
-      ['scheduled', { job: 'executions', woken: 3, unfinished: true }],
+      ['scheduled', { job: 'executions', woken: 3, unfinished: true, DeliveriesLate: 42, SlowDeliveriesLate: 0 }],
     ]);
   });
 
-  it('hands what was measured to CloudWatch', async () => {
+  it.each([
+    { waited: 0, lines: [] },
+    { waited: 300, lines: [] },
+    { waited: 307, lines: [{ WorkLate: 7 }] },
+  ])('measures $waited s of waiting by how much longer than allowed they are', async ({ waited, lines }) => {
+    waitedSeconds = waited;
     const written: string[] = [];
     vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'Crewboard-test');
     await run({ job: 'deliveries' });
     vi.unstubAllEnvs();
-    expect(written.map((line) => JSON.parse(line))).toMatchObject([{ DeliveriesLate: 7 }]);
+    expect(written.map((line) => JSON.parse(line))).toMatchObject(lines);
   });
 
   it('throws on what went wrong, so that it counts as an error', async () => {

@@ -17,7 +17,7 @@ const wait = (webhookId: string, lateMs: number) => ({ delivery: { webhookId } a
 async function longestOf(...steps: ReturnType<typeof wait>[][]) {
   const waits = openWaits({ target });
   for (const step of steps) await waits.note(step);
-  return waits.counts();
+  return waits.longest();
 }
 
 describe('the longest wait', () => {
@@ -56,7 +56,7 @@ describe('a sweep measures', () => {
   beforeEach(async () => {
     office = (await openOffices())();
   });
-  const sweep = async () => (await office.deliveries.sweep({ until: office.clock() })).counts;
+  const sweep = async () => (await office.deliveries.sweep({ until: office.clock() })).waits;
 
   it('nothing where nothing is overdue', async () => {
     await office.message();

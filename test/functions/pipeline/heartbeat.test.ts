@@ -10,7 +10,7 @@ import { streamed } from '../../table-stream.ts';
 import { runJob } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 
-// The heartbeat is written and its arrival measured by the clock of this process.
+// Heartbeats are written, and their age is measured, by the clock of this process.
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 vi.useFakeTimers({ toFake: ['Date'], now: opening });
 
@@ -29,7 +29,7 @@ afterEach(() => {
 });
 
 const publish = (Records: DynamoDBRecord[]) => publishEvents({ Records }, contextOf('publishEvents', 60));
-const measured = () => written.map((line) => JSON.parse(line)).filter((line) => 'HeartbeatAge' in line);
+const measured = () => written.map((line) => JSON.parse(line)).flatMap(({ WorkLate }) => WorkLate ?? []);
 
 describe('a heartbeat', () => {
   it('is a change of a kind that the stream tells the publisher', async () => {
@@ -49,13 +49,19 @@ describe('a heartbeat', () => {
     expect(await streamed(service, 'heartbeat')).toHaveLength(before + 3);
   });
 
-  it('is measured by its age when it arrives', async () => {
+  it.each([
+    { age: 42, seen: [0] },
+    { age: 60, seen: [0] },
+    { age: 75, seen: [15, 0] },
+  ])('is measured when it arrives after $age s, of which 60 are allowed: $seen', async ({ age, seen }) => {
     vi.setSystemTime(Date.now() + 60_000);
     await runJob('heartbeat');
     const [record] = (await streamed(service, 'heartbeat')).slice(-1);
-    vi.setSystemTime(Date.now() + 42_000);
-    expect(await publish([record as DynamoDBRecord])).toEqual({ batchItemFailures: [] });
-    expect(measured()).toMatchObject([{ service: 'Crewboard-test', HeartbeatAge: 42 }]);
+    const ApproximateCreationDateTime = Date.now() / 1000;
+    vi.setSystemTime(Date.now() + age * 1000);
+    const arrived = { ...record, dynamodb: { ...record?.dynamodb, ApproximateCreationDateTime } } as DynamoDBRecord;
+    expect(await publish([arrived])).toEqual({ batchItemFailures: [] });
+    expect(measured()).toEqual(seen);
   });
 
   it('is no event, wakes nobody, and belongs to no organization', async () => {

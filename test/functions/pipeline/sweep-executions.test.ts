@@ -87,7 +87,7 @@ describe('sweep-overdue', () => {
   });
 
   it('measures how long the longest has waited for a worker, and not how long one works', async () => {
-    const measured = async () => (await app().wakeUps.runs.sweep({ until: Date.now() })).counts;
+    const measured = async () => (await app().wakeUps.runs.sweep({ until: Date.now() })).waits;
     expect(await measured()).toEqual({ ExecutionsLate: 0 });
     const [waiting, worked] = [await start(), await start()];
     const held = await claim(worked, 700_000);
