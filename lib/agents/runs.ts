@@ -106,7 +106,7 @@ export function openRuns({ store, agents, tasks, wake, waitingLimitMs, clock, pa
     const late = clock() >= deadline;
     // Work that was answered is completed, with the verdicts that there are.
     if (late && execution.outputParts === undefined) return failed('deadline', spent);
-    return work(execution, { store, agents, tasks, pause }, tools, late ? AbortSignal.abort() : signal);
+    return work(execution, { store, agents, pause }, tools, late ? AbortSignal.abort() : signal);
   }
 
   /** Gives the lease back until later, and sends the message for then. */

@@ -2,8 +2,8 @@ import type { GateResult, QualityGates } from '../contract/executions.ts';
 import type { Model } from '../model/converse.ts';
 import type { AgentStore, PreparedAgent } from '../table/agents.ts';
 import type { Progress, RunningExecution } from '../table/execution-items.ts';
+import { readMaterial } from '../table/execution-material.ts';
 import type { ExecutionStore } from '../table/executions.ts';
-import type { TaskStore } from '../table/tasks.ts';
 import { type Answered, ask, type Pause } from './asking.ts';
 import { requestOf, reviewOf, selfTestPrompt, systemPromptOf, verdictOf } from './prompts.ts';
 import type { CatalogueSkill } from './skill-catalogue.ts';
@@ -66,18 +66,19 @@ export function failed(error: string, { tokens, throttles } = { tokens: 0, throt
  */
 export async function work(
   execution: RunningExecution,
-  { store, agents, tasks, pause }: { store: ExecutionStore; agents: AgentStore; tasks: TaskStore; pause: Pause },
+  { store, agents, pause }: { store: ExecutionStore; agents: AgentStore; pause: Pause },
   { model, catalogue }: Tools,
   signal: AbortSignal,
 ): Promise<Result | Throttled | undefined> {
-  const { organization, agentId, agentName, taskId, progress: before = noProgress } = execution;
+  const { organization, agentId, agentName, progress: before = noProgress } = execution;
   // All that is needed is read before a model is paid for.
-  const [prepared, asked, task, reviewer, stored] = await Promise.all([
-    agents.prepared(organization, agentName),
-    store.asked(execution),
-    taskId === undefined ? undefined : tasks.get(organization, taskId),
-    agents.prepared(organization, qaReviewer),
+  const [{ asked, task, ...heads }, stored] = await Promise.all([
+    readMaterial(agents, execution, qaReviewer),
     store.storedOutput(execution),
+  ]);
+  const [prepared, reviewer] = await Promise.all([
+    heads.agent && agents.prepared(organization, agentName, heads.agent),
+    heads.reviewer && agents.prepared(organization, qaReviewer, heads.reviewer),
   ]);
   if (!asked || prepared?.agent.id !== agentId) return undefined;
 

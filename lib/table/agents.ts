@@ -21,13 +21,16 @@ import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { agentPurgeWrite } from './purge-items.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
-import { ignoreStale, Stale, transact, untilFresh, type Write } from './transact.ts';
+import { type Item, ignoreStale, Stale, transact, untilFresh, type Write } from './transact.ts';
 
 /** A skill as an agent has it; what it says is in the catalogue. */
 export type Assignment = { id: string; assignedAt: string };
 
 /** All that an agent brings to its work: prompt, soul, and the skills in the order in which they were assigned. */
-export type PreparedAgent = { agent: StoredAgent; skills: Assignment[] };
+export type PreparedAgent = Readonly<{ agent: StoredAgent; skills: readonly Assignment[] }>;
+
+/** The most agents that a process keeps prepared. The prompt and the soul of each may have 50,000 characters. */
+const preparedAtMost = 100;
 
 /**
  * The agents of organizations. An agent's item is small; its prompt and soul stand beside it under their hashes, so
@@ -41,11 +44,21 @@ export function openAgentStore(table: Table, defaultModel: string) {
     return item && agentFrom(item, defaultModel);
   };
 
+  const preparedVersions = new Map<string, PreparedAgent>();
+  const keep = (version: string, prepared: PreparedAgent) => {
+    if (preparedVersions.size >= preparedAtMost)
+      preparedVersions.delete(preparedVersions.keys().next().value as string);
+    preparedVersions.set(version, prepared);
+  };
+
   return {
     table,
 
     /** The agent as it is now, without its prompt and soul. */
     head,
+
+    /** The agent that an item stores, without its prompt and soul. */
+    headFrom: (item: Item): AgentHead => agentFrom(item, defaultModel),
 
     /** The agent as it is now. */
     get(organization: Organization, name: string): Promise<StoredAgent | undefined> {
@@ -60,15 +73,33 @@ export function openAgentStore(table: Table, defaultModel: string) {
       });
     },
 
-    /** The agent as it is now, with the skills of that very version. */
-    prepared(organization: Organization, name: string): Promise<PreparedAgent | undefined> {
+    /**
+     * The agent as it is now, with the skills of that very version. Every change makes another version, so the texts and
+     * skills of a version are read once by each process.
+     *
+     * @param known its head, where the caller has just read it
+     */
+    prepared(organization: Organization, name: string, known?: AgentHead): Promise<PreparedAgent | undefined> {
+      let found = known;
       return untilFresh(table, async () => {
-        const agent = await this.get(organization, name);
-        if (!agent) return undefined;
-        const skills = await this.skills(organization, agent.id);
-        // A skill that came or went meanwhile has made another version of the agent.
-        if ((await head(organization, name))?.version !== agent.version) throw new Stale();
-        return { agent, skills };
+        found ??= await head(organization, name);
+        if (!found) return undefined;
+        const { id, version } = found;
+        const kept = preparedVersions.get(`${id} ${version}`);
+        if (kept) return kept;
+        const [texts, skills] = await Promise.all([
+          getItems(table, textKeys(organization, found)),
+          this.skills(organization, id),
+        ]);
+        // What was read belongs to this version only if the agent still has it.
+        const now = await head(organization, name);
+        if (now?.id !== id || now.version !== version) {
+          found = undefined;
+          throw new Stale();
+        }
+        const prepared = { agent: wholeAgent(found, texts), skills };
+        keep(`${id} ${version}`, prepared);
+        return prepared;
       });
     },
 

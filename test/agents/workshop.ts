@@ -124,7 +124,7 @@ export async function openWorkshop({
     runParts,
     runs: openRuns(runParts),
     wakeUps,
-    parts: { store, agents, tasks, pause },
+    parts: { store, agents, pause },
 
     /** Changes an agent. */
     update: (name: string, patch: Partial<Agent>) => counted(app.agents.update(organization, name, patch, () => {})),

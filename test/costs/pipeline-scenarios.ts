@@ -159,6 +159,12 @@ export function pipelineScenarios({ receive }: Pipeline) {
         const messages = await accepted(company, onTask({ assignedAgent: 'writer' })(company));
         return () => run(messages);
       },
+      'of an agent that ran before': async (company) => {
+        await hired(company);
+        await executed(company, 1);
+        const messages = await accepted(company, agentScenarios.executeAgent['without a task'](company));
+        return () => run(messages);
+      },
       'carried out before': async (company) => {
         const messages = await accepted(company, agentScenarios.executeAgent['without a task'](company));
         await run(messages);

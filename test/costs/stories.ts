@@ -71,6 +71,7 @@ const stepWaits: Record<string, number> = {
   'deliverWebhook, not delivered': receiverMs.value,
   'runExecution, without a task': modelMs.value,
   'runExecution, with a task': modelMs.value,
+  'runExecution, of an agent that ran before': modelMs.value,
 };
 
 /** The calls of the pipeline's functions. */

@@ -316,7 +316,7 @@ describe('the cost', () => {
   it('of a read is one request without texts, else two', async () => {
     const get = () => agents.get(organization, 'writer');
     await create();
-    expect(await costOf(get)).toMatchObject(cost(1, 1, 0));
+    expect(await costOf(get)).toMatchObject({ requests: 1, rcu: 1 });
     await update({ soul: 'Kind.' });
     expect(await costOf(get)).toMatchObject(cost(2, 2, 0));
     await update({ systemPrompt: 'Write.' });
@@ -356,6 +356,53 @@ describe('the cost', () => {
   it('of a deletion is a read, a transaction, and a look at what it ran', async () => {
     await create(both);
     expect(await costOf(() => agents.delete(organization, 'writer', always))).toMatchObject(cost(3, 2, 4));
+  });
+});
+
+describe('an agent that is prepared', () => {
+  const prepared = () => store.prepared(organization, 'writer');
+
+  it('takes the texts, the skills and two looks at its version once, then one look', async () => {
+    await store.assign(organization, headOf(await insert(both)), skill, undefined);
+    const first = await costOf(prepared);
+    expect([first.requests, first.rounds]).toEqual([4, 3]);
+    expect(await costOf(prepared)).toMatchObject({ requests: 1, rcu: 1 });
+  });
+
+  it('takes nothing where its head was just read and its version is known', async () => {
+    await insert(both);
+    await prepared();
+    const head = await store.head(organization, 'writer');
+    expect(await costOf(() => store.prepared(organization, 'writer', head))).toMatchObject({ requests: 0 });
+  });
+
+  it('has the texts and skills of each new version', async () => {
+    const agent = await insert(both);
+    expect(await prepared()).toEqual({ agent, skills: [] });
+    await store.assign(organization, headOf(agent), skill, undefined);
+    expect(await prepared()).toEqual({ agent: { ...agent, version: 2 }, skills: [skill] });
+    const changed = { ...agent, soul: 'Other.', version: 3 };
+    await store.change(organization, { ...agent, version: 2 }, changed);
+    expect(await prepared()).toEqual({ agent: changed, skills: [skill] });
+  });
+
+  it('is read again where the head that was read is no longer its version', async () => {
+    const agent = await insert(both);
+    const old = await store.head(organization, 'writer');
+    await store.assign(organization, headOf(agent), skill, undefined);
+    expect(await store.prepared(organization, 'writer', old)).toEqual({
+      agent: { ...agent, version: 2 },
+      skills: [skill],
+    });
+  });
+
+  it('is none of an agent of the same name that was deleted', async () => {
+    const agent = await insert(both);
+    await prepared();
+    await store.remove(organization, headOf(agent), purgeDueAt);
+    expect(await prepared()).toBeUndefined();
+    const namesake = await insert({ soul: 'Other.' });
+    expect(await prepared()).toEqual({ agent: namesake, skills: [] });
   });
 });
 

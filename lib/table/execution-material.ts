@@ -1,0 +1,46 @@
+import { ulidOf } from '../contract/ids.ts';
+import type { AgentHead } from './agent-items.ts';
+import type { AgentStore } from './agents.ts';
+import { type Asked, askedFrom, type RunningExecution } from './execution-items.ts';
+import { type Key, keys } from './keys.ts';
+import { getItems } from './reads.ts';
+import { type StoredTask, taskFrom } from './task-items.ts';
+
+/** What a worker needs to know before it asks a model. What does not exist any more is absent. */
+export type Material = {
+  asked?: Asked | undefined;
+  agent?: AgentHead | undefined;
+  reviewer?: AgentHead | undefined;
+  task?: StoredTask | undefined;
+};
+
+/**
+ * Reads what an execution was asked, its agent, its task and the reviewer, in one request.
+ *
+ * @param reviewer the name of the agent that judges the output
+ */
+export async function readMaterial(
+  agents: AgentStore,
+  { organization, id, agentName, taskId }: RunningExecution,
+  reviewer: string,
+): Promise<Material> {
+  const input = keys.executionInput(organization, ulidOf(id));
+  const [agentKey, reviewerKey] = [keys.agent(organization, agentName), keys.agent(organization, reviewer)];
+  const taskKey = taskId === undefined ? undefined : keys.task(organization, ulidOf(taskId));
+  const items = await getItems(agents.table, [
+    input,
+    agentKey,
+    ...(agentName === reviewer ? [] : [reviewerKey]),
+    ...(taskKey ? [taskKey] : []),
+  ]);
+  const read = <Read>(key: Key | undefined, from: (item: (typeof items)[number]) => Read): Read | undefined => {
+    const item = key && items.find(({ pk, sk }) => pk === key.pk && sk === key.sk);
+    return item && from(item);
+  };
+  return {
+    asked: read(input, askedFrom),
+    agent: read(agentKey, agents.headFrom),
+    reviewer: read(reviewerKey, agents.headFrom),
+    task: read(taskKey, taskFrom),
+  };
+}
