@@ -8,6 +8,7 @@ import { readToken } from '../../lib/http/token.ts';
 import { openBell } from './bell.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { type Engine, startEngine } from './engine.ts';
+import { openEngineTable } from './engine-table.ts';
 import { startGateway } from './gateway.ts';
 import { startModel } from './model.ts';
 import { startPollers } from './pollers.ts';
@@ -75,7 +76,12 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.secretsKeyFile]: data.path('secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
     });
-    setBase({ environment: process.env, clock: Date.now });
+    const bundled = settings.dynamodbEndpoint === undefined;
+    setBase({
+      environment: process.env,
+      clock: Date.now,
+      ...(bundled && { table: openEngineTable(tableName, endpoint) }),
+    });
     const bell = openBell();
     stops.push(await startPollers({ endpoint, tableName, queues, data, bell }));
     const gateway = await startGateway(settings.port, bell.ring);

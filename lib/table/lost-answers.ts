@@ -21,14 +21,24 @@ export function noteLostAnswers({ middlewareStack }: DynamoDBClient): void {
         try {
           return await next(sent);
         } catch (error) {
-          lost ||= isLost(error as Failed);
-          if (lost) afterLostAnswer.add(error as object);
+          lost = noteLostAnswer(error, lost);
           throw error;
         }
       };
     },
     { step: 'finalizeRequest', priority: 'low', name: 'noteLostAnswers' },
   );
+}
+
+/**
+ * Notes whether a request may have been carried out, by the error of its last try.
+ *
+ * @param before whether an earlier try may have been
+ */
+export function noteLostAnswer(error: unknown, before = false): boolean {
+  const lost = before || isLost(error as Failed);
+  if (lost) afterLostAnswer.add(error as object);
+  return lost;
 }
 
 /** Whether the request that failed with this error may have been carried out, by its last try or an earlier one. */
