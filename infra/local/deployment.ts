@@ -12,7 +12,8 @@ import { openEngineTable } from './engine-table.ts';
 import { startGateway } from './gateway.ts';
 import { startModel } from './model.ts';
 import { startPollers } from './pollers.ts';
-import { startQueues } from './queues.ts';
+import { startQueueServer } from './queue-server.ts';
+import { createQueues, senderOf } from './queues.ts';
 import { addressFile, type Running, tableName } from './running.ts';
 import type { Settings } from './settings.ts';
 import { positionsOf } from './stream-positions.ts';
@@ -58,13 +59,14 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
     const { endpoint, ended, stop: stopTable } = await openTableEngine(settings, data);
     stops.push(stopTable);
     await createTable(endpoint, tableName);
-    const queues = await startQueues();
-    stops.push(queues.stop);
+    const queues = createQueues();
+    const queueServer = await startQueueServer(queues);
+    stops.push(queueServer.stop);
     Object.assign(process.env, {
       [environment.tableName]: tableName,
       [environment.dynamodbEndpoint]: endpoint,
-      [environment.sqsEndpoint]: queues.endpoint,
-      ...queues.variables,
+      [environment.sqsEndpoint]: queueServer.endpoint,
+      ...queueServer.variables,
       [environment.modelEndpoint]: model.endpoint ?? '',
       [environment.defaultModel]: settings.model.defaultModel,
       ...(settings.retryLadder !== undefined && { [environment.retryLadder]: settings.retryLadder }),
@@ -80,6 +82,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
     setBase({
       environment: process.env,
       clock: Date.now,
+      queue: (name) => senderOf(queues[name]),
       ...(bundled && { table: openEngineTable(tableName, endpoint) }),
     });
     const bell = openBell();

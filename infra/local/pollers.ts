@@ -64,7 +64,7 @@ async function startPoller(
   }
   if ('queue' in source) {
     const { queue } = source;
-    return pollQueue({ ...called, endpoint: queues.endpoint, url: queues.urls[queue], ...polling[queue] });
+    return pollQueue({ ...called, queue: queues[queue], ...polling[queue] });
   }
   const { handler, name, timeoutSeconds } = called;
   const { job, everySeconds } = source;

@@ -1,15 +1,14 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { clientConfig } from '../../lib/contract/deployment.ts';
-import { openDeletions } from './deletions.ts';
 import { contextOf, type Handler } from './functions.ts';
+import { deleteMessage, type MemoryQueue, onVisible, type ReceivedMessage, receiveMessages } from './memory-queue.ts';
 
 /** What is polled for whom: a consumer's row, its queue and its handler. */
 export type QueueMapping = {
   name: string;
-  endpoint: string;
-  url: string;
+  queue: MemoryQueue;
   handler: Handler;
   batchSize: number;
   concurrency: number;
@@ -24,83 +23,78 @@ export type Wait = (milliseconds: number) => Promise<void>;
 
 const waited: Wait = (milliseconds) => pause(milliseconds, undefined, { ref: false });
 
+/** How long a call that is under way may take when the service stops. */
+const leaveAfterMs = 12_000;
+
 /**
- * Lambda's part for a queue: as many receivers as may run at once, each giving its batch to the handler.
+ * Lambda's part for a queue: gives what is visible to the handler at once, in batches, in as many calls at the same time
+ * as may run.
  *
  * @param wait how long calls that are under way are waited for when it stops
  */
 export function pollQueue(mapping: QueueMapping, wait: Wait = waited): Stop {
-  const client = new SQSClient({ ...clientConfig(mapping.endpoint), cacheMiddleware: true });
-  const stopping = new AbortController();
-  const receiver = receive(client, mapping, stopping.signal, wait);
-  return async () => {
-    stopping.abort();
-    await receiver;
-    client.destroy();
-  };
-}
-
-/** How long a call that is under way may take when the service stops. */
-const leaveAfterMs = 12_000;
-
-async function receive(client: SQSClient, mapping: QueueMapping, stopping: AbortSignal, wait: Wait): Promise<void> {
-  const { url: QueueUrl, batchSize: MaxNumberOfMessages } = mapping;
+  const { queue, batchSize, concurrency } = mapping;
   const calls = new Set<Promise<void>>();
-  const deletions = openDeletions(client, QueueUrl);
-  let goOn = () => {};
-  stopping.addEventListener('abort', () => goOn(), { once: true });
-  while (!stopping.aborted) {
-    try {
-      const request = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages, WaitTimeSeconds: 20 });
-      const { Messages = [] } = await client.send(request, { abortSignal: stopping });
-      if (Messages.length === 0) continue;
-      // A call that fails has logged why; what it was given becomes visible again.
-      const call = handle(mapping, Messages)
-        .then((done) => done.forEach(deletions.add))
+  // What calls the handler must not see the asynchronous context of what sent the message.
+  const inOwnContext = AsyncLocalStorage.snapshot();
+  let stopping = false;
+  let woken = false;
+
+  // Messages that are sent in the same turn of the event loop go into the same batches.
+  const stopListening = onVisible(queue, () => {
+    if (woken) return;
+    woken = true;
+    setImmediate(() => {
+      woken = false;
+      inOwnContext(receive);
+    });
+  });
+  receive();
+
+  function receive(): void {
+    while (!stopping && calls.size < concurrency) {
+      const messages = receiveMessages(queue, batchSize);
+      if (messages.length === 0) return;
+      // A call that fails has logged why; its messages become visible again.
+      const call = handle(mapping, messages)
         .catch(() => {})
         .finally(() => {
           calls.delete(call);
-          goOn();
+          receive();
         });
       calls.add(call);
-      // Until one of them ends or the service stops, which a call that takes minutes must not hold up.
-      if (calls.size >= mapping.concurrency && !stopping.aborted)
-        await new Promise<void>((resolve) => {
-          goOn = resolve;
-        });
-    } catch {
-      // Stopping, or a fault of the queue.
-      await pause(200, undefined, { signal: stopping }).catch(() => {});
     }
   }
-  // An attempt is over by then. An execution may take minutes: it is left, and taken up again by the next start.
-  await Promise.race([Promise.all(calls), wait(leaveAfterMs)]);
-  await deletions.finish();
+
+  return async () => {
+    stopping = true;
+    stopListening();
+    // An attempt is over by then. An execution may take minutes: it is left, and taken up again by the next start.
+    await Promise.race([Promise.all(calls), wait(leaveAfterMs)]);
+  };
 }
 
-/** Gives messages to the handler, and answers the handles of those that it is done with. */
-async function handle(mapping: QueueMapping, messages: Message[]): Promise<string[]> {
+/** Gives messages to the handler, and deletes those that it is done with. */
+async function handle({ name, queue, handler, timeoutSeconds }: QueueMapping, messages: ReceivedMessage[]) {
   const event: SQSEvent = { Records: messages.map(recordOf) };
-  const context = contextOf(mapping.name, mapping.timeoutSeconds);
-  const result = (await mapping.handler(event, context)) as SQSBatchResponse;
+  const result = (await handler(event, contextOf(name, timeoutSeconds))) as SQSBatchResponse;
   const failed = new Set(result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-  const done = messages.filter(({ MessageId }) => !failed.has(MessageId as string));
-  return done.map(({ ReceiptHandle }) => ReceiptHandle as string);
+  for (const { id, receiptHandle } of messages) if (!failed.has(id)) deleteMessage(queue, receiptHandle);
 }
 
-function recordOf({ MessageId = '', ReceiptHandle = '', Body = '', MD5OfBody = '' }: Message): SQSRecord {
+function recordOf({ id, receiptHandle, body, sentAt, firstReceivedAt, receiveCount }: ReceivedMessage): SQSRecord {
   return {
-    messageId: MessageId,
-    receiptHandle: ReceiptHandle,
-    body: Body,
+    messageId: id,
+    receiptHandle,
+    body,
     attributes: {
-      ApproximateReceiveCount: '1',
-      SentTimestamp: '0',
+      ApproximateReceiveCount: String(receiveCount),
+      SentTimestamp: String(sentAt),
       SenderId: 'local',
-      ApproximateFirstReceiveTimestamp: '0',
+      ApproximateFirstReceiveTimestamp: String(firstReceivedAt),
     },
     messageAttributes: {},
-    md5OfBody: MD5OfBody,
+    md5OfBody: createHash('md5').update(body).digest('hex'),
     eventSource: 'aws:sqs',
     eventSourceARN: 'arn:aws:sqs:local:000000000000:local',
     awsRegion: 'local',

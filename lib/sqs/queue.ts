@@ -6,8 +6,10 @@ export type Waiting<Message> = { message: Message; delaySeconds: number };
 /** A queue that is sent to. */
 export type Queue<Message> = { send: (messages: readonly Waiting<Message>[]) => Promise<void> };
 
-/** SQS takes no longer delay, and no more messages at once. */
-const longestDelaySeconds = 900;
+/** The longest delay of a message, in seconds (SQS API reference, `SendMessage`). */
+export const longestDelaySeconds = 900;
+
+/** SQS takes no more messages at once. */
 const batchLimit = 10;
 const tries = 3;
 

@@ -17,7 +17,6 @@ export function circumstances(): Circumstances {
     Crewboard: `${versionIn('package.json')}${commit && `, commit ${commit}`}`,
     'Node.js': process.version,
     'Table engine': `dynoxide ${engineVersion()}`,
-    Queues: `fauxqs ${versionIn('node_modules/fauxqs/package.json')}`,
   };
 }
 

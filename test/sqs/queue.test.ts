@@ -1,10 +1,10 @@
 import { ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Queues, startQueues } from '../../infra/local/queues.ts';
 import { clientConfig } from '../../lib/contract/deployment.ts';
 import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../lib/contract/messages.ts';
 import { Organization } from '../../lib/contract/organization.ts';
 import { openQueue } from '../../lib/sqs/queue.ts';
+import { type Queues, startQueues } from '../sqs-emulator.ts';
 
 type Entry = { Id: string; MessageBody: string; DelaySeconds: number; MessageGroupId?: string };
 type Failure = { Id: string; SenderFault: boolean; Code: string };

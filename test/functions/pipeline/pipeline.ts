@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll } from 'vitest';
-import { type Queues, startQueues } from '../../../infra/local/queues.ts';
 import { app } from '../../../lib/app.ts';
 import { clientConfig, environment, type QueueName } from '../../../lib/contract/deployment.ts';
 import type { EventName } from '../../../lib/contract/events.ts';
@@ -11,6 +10,7 @@ import type { DeliveryMessage } from '../../../lib/contract/messages.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { newCaller, openService, type Service } from '../../service.ts';
+import { type Queues, startQueues } from '../../sqs-emulator.ts';
 
 /** The pipeline of this process, and an organization in it. */
 export type Pipeline = {

@@ -9,7 +9,6 @@ import { handler as listDeliveries } from '../../../functions/webhooks/list-deli
 import { handler as listWebhooks } from '../../../functions/webhooks/list-webhooks.ts';
 import { handler as registerWebhook } from '../../../functions/webhooks/register-webhook.ts';
 import { handler as testWebhook } from '../../../functions/webhooks/test-webhook.ts';
-import { type Queues, startQueues } from '../../../infra/local/queues.ts';
 import { app } from '../../../lib/app.ts';
 import { clientConfig, environment } from '../../../lib/contract/deployment.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
@@ -20,6 +19,7 @@ import { issueToken } from '../../../lib/http/issue-token.ts';
 import { openDeliveryStore } from '../../../lib/table/deliveries.ts';
 import type { Outcome } from '../../../lib/webhooks/sender.ts';
 import { type Answer, call, newCaller, openService, type Sent, type Service } from '../../service.ts';
+import { type Queues, startQueues } from '../../sqs-emulator.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { notingSender } from '../../webhooks/office.ts';
 import { dataOf, errorOf, type RefusalBody } from '../kanban-tasks/board.ts';

@@ -3,10 +3,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { kinds } from '../../../infra/cli/dead-letter-kinds.ts';
 import { withHeld } from '../../../infra/cli/held-messages.ts';
 import { redrive } from '../../../infra/cli/redrive.ts';
-import { startQueues } from '../../../infra/local/queues.ts';
+import { startQueueServer } from '../../../infra/local/queue-server.ts';
+import { createQueues } from '../../../infra/local/queues.ts';
 import { clientConfig } from '../../../lib/contract/deployment.ts';
 
-const { endpoint, urls, stop } = await startQueues();
+const { endpoint, urls, stop } = await startQueueServer(createQueues());
 const sqs = new SQSClient(clientConfig(endpoint));
 afterAll(async () => {
   sqs.destroy();

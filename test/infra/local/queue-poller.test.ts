@@ -1,49 +1,36 @@
-import { randomUUID } from 'node:crypto';
-import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
-import { afterAll, expect, it } from 'vitest';
-import { pollQueue, type Stop, type Wait } from '../../../infra/local/queue-poller.ts';
-import { startQueues } from '../../../infra/local/queues.ts';
-import { clientConfig, queues as contractQueues } from '../../../lib/contract/deployment.ts';
-import { until } from '../../journeys/deployment.ts';
-
-const queues = await startQueues();
-const client = new SQSClient(clientConfig(queues.endpoint));
-const stops: Stop[] = [];
-afterAll(async () => {
-  for (const stop of stops) await stop();
-  client.destroy();
-  await queues.stop();
-});
+import { expect, it } from 'vitest';
+import { createMemoryQueue, sendMessages } from '../../../infra/local/memory-queue.ts';
+import { pollQueue, type Wait } from '../../../infra/local/queue-poller.ts';
+import { createManualTime } from './queue-time.ts';
 
 type Handling = (records: SQSRecord[], context: Context) => string[] | undefined | Promise<string[] | undefined>;
 
 /** A promise that a test resolves. */
 function gated() {
-  let open = () => {};
-  const gate = new Promise<undefined>((resolve) => {
-    open = () => resolve(undefined);
-  });
-  return { gate, open: () => open() };
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  return { gate: promise, open: () => resolve(undefined) };
 }
 
-/** A queue whose messages come back after so many seconds unless they are deleted. */
-async function newQueue(visibilitySeconds = 1) {
-  const request = { QueueName: randomUUID(), Attributes: { VisibilityTimeout: String(visibilitySeconds) } };
-  const url = (await client.send(new CreateQueueCommand(request))).QueueUrl as string;
+/** A queue whose messages come back after 30 s unless they are deleted. */
+function newQueue() {
+  const time = createManualTime();
+  const queue = createMemoryQueue({ visibilitySeconds: 30, time });
   return {
-    send: async (bodies: string[]) => {
-      for (let at = 0; at < bodies.length; at += 10) {
-        const Entries = bodies.slice(at, at + 10).map((MessageBody, index) => ({ Id: String(index), MessageBody }));
-        await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }));
-      }
+    now: time.now,
+    /** Lets so many seconds pass for the queue, and everything happen that follows. */
+    pass: async (seconds = 0): Promise<void> => {
+      time.pass(seconds);
+      // The poller receives in the next turn of the event loop; what it calls then has ended by the end of that.
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
     },
+    send: (bodies: Iterable<string>) =>
+      sendMessages(
+        queue,
+        [...bodies].map((body) => ({ body, delaySeconds: 0 })),
+      ),
     /** How many messages are in the queue, received or not. */
-    size: async () => {
-      const AttributeNames = ['All' as const];
-      const { Attributes = {} } = await client.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames }));
-      return Number(Attributes.ApproximateNumberOfMessages) + Number(Attributes.ApproximateNumberOfMessagesNotVisible);
-    },
+    size: () => queue.visible.size + queue.received.size,
     /** Polls; what is handled is noted first. `handle` answers the bodies that fail. */
     poll: (
       handle: Handling = () => undefined,
@@ -57,158 +44,160 @@ async function newQueue(visibilitySeconds = 1) {
         const failed = Records.filter(({ body }) => failing.includes(body));
         return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
       };
-      const mapping = { name: 'test', endpoint: queues.endpoint, url, handler, batchSize, concurrency };
-      const stop = pollQueue({ ...mapping, timeoutSeconds: 30 }, wait);
-      stops.push(stop);
+      const stop = pollQueue({ name: 'test', queue, handler, batchSize, concurrency, timeoutSeconds: 30 }, wait);
       return { batches, stop };
     },
   };
 }
 
-it.concurrent('makes a queue for every one of the contract', () => {
-  expect(Object.keys(queues.urls)).toEqual(Object.keys(contractQueues));
-});
-
-it.concurrent('hands messages over and deletes those that succeed', async () => {
-  const queue = await newQueue();
-  await queue.send([...'abc']);
+it('hands messages over as Lambda does, and deletes those that succeed', async () => {
+  const queue = newQueue();
+  const ids = queue.send('ab');
+  const sentAt = queue.now();
   const seen: unknown[] = [];
   const { batches } = queue.poll((records, context) => {
-    seen.push([records[0]?.eventSource, context.functionName, context.getRemainingTimeInMillis() > 25_000]);
+    seen.push(...records, context.functionName, context.getRemainingTimeInMillis() > 25_000);
     return undefined;
   });
-  await until('the queue is empty', async () => (await queue.size()) === 0);
-  expect(batches.flat().sort()).toEqual([...'abc']);
-  expect(seen[0]).toEqual(['aws:sqs', 'test', true]);
+  await queue.pass();
+  expect(batches).toEqual([['a', 'b']]);
+  expect(seen).toMatchObject([
+    {
+      messageId: ids[0],
+      body: 'a',
+      md5OfBody: '0cc175b9c0f1b6a831c399e269772661',
+      eventSource: 'aws:sqs',
+      attributes: {
+        ApproximateReceiveCount: '1',
+        SentTimestamp: String(sentAt),
+        ApproximateFirstReceiveTimestamp: String(sentAt),
+      },
+    },
+    { messageId: ids[1], body: 'b' },
+    'test',
+    true,
+  ]);
+  expect(queue.size()).toBe(0);
 });
 
-it.concurrent('hands over at most as many at once as it is told', async () => {
-  const queue = await newQueue();
-  await queue.send([...'abcdefgh']);
+it('hands over at once what is sent while it waits, in one call what is sent together', async () => {
+  const queue = newQueue();
+  const { batches } = queue.poll(undefined, { concurrency: 5 });
+  await queue.pass(100);
+  queue.send('a');
+  queue.send('b');
+  await queue.pass();
+  queue.send('c');
+  await queue.pass();
+  expect(batches).toEqual([['a', 'b'], ['c']]);
+});
+
+it('hands over at most as many at once as it is told', async () => {
+  const queue = newQueue();
+  queue.send('abcdefgh');
   const { batches } = queue.poll(undefined, { batchSize: 3 });
-  await until('the queue is empty', async () => (await queue.size()) === 0);
-  expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(3);
-  expect(batches.flat().sort()).toEqual([...'abcdefgh']);
+  await queue.pass();
+  expect(batches).toEqual([[...'abc'], [...'def'], [...'gh']]);
 });
 
-it.concurrent('hands a failed message over again, and only that', async () => {
-  const queue = await newQueue();
-  await queue.send([...'abc']);
-  let calls = 0;
+it('hands a failed message over again after its time, and only that', async () => {
+  const queue = newQueue();
+  queue.send('abc');
+  const counts: (string | undefined)[] = [];
   const { batches } = queue.poll((records) => {
-    calls++;
-    return calls === 1 || records.some(({ body }) => body === 'b' && calls < 3) ? ['b'] : undefined;
+    counts.push(records.find(({ body }) => body === 'b')?.attributes.ApproximateReceiveCount);
+    return counts.length < 3 ? ['b'] : undefined;
   });
-  await until('the queue is empty', async () => (await queue.size()) === 0);
-  const times = (name: string) => batches.flat().filter((one) => one === name).length;
-  expect([times('a'), times('c')]).toEqual([1, 1]);
-  expect(times('b')).toBeGreaterThanOrEqual(2);
+  await queue.pass(29);
+  expect(batches).toEqual([[...'abc']]);
+  await queue.pass(1);
+  await queue.pass(30);
+  expect(batches).toEqual([[...'abc'], ['b'], ['b']]);
+  expect(counts).toEqual(['1', '2', '3']);
+  expect(queue.size()).toBe(0);
 });
 
-it.concurrent('hands a batch over again where the handler throws, and goes on with others', async () => {
-  const queue = await newQueue();
-  await queue.send(['poison']);
-  let failures = 0;
+it('hands a batch over again where the handler throws, and goes on with others meanwhile', async () => {
+  const queue = newQueue();
+  queue.send(['poison']);
   const { batches } = queue.poll((records) => {
-    if (records.some(({ body }) => body === 'poison') && ++failures <= 2) throw new Error('a fault');
+    if (batches.length < 3 && records.some(({ body }) => body === 'poison')) throw new Error('a fault');
     return undefined;
   });
-  await until('it has failed', () => failures > 0);
-  await queue.send(['good']);
-  await until('the queue is empty', async () => (await queue.size()) === 0);
-  expect(batches.flat().filter((one) => one === 'poison')).toHaveLength(3);
-  expect(batches.flat()).toContain('good');
+  await queue.pass();
+  queue.send(['good']);
+  await queue.pass();
+  expect(batches).toEqual([['poison'], ['good']]);
+  await queue.pass(30);
+  expect(batches).toEqual([['poison'], ['good'], ['poison']]);
+  expect(queue.size()).toBe(0);
 });
 
-it.concurrent('runs as many calls at once as it is told, and no more', async () => {
-  const queue = await newQueue();
-  let running = 0;
-  let most = 0;
-  const { gate, open } = gated();
-  queue.poll(
-    async () => {
-      most = Math.max(most, ++running);
-      if (running === 3) open();
-      await gate;
-      running--;
-      return undefined;
+it('runs as many calls at once as it is told, no more, and the next as soon as one ends', async () => {
+  const queue = newQueue();
+  const open: (() => void)[] = [];
+  const { batches } = queue.poll(
+    () => {
+      const call = gated();
+      open.push(call.open);
+      return call.gate;
     },
     { batchSize: 1, concurrency: 3 },
   );
-  await queue.send([...'abcdefghi']);
-  await until('the queue is empty', async () => (await queue.size()) === 0);
-  expect(most).toBe(3);
+  queue.send('abcde');
+  await queue.pass();
+  expect(batches.flat()).toEqual([...'abc']);
+  open[1]?.();
+  await queue.pass();
+  expect(batches.flat()).toEqual([...'abcd']);
+  for (const end of open) end();
+  await queue.pass();
+  expect(batches.flat()).toEqual([...'abcde']);
 });
 
 /** A poller with calls under way that do not end by themselves, and whose time passes when the test says so. */
-async function stopping(bodies: string[], concurrency: number) {
+async function stopping(bodies: string, concurrency: number) {
   const [call, time] = [gated(), gated()];
   const waits: number[] = [];
   const wait: Wait = (milliseconds) => {
     waits.push(milliseconds);
     return time.gate;
   };
-  const queue = await newQueue(60);
-  await queue.send(bodies);
-  stops.push(async () => call.open());
+  const queue = newQueue();
+  queue.send(bodies);
   const { batches, stop } = queue.poll(() => call.gate, { batchSize: 1, concurrency, wait });
-  await until('all are called', () => batches.length === bodies.length);
-  const stopped = stop().then(() => 'stopped' as const);
-  /** Whether it has stopped, once what can happen by itself has. */
-  const state = () => Promise.race([stopped, queue.size().then(() => 'stopping' as const)]);
-  return { queue, stopped, waits, state, endCalls: call.open, passTime: time.open };
+  await queue.pass();
+  let state = 'stopping';
+  const stopped = stop().then(() => {
+    state = 'stopped';
+  });
+  await queue.pass();
+  return { queue, batches, stopped, waits, state: () => state, endCalls: call.open, passTime: time.open };
 }
 
-it.concurrent('leaves a call that takes longer than 12 s, whose message stays', async () => {
-  const { queue, stopped, waits, state, passTime, endCalls } = await stopping(['a'], 2);
-  await until('it waits', () => waits.length > 0);
-  expect([waits, await state()]).toEqual([[12_000], 'stopping']);
+it.each([
+  ['where more could run', 2],
+  ['where as many are under way as may be', 1],
+])('leaves a call that takes longer than 12 s, whose message stays, %s', async (_, concurrency) => {
+  const { queue, stopped, waits, state, passTime } = await stopping('a', concurrency);
+  expect([waits, state()]).toEqual([[12_000], 'stopping']);
   passTime();
-  expect(await stopped).toBe('stopped');
-  expect(await queue.size()).toBe(1);
-  endCalls();
-});
-
-it.concurrent('waits no longer than the calls under way take', async () => {
-  const { queue, stopped, state, endCalls } = await stopping(['a', 'b'], 3);
-  expect(await state()).toBe('stopping');
-  endCalls();
-  expect(await stopped).toBe('stopped');
-  expect(await queue.size()).toBe(0);
-});
-
-it.concurrent('leaves calls also where as many are under way as may be', async () => {
-  const { queue, stopped, waits, passTime, endCalls } = await stopping(['a', 'b'], 2);
-  await until('it waits', () => waits.length > 0);
-  passTime();
-  expect(await stopped).toBe('stopped');
-  expect(await queue.size()).toBe(2);
-  endCalls();
-});
-
-it.concurrent('lets calls under way end before it has stopped, and deletes what they did', async () => {
-  const queue = await newQueue();
-  await queue.send(['a']);
-  const { gate, open } = gated();
-  const { batches, stop } = queue.poll(() => gate);
-  await until('it is called', () => batches.length === 1);
-  let hasStopped = false;
-  const stopped = stop().then(() => {
-    hasStopped = true;
-  });
-  expect(await queue.size()).toBe(1);
-  expect(hasStopped).toBe(false);
-  open();
   await stopped;
-  expect(await queue.size()).toBe(0);
+  expect(queue.size()).toBe(1);
 });
 
-it.concurrent('stops at once while it waits for messages', async () => {
-  const queue = await newQueue();
-  const { stop, batches } = queue.poll(undefined, { concurrency: 8 });
-  await queue.send(['a']);
-  await until('it polls', () => batches.length === 1);
-  const startedAt = performance.now();
-  await stop();
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+it('waits no longer than the calls under way take, deletes what they did, and begins no other', async () => {
+  const { queue, batches, stopped, state, endCalls } = await stopping('abc', 2);
+  expect(state()).toBe('stopping');
+  endCalls();
+  await stopped;
+  expect([batches.flat(), queue.size()]).toEqual([[...'ab'], 1]);
+  queue.send('d');
+  await queue.pass();
+  expect(batches.flat()).toEqual([...'ab']);
+});
+
+it('stops at once while it waits for messages', async () => {
+  const { stop } = newQueue().poll(undefined, { wait: () => new Promise(() => {}) });
+  await expect(stop()).resolves.toBeUndefined();
 });

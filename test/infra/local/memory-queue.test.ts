@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import {
+  changeVisibility,
+  createMemoryQueue,
+  deleteMessage,
+  type MemoryQueue,
+  onVisible,
+  receiveMessages,
+  sendMessages,
+} from '../../../infra/local/memory-queue.ts';
+import { createManualTime } from './queue-time.ts';
+
+/** A queue that hides messages for 30 s and moves them to the dead letters after three receives. */
+function newQueue() {
+  const time = createManualTime();
+  const deadLetters = createMemoryQueue({ visibilitySeconds: 5, time });
+  const queue = createMemoryQueue({
+    visibilitySeconds: 30,
+    deadLetters: { queue: deadLetters, maxReceiveCount: 3 },
+    time,
+  });
+  return { queue, deadLetters, time };
+}
+
+const send = (queue: MemoryQueue, bodies: Iterable<string>, delaySeconds = 0) =>
+  sendMessages(
+    queue,
+    [...bodies].map((body) => ({ body, delaySeconds })),
+  );
+const receive = (queue: MemoryQueue, most = 10) => receiveMessages(queue, most);
+const bodiesIn = (queue: MemoryQueue) => receive(queue).map(({ body }) => body);
+
+/** Receives one message that must be there. */
+function receiveOne(queue: MemoryQueue) {
+  const [message] = receive(queue, 1);
+  if (!message) throw new Error('No message is visible.');
+  return message;
+}
+
+describe('a queue in memory', () => {
+  it('gives out messages in the order in which they were sent, at most as many as asked for', () => {
+    const { queue } = newQueue();
+    send(queue, 'abc');
+    expect(receive(queue, 2).map(({ body }) => body)).toEqual(['a', 'b']);
+    expect(bodiesIn(queue)).toEqual(['c']);
+    expect(bodiesIn(queue)).toEqual([]);
+  });
+
+  it('tells of a message when it was sent and first received, and how often it was received', () => {
+    const { queue, time } = newQueue();
+    const sentAt = time.now();
+    const [id] = send(queue, 'a');
+    time.pass(2);
+    const firstReceivedAt = time.now();
+    expect(receiveOne(queue)).toMatchObject({ id, sentAt, firstReceivedAt, receiveCount: 1 });
+    time.pass(30);
+    expect(receiveOne(queue)).toMatchObject({ id, sentAt, firstReceivedAt, receiveCount: 2 });
+  });
+
+  it('shows a message once its delay has passed', () => {
+    const { queue, time } = newQueue();
+    send(queue, 'a', 900);
+    time.pass(899);
+    expect(bodiesIn(queue)).toEqual([]);
+    time.pass(1);
+    expect(bodiesIn(queue)).toEqual(['a']);
+  });
+
+  it.each([-1, 901, 0.5, Number.NaN])('takes none of the messages where one is to wait %d s', (delaySeconds) => {
+    const { queue } = newQueue();
+    const messages = [
+      { body: 'a', delaySeconds: 0 },
+      { body: 'b', delaySeconds },
+    ];
+    expect(() => sendMessages(queue, messages)).toThrow('0 to 900');
+    expect(bodiesIn(queue)).toEqual([]);
+  });
+
+  it('shows a received message again after its visibility timeout, unless it was deleted', () => {
+    const { queue, time } = newQueue();
+    send(queue, 'ab');
+    deleteMessage(queue, receiveOne(queue).receiptHandle);
+    receiveOne(queue);
+    time.pass(29);
+    expect(bodiesIn(queue)).toEqual([]);
+    time.pass(1);
+    expect(bodiesIn(queue)).toEqual(['b']);
+  });
+
+  it('hides a message for as long as its receiver asks', () => {
+    const { queue, time } = newQueue();
+    send(queue, 'a');
+    receiveMessages(queue, 1, 100);
+    time.pass(99);
+    expect(bodiesIn(queue)).toEqual([]);
+    time.pass(1);
+    const { receiptHandle } = receiveOne(queue);
+    changeVisibility(queue, receiptHandle, 50);
+    time.pass(49);
+    expect(bodiesIn(queue)).toEqual([]);
+    changeVisibility(queue, receiptHandle, 0);
+    expect(bodiesIn(queue)).toEqual(['a']);
+  });
+
+  it('deletes nothing by the handle of an earlier receive', () => {
+    const { queue, time } = newQueue();
+    send(queue, 'a');
+    const { receiptHandle } = receiveOne(queue);
+    time.pass(30);
+    receiveOne(queue);
+    deleteMessage(queue, receiptHandle);
+    changeVisibility(queue, receiptHandle, 0);
+    expect(bodiesIn(queue)).toEqual([]);
+    time.pass(30);
+    expect(bodiesIn(queue)).toEqual(['a']);
+  });
+
+  it('moves a message to the dead letters instead of showing it after the last receive', () => {
+    const { queue, deadLetters, time } = newQueue();
+    const sentAt = time.now();
+    const [id] = send(queue, 'a');
+    for (let receives = 1; receives <= 3; receives++) {
+      expect(bodiesIn(deadLetters)).toEqual([]);
+      receiveOne(queue);
+      time.pass(30);
+    }
+    expect(bodiesIn(queue)).toEqual([]);
+    expect(receiveOne(deadLetters)).toMatchObject({ id, body: 'a', sentAt, receiveCount: 1 });
+    // Nothing is moved on from there.
+    for (let receives = 1; receives <= 10; receives++) {
+      time.pass(5);
+      expect(bodiesIn(deadLetters)).toEqual(['a']);
+    }
+  });
+
+  it('calls its listener once for messages that are sent together, and for each that appears later', () => {
+    const { queue, time } = newQueue();
+    let calls = 0;
+    const end = onVisible(queue, () => {
+      calls += 1;
+    });
+    send(queue, 'abc');
+    expect(calls).toBe(1);
+    send(queue, 'd', 10);
+    expect(calls).toBe(1);
+    time.pass(10);
+    expect(calls).toBe(2);
+    receive(queue, 1);
+    time.pass(30);
+    expect(calls).toBe(3);
+    end();
+    send(queue, 'e');
+    expect(calls).toBe(3);
+  });
+});

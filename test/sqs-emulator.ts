@@ -1,0 +1,47 @@
+import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { buildApp } from 'fauxqs';
+import { clientConfig, maxReceiveCount, type QueueName, queues, workQueues } from '../lib/contract/deployment.ts';
+
+/** The emulated queues: where SQS answers, and each queue's URL, also by the variable that functions read it from. */
+export type Queues = {
+  endpoint: string;
+  urls: Record<QueueName, string>;
+  variables: Record<string, string>;
+  stop: () => Promise<void>;
+};
+
+/**
+ * Starts an emulator of SQS in this process, for tests of what reaches SQS by its SDK. By the app itself: `startFauxqs`
+ * listens on every interface, whatever it is told.
+ */
+export async function startQueues(): Promise<Queues> {
+  const server = buildApp({ logger: false });
+  const endpoint = await server.listen({ port: 0, host: '127.0.0.1' });
+  const client = new SQSClient(clientConfig(endpoint));
+  const urls = await createQueues(client);
+  client.destroy();
+  return {
+    endpoint,
+    urls,
+    variables: Object.fromEntries(
+      Object.entries(queues).map(([name, row]) => [row.urlVariable, urls[name as QueueName]]),
+    ),
+    stop: () => server.close(),
+  };
+}
+
+/** Creates the queues of the contract, and answers where they are: what fails too often in any other goes to `deadLetters`. */
+async function createQueues(client: SQSClient): Promise<Record<QueueName, string>> {
+  const deadLetters = await createQueue(client, 'deadLetters');
+  const request = new GetQueueAttributesCommand({ QueueUrl: deadLetters, AttributeNames: ['QueueArn'] });
+  const deadLetterTargetArn = (await client.send(request)).Attributes?.QueueArn;
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount });
+  const others = workQueues.map(async (name) => [name, await createQueue(client, name, { RedrivePolicy })] as const);
+  return { ...Object.fromEntries(await Promise.all(others)), deadLetters } as Record<QueueName, string>;
+}
+
+async function createQueue(client: SQSClient, QueueName: QueueName, rest?: Record<string, string>): Promise<string> {
+  const Attributes = { VisibilityTimeout: String(queues[QueueName].visibilitySeconds), ...rest };
+  const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName, Attributes }));
+  return QueueUrl as string;
+}
