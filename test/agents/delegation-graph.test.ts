@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc } from '../seeded.ts';
 import { runGraph, steps } from './delegation-graph.ts';
 
 const seed = 20_260_301;

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../seeded.ts';
 import { seedAgents, storedAgent } from '../table/agent-seed.ts';
 import { refusalOf } from '../table/board.ts';
 import { faultsOf } from '../table/oracle.ts';

@@ -1,5 +1,7 @@
 import { choiceQuestion } from '../../lib/agents/improvement-prompts.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
+import { testSeed } from '../seeded.ts';
+import { randomFrom } from '../soak/random.ts';
 import { text } from './workshop.ts';
 
 /** What a pass asks a model for. */
@@ -32,6 +34,8 @@ const better = (place: number) => text(`I looked at both.\nBETTER: ${place === 0
 
 const worthOf = (answer = ''): number => (answer.includes('chapter') ? 2 : answer.includes('may') ? 0 : 1);
 
+const random = randomFrom(testSeed);
+
 /** Ways to judge: by what is better, by a place, at random, not at all. */
 export const judges = {
   fair: ({ user }: Question): Answer => {
@@ -41,7 +45,7 @@ export const judges = {
   },
   first: (): Answer => better(1),
   second: (): Answer => better(2),
-  random: (): Answer => better(Math.random() < 0.5 ? 1 : 2),
+  random: (): Answer => better(random() < 0.5 ? 1 : 2),
   neither: (): Answer => better(0),
   unclear: (): Answer => text('BETTER: 2\nBETTER: 1'),
 };

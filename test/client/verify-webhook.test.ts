@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -15,6 +14,7 @@ import { type EventName, eventNames } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
 import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
+import { fc } from '../seeded.ts';
 
 // The real thing, watched: how digests are compared shows in no answer.
 vi.mock('node:crypto', { spy: true });

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import { openCrews, startedOf } from '../functions/agents/crew.ts';
+import { fc } from '../seeded.ts';
 
 const { service, newCrew } = await openCrews(999_999);
 const store = openExecutionStore(service.table, 1);

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openBoards } from '../functions/kanban-tasks/board.ts';
+import { fc } from '../seeded.ts';
 
 const { newBoard } = await openBoards();
 

@@ -1,9 +1,13 @@
 import { expect, it } from 'vitest';
 import { taskStatuses } from '../../lib/contract/tasks.ts';
 import { processesOn } from '../processes.ts';
+import { testSeed } from '../seeded.ts';
+import { between, randomFrom } from '../soak/random.ts';
 import { type Deployment, launch, newFolder, startDeployment, until, untilNoneRunsOn } from './deployment.ts';
 import { type Received, startReceiver } from './receiver.ts';
 import { attemptsOf, createTask, register } from './stories.ts';
+
+const random = randomFrom(testSeed);
 
 const leaseMs = 20_000;
 
@@ -63,7 +67,7 @@ it('loses nothing that it has answered for when it is killed again and again in 
   let service = await startDeployment({ dataFolder });
   await register(service, { url: receiver.url, events: ['task.created', 'task.status_changed'] });
   for (let round = 0; round < 6; round++) {
-    let left = 10 + Math.floor(Math.random() * 250);
+    let left = between(random, 10, 260);
     const killed = service.ended;
     const answered = () => {
       if (--left === 0) void service.stop('SIGKILL');

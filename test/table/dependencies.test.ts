@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Refusal } from '../../lib/contract/refusals.ts';
+import { fc } from '../seeded.ts';
 import { always, type Board, openBoard, refusalOf } from './board.ts';
 import { letTransactionsMeet } from './meeting.ts';
 import { faultsOf, ringAmong, tasksOf } from './oracle.ts';

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import {
@@ -12,6 +11,7 @@ import {
   type RunningExecution,
   wholeExecution,
 } from '../../lib/table/execution-items.ts';
+import { fc } from '../seeded.ts';
 import { completed, failed } from './execution-board.ts';
 
 const ulid = '01KE0000000000000000000004';

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { taken } from '../../lib/agents/task-moves.ts';
@@ -8,6 +7,7 @@ import { Lost } from '../../lib/table/execution-steps.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { Stale, transactionLimit } from '../../lib/table/transact.ts';
+import { fc } from '../seeded.ts';
 import { dumpOf } from '../table-dump.ts';
 import { always } from './board.ts';
 import { meter } from './capacity.ts';

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { expect, it } from 'vitest';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
+import { fc } from '../seeded.ts';
 import { dumpOf } from '../table-dump.ts';
 import { completed, failed, openExecutionBoard } from './execution-board.ts';
 import { differences, filtersOver } from './execution-model.ts';

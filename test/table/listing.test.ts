@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { fc } from '../seeded.ts';
 import { openBoard } from './board.ts';
 import { differences } from './comparison.ts';
 import { faultsOf } from './oracle.ts';
@@ -8,7 +8,7 @@ import { script, write } from './writers.ts';
 /** The first page, one behind an offset, and past the end. */
 const fewOffsets = ({ length }: readonly string[], limit: number) => [...new Set([0, Math.min(limit, length), length])];
 
-// A failure prints its seed; `{ seed }` beside `numRuns` repeats it. The slow twin has more of the same.
+// The slow twin has more of the same.
 it('lists are those of a plain model after 16 writers at once, whatever filter and offset', async () => {
   await fc.assert(
     fc.asyncProperty(script(40), async (steps) => {

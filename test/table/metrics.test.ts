@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { firstDayOf, metricsWrite } from '../../lib/table/metrics.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { transact } from '../../lib/table/transact.ts';
+import { fc } from '../seeded.ts';
 import { openBoard } from './board.ts';
 import { completed, failed } from './execution-board.ts';
 

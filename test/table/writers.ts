@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { type TaskPatch, taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
 import type { TaskFilter } from '../../lib/table/task-items.ts';
+import { fc } from '../seeded.ts';
 import { agents, always, type Board, newTask, refusalOf } from './board.ts';
 import { type Known, projects } from './model.ts';
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NotHttp } from '../../lib/webhooks/connection.ts';
 import { sentenceFor } from '../../lib/webhooks/failures.ts';
 import { Forbidden } from '../../lib/webhooks/lookup.ts';
+import { fc } from '../seeded.ts';
 
 /** An error as Node.js makes them: its message names what is ours. */
 const failure = (code: unknown, message = `connect ${code} 10.0.0.1:8443 at /var/task/index.mjs:1`) =>

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../lib/contract/refusals.ts';
 import { isPublicAddress } from '../../lib/webhooks/addresses.ts';
 import { allowedReceivers, refuseUrl } from '../../lib/webhooks/receivers.ts';
+import { fc } from '../seeded.ts';
 
 /** The code that a URL is refused with, `undefined` where it may be registered. */
 function codeOf(url: string, patterns = ''): string | undefined {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Change } from '../../../lib/webhooks/deliveries.ts';
+import { fc } from '../../seeded.ts';
 import { opening } from '../office.ts';
 import type { Fault, Point } from './faults.ts';
 import { failing, type Line } from './line.ts';
@@ -95,7 +95,7 @@ function latestOf(steps: readonly Step[]): number {
  * Runs random steps in a random order on lines of their own, drives each to rest, and recounts: whatever happened, every
  * delivery comes to its one end.
  */
-export async function checkInterleavings(newLine: () => Line, numRuns: number): Promise<void> {
+export async function checkInterleavings(newLine: () => Line, numRuns: number, seed: number): Promise<void> {
   const webhooks = fc.array(webhook, { minLength: 1, maxLength: 3 });
   const steps = fc.array(step, { minLength: 4, maxLength: 25 });
   const property = fc.asyncProperty(webhooks, steps, async (webhooks, steps) => {
@@ -111,5 +111,5 @@ export async function checkInterleavings(newLine: () => Line, numRuns: number): 
     expect(latestMs).toBeLessThanOrEqual(latestOf(steps));
   });
   // The limit also ends the search for a smaller example, so that a failure is told before the test's own time is over.
-  await fc.assert(property, { numRuns, interruptAfterTimeLimit: 10_000 });
+  await fc.assert(property, { seed, numRuns, interruptAfterTimeLimit: 10_000 });
 }
