@@ -32,8 +32,12 @@ export const callLimits = {
   sqs: { tries: 3, tryMs: 2_000 },
 } as const satisfies Record<string, CallLimits>;
 
-/** The limits of calls to local engines, which share one machine's processor and disk with everything else. */
-const localCallLimits: CallLimits = { tries: 3, tryMs: 5_000 };
+/**
+ * The limits of calls to local engines, which share one machine's processor and disk with everything else. An engine
+ * that has ended refuses connections at once, so only a busy one takes long: 1,000 calls at the same time wait for one
+ * another for more than 5 s on a busy machine.
+ */
+const localCallLimits: CallLimits = { tries: 3, tryMs: 30_000 };
 
 /** The limits of calls to a service: in AWS, or to a local engine where an endpoint is given. */
 export function callLimitsOf(service: keyof typeof callLimits, endpoint: string | undefined): CallLimits {
