@@ -18,10 +18,12 @@ export type QueueMapping = {
 /** Stops what polls, once the calls under way have ended, or have been given the time to. */
 export type Stop = () => Promise<void>;
 
-/** Waits these milliseconds, without keeping the process alive for it. */
-export type Wait = (milliseconds: number) => Promise<void>;
+/** Waits these milliseconds, no longer than until the signal aborts, and does not keep the process running. */
+export type Wait = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
-const waited: Wait = (milliseconds) => pause(milliseconds, undefined, { ref: false });
+/** Waits by the time of this process. */
+export const waited: Wait = (milliseconds, signal) =>
+  pause(milliseconds, undefined, { ref: false, ...(signal && { signal }) }).catch(() => {});
 
 /** How long a call that is under way may take when the service stops. */
 const leaveAfterMs = 12_000;

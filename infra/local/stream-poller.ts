@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   DescribeStreamCommand,
   DynamoDBStreamsClient,
@@ -12,7 +11,7 @@ import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 
 import { clientConfig } from '../../lib/contract/deployment.ts';
 import type { Bell } from './bell.ts';
 import { contextOf, type Handler } from './functions.ts';
-import type { Stop } from './queue-poller.ts';
+import { type Stop, type Wait, waited } from './queue-poller.ts';
 import type { KeptPositions } from './stream-positions.ts';
 
 /** What is polled for whom: a consumer's row, the table's stream, the handler, and where the position is kept. */
@@ -29,55 +28,72 @@ export type StreamMapping = {
   bell: Bell;
 };
 
-/** How long a reader that has seen all waits before it looks again, unless the bell rings. */
-const idleMs = 50;
+/**
+ * How long a reader that has seen all waits before it reads again, in milliseconds, unless the bell rings: twice as long
+ * each time that there is nothing, up to the most. Only changes by other processes wait for it.
+ */
+const idleMs = { least: 50, most: 1_000 };
 
 /** So many changes are asked for at once, the most that there are; where fewer come, they are all. */
 const pageSize = 1000;
 
-/** How often it looks for shards that are new. */
-const shardsEveryMs = 5_000;
+/** How long it waits before it asks for the shards again where the engine could not say, or named none that is open. */
+const shardsAgainMs = 5_000;
 
 /**
  * Lambda's part for the table's stream: reads every shard from where it was left, gives the changes of the listed kinds
  * to the handler in order, and moves on once they are handled; from a failed one on they come again, a little later
  * each time.
+ *
+ * @param waitFor how time passes after a fault
  */
-export function pollStream(mapping: StreamMapping): Stop {
+export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop {
   const client = new DynamoDBStreamsClient({ ...clientConfig(mapping.endpoint), cacheMiddleware: true });
   const stopping = new AbortController();
   const positions = mapping.positions.read();
   /** How many changes were handled since the positions were kept. */
   let handledSince = 0;
-  const readers = new Map<string, Promise<void>>();
+  const seen = new Set<string>();
+  const readers = new Set<Promise<void>>();
   const watcher = watch();
   return async () => {
     stopping.abort();
     mapping.bell.ring();
     await watcher;
-    await Promise.all(readers.values());
+    await Promise.all(readers);
     if (handledSince > 0) keep();
     client.destroy();
   };
 
+  /** Reads all shards. They are asked for again when one of them ends, because the engine reads the whole stream to answer. */
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: mapping.tableName }));
-        const StreamArn = Streams[0]?.StreamArn as string;
-        const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
-        for (const { ShardId } of StreamDescription?.Shards ?? [])
-          if (ShardId && !readers.has(ShardId)) readers.set(ShardId, readShard(StreamArn, ShardId));
+        await readNewShards();
       } catch (error) {
         report(error);
       }
-      await wait(shardsEveryMs);
+      if (readers.size > 0) await Promise.race(readers);
+      else await wait(shardsAgainMs);
+    }
+  }
+
+  async function readNewShards(): Promise<void> {
+    const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: mapping.tableName }));
+    const StreamArn = Streams[0]?.StreamArn as string;
+    const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
+    for (const { ShardId } of StreamDescription?.Shards ?? []) {
+      if (!ShardId || seen.has(ShardId)) continue;
+      seen.add(ShardId);
+      const reader = readShard(StreamArn, ShardId).finally(() => readers.delete(reader));
+      readers.add(reader);
     }
   }
 
   async function readShard(StreamArn: string, ShardId: string): Promise<void> {
     let iterator: string | undefined;
     let failures = 0;
+    let idle = idleMs.least;
     while (!stopping.signal.aborted) {
       try {
         iterator ??= await iteratorAt(StreamArn, ShardId);
@@ -91,7 +107,11 @@ export function pollStream(mapping: StreamMapping): Stop {
         // Only a missing next iterator closes a shard (design §7).
         if (handled && !NextShardIterator) return;
         if (!handled) await wait(Math.min(10_000, 100 * 2 ** failures));
-        else if (Records.length < pageSize) await mapping.bell.wait(rings, idleMs);
+        else if (Records.length < pageSize) {
+          if (Records.length > 0) idle = idleMs.least;
+          await mapping.bell.wait(rings, idle);
+          idle = mapping.bell.rings() === rings ? Math.min(2 * idle, idleMs.most) : idleMs.least;
+        }
         // Kept at rest, and now and then: from an older position on, changes are only handled again.
         if (handledSince >= pageSize || (handledSince > 0 && Records.length === 0)) keep();
       } catch (error) {
@@ -159,7 +179,7 @@ export function pollStream(mapping: StreamMapping): Stop {
   }
 
   function wait(milliseconds: number): Promise<void> {
-    return pause(milliseconds, undefined, { signal: stopping.signal }).catch(() => {});
+    return waitFor(milliseconds, stopping.signal);
   }
 }
 

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { afterAll, expect, inject, it } from 'vitest';
-import { openBell } from '../../../infra/local/bell.ts';
-import type { Stop } from '../../../infra/local/queue-poller.ts';
+import { type Bell, openBell } from '../../../infra/local/bell.ts';
+import { type Stop, type Wait, waited } from '../../../infra/local/queue-poller.ts';
 import { pollStream } from '../../../infra/local/stream-poller.ts';
 import { type Positions, positionsIn } from '../../../infra/local/stream-positions.ts';
 import { createTable } from '../../../infra/local/table.ts';
@@ -21,16 +21,16 @@ afterAll(async () => {
 const nameIn = ({ dynamodb }: DynamoDBRecord) => dynamodb?.Keys?.pk?.S as string;
 const numberIn = ({ dynamodb }: DynamoDBRecord) => dynamodb?.SequenceNumber as string;
 
-/** An engine that answers the first request for a position as it is told, and is the real one from then on. */
-async function faultyEngine(error: string): Promise<string> {
-  let struck = false;
+/** What an engine answers instead of the real one: a status and a body. */
+type Instead = { status: number; body: object } | undefined;
+
+/** The real engine, but for the requests that `instead` answers. */
+async function alteredEngine(instead: (operation: string, input: Record<string, string>) => Instead): Promise<string> {
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
     const target = String(request.headers['x-amz-target']);
-    if (!struck && target.endsWith('GetShardIterator')) {
-      struck = true;
-      return void response.writeHead(400).end(JSON.stringify({ __type: `com.amazonaws.dynamodb#${error}` }));
-    }
+    const other = instead(target.split('.').at(-1) ?? '', JSON.parse(body.toString('utf8')));
+    if (other) return void response.writeHead(other.status).end(JSON.stringify(other.body));
     const passedOn = ['x-amz-target', 'content-type', 'authorization', 'x-amz-date'];
     const headers = Object.fromEntries(passedOn.map((name) => [name, String(request.headers[name])]));
     const answer = await fetch(endpoint, { method: 'POST', headers, body });
@@ -39,6 +39,16 @@ async function faultyEngine(error: string): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   stops.unshift(async () => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** An engine that answers the first request for a position with an error. */
+function faultyEngine(error: string): Promise<string> {
+  let struck = false;
+  return alteredEngine((operation) => {
+    if (struck || operation !== 'GetShardIterator') return undefined;
+    struck = true;
+    return { status: 400, body: { __type: `com.amazonaws.dynamodb#${error}` } };
+  });
 }
 
 /** What a fake handler does with a batch: the names of the changes that fail, or nothing where all went well. */
@@ -50,10 +60,21 @@ async function newStream() {
   await createTable(endpoint, tableName);
   const table = openTable(tableName, endpoint);
   const kept: { positions: Positions } = { positions: {} };
-  const bell = openBell();
+  const waits: number[] = [];
+  const actual = openBell();
+  const bell: Bell = {
+    ...actual,
+    wait: (since, milliseconds) => {
+      waits.push(milliseconds);
+      return actual.wait(since, Math.min(milliseconds, 50));
+    },
+  };
   return {
     kept,
     bell,
+    /** How long the reader was to wait each time, in milliseconds. It waits 50 ms at most. */
+    waits,
+    waited: (times: number) => until(`it has waited ${times} times`, () => waits.length >= times),
     put: async (names: string[], kind = 'task') => {
       for (const pk of names)
         await table.client.send(new PutCommand({ TableName: tableName, Item: { pk, sk: 'x', kind } }));
@@ -84,10 +105,16 @@ async function newStream() {
         batchSize,
         timeoutSeconds: 60,
       };
-      const stop = pollStream({ ...mapping, positions, bell });
+      const pauses: number[] = [];
+      const wait: Wait = (milliseconds, signal) => {
+        pauses.push(milliseconds);
+        return waited(Math.min(milliseconds, 10), signal);
+      };
+      const stop = pollStream({ ...mapping, positions, bell }, wait);
       stops.push(stop);
       const heard = (name: string) => until(`${name} is heard`, () => batches.flat().includes(name));
-      return { batches, stop, heard };
+      /** `pauses`: how long it was to wait after faults, in milliseconds. It waits 10 ms at most. */
+      return { batches, stop, heard, pauses };
     },
   };
 }
@@ -152,16 +179,9 @@ it.concurrent('loses none that come after one that fails and fails', async () =>
 it.concurrent('waits longer each time a change fails', async () => {
   const stream = await newStream();
   await stream.put(['a']);
-  const at: number[] = [];
-  const { batches } = stream.poll(() => {
-    at.push(performance.now());
-    return at.length < 4 ? ['a'] : undefined;
-  });
-  await until('it has succeeded', () => batches.length === 4);
-  const [first = 0, second = 0, third = 0] = at.slice(1).map((time, index) => time - (at[index] as number));
-  expect(first).toBeGreaterThan(190);
-  expect(second).toBeGreaterThan(390);
-  expect(third).toBeGreaterThan(790);
+  const { batches, pauses } = stream.poll((_, call) => (call <= 10 ? ['a'] : undefined));
+  await until('it has succeeded', () => batches.length === 11);
+  expect(pauses).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000, 10_000]);
 });
 
 it.concurrent('starts where it was left', async () => {
@@ -264,6 +284,55 @@ it.each([
   const second = stream.poll(undefined, 100, await faultyEngine(error));
   await second.heard('new');
   expect(second.batches.flat()).toEqual(expected);
+});
+
+it.concurrent('asks for the shards once, and again when one ends', async () => {
+  const stream = await newStream();
+  await stream.put(['old']);
+  const asked: string[] = [];
+  const shard = (ShardId: string) => ({ ShardId });
+  const record = (name: string) => ({
+    dynamodb: { SequenceNumber: '1', Keys: { pk: { S: name } }, NewImage: { kind: { S: 'task' } } },
+  });
+  let ends = false;
+  const engine = await alteredEngine((operation, { ShardId, ShardIterator }) => {
+    if (operation === 'DescribeStream') {
+      asked.push(operation);
+      const Shards = [shard('first'), ...(asked.length > 1 ? [shard('second')] : [])];
+      return { status: 200, body: { StreamDescription: { Shards } } };
+    }
+    if (operation === 'GetShardIterator') return { status: 200, body: { ShardIterator: ShardId } };
+    if (operation !== 'GetRecords') return undefined;
+    if (ShardIterator === 'first')
+      return { status: 200, body: { Records: [], ...(!ends && { NextShardIterator: 'first' }) } };
+    const Records = ShardIterator === 'second' ? [record('new')] : [];
+    asked.push(String(ShardIterator));
+    return { status: 200, body: { Records, NextShardIterator: 'rest of the second' } };
+  });
+  const { heard, batches, pauses } = stream.poll(undefined, 100, engine);
+  await stream.waited(3);
+  expect(asked).toEqual(['DescribeStream']);
+  ends = true;
+  stream.bell.ring();
+  await heard('new');
+  await until('it is at rest', () => asked.length > 5);
+  expect(asked.filter((one) => one === 'DescribeStream')).toHaveLength(2);
+  expect([batches, pauses]).toEqual([[['new']], []]);
+});
+
+it.concurrent('reads ever more rarely while nothing changes, and at once when the bell rings', async () => {
+  const stream = await newStream();
+  const { heard } = stream.poll();
+  await stream.waited(7);
+  expect(stream.waits.slice(0, 7)).toEqual([50, 100, 200, 400, 800, 1000, 1000]);
+  const before = stream.waits.length;
+  stream.bell.ring();
+  await stream.waited(before + 1);
+  expect(stream.waits[before]).toBe(50);
+  await stream.waited(before + 6);
+  await stream.put(['a']);
+  await heard('a');
+  await until('it waits no longer than at first', () => stream.waits.lastIndexOf(50) > before);
 });
 
 it.each([
