@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Arrival, faultsOf, latenciesOf } from './arrivals.ts';
 
-const arrival = (path: string, deliveryId: string, at = 0): Arrival => ({ path, deliveryId, at, occurredAt: 0 });
+const arrival = (path: string, deliveryId: string, at = 0): Arrival => ({ path, deliveryId, at, title: 'an event' });
 
 it('finds no fault where every path got every delivery once', () => {
   const arrivals = [arrival('/1', 'a'), arrival('/2', 'b'), arrival('/1', 'c'), arrival('/2', 'd')];
@@ -26,6 +26,6 @@ it.each([
   expect(faultsOf(arrivals, ['/1'], 2)).toEqual(faults);
 });
 
-it('takes the time from the event to the arrival', () => {
-  expect(latenciesOf([{ ...arrival('/1', 'a', 1_250), occurredAt: 1_200 }])).toEqual([50]);
+it('takes the time from the request for the event to the arrival', () => {
+  expect(latenciesOf([arrival('/1', 'a', 1_250)], new Map([['an event', 1_200]]))).toEqual([50]);
 });

@@ -1,5 +1,5 @@
-/** A delivery that reached a receiver: where, when its first bytes came, and what it was (times in ms since 1970). */
-export type Arrival = { path: string; at: number; deliveryId: string; occurredAt: number };
+/** A delivery that reached a receiver: where, when its headers came (ms since 1970), which one, and of which event. */
+export type Arrival = { path: string; at: number; deliveryId: string; title: string };
 
 /**
  * What is wrong where each of these paths should have got so many deliveries, every one of them once: a sentence for
@@ -20,7 +20,12 @@ export function faultsOf(arrivals: readonly Arrival[], paths: readonly string[],
   return [...faults, ...strange.map((path) => `${path} got what nobody sent there.`)];
 }
 
-/** How long after its event each delivery arrived, in ms. */
-export function latenciesOf(arrivals: readonly Arrival[]): number[] {
-  return arrivals.map(({ at, occurredAt }) => at - occurredAt);
+/** How long after the request for its event each delivery arrived, in ms; `sentAt` has the requests by their title. */
+export function latenciesOf(arrivals: readonly Arrival[], sentAt: ReadonlyMap<string, number>): number[] {
+  return arrivals.map(({ at, title }) => at - (sentAt.get(title) ?? Number.NaN));
+}
+
+/** The moment now in ms since 1970, finer than `Date.now`, and the same in all processes of a machine. */
+export function preciseNow(): number {
+  return performance.timeOrigin + performance.now();
 }

@@ -4,6 +4,8 @@ import type { Section } from './page.ts';
 export type Bench = {
   /** Seconds instead of minutes: the figures say little then, but all that is sent must arrive all the same. */
   quick: boolean;
+  /** The folder of another checkout, whose goals are measured beside those of this one. */
+  beside?: string;
   /** Shows progress. */
   say: (line: string) => void;
   /** Has something stopped when the benchmark ends, however it ends; the newest first. */

@@ -5,11 +5,8 @@ import { streamed } from '../table-stream.ts';
 import type { Part } from './bench.ts';
 import { type Ends, listenForEnds } from './ends.ts';
 import { figure, spread } from './figures.ts';
-import { idleCpuOf } from './idle.ts';
-import { busyShare, coreTimes } from './machine-busy.ts';
 import type { Section } from './page.ts';
 import { percentile } from './percentile.ts';
-import { cpuOfTree } from './process-cpu.ts';
 import { type Service, startService } from './service.ts';
 
 /** An execution in ms from its request: to the answer, to its worker, to its end and to who was told of the end. */
@@ -18,22 +15,25 @@ type Times = Record<'answered' | 'claimed' | 'ended' | 'heard', number>;
 /** An execution before it is known when it was claimed. */
 type Seen = Omit<Times, 'claimed'> & { id: string; sentAt: number };
 
-/** A run: its executions, how many a second, the service's CPU ms an execution, and how busy the machine was. */
-type Run<Of> = { callers: number; executions: Of[]; rate: number; cpuMs: number; busy: number };
+/** A run: its executions, and how many a second. */
+type Run<Of> = { callers: number; executions: Of[]; rate: number };
 
-/** How long an execution takes to run and to its end where the model takes no time, and what it costs. */
+/** How long an execution takes to run and to its end where the model takes no time. */
 export const executions: Part = {
   name: 'executions',
   async measure(bench) {
     const runs = bench.quick ? 1 : 5;
     const ends = await listenForEnds(bench);
     const service = await startService(bench);
-    const idle = await idleCpuOf(service, bench.quick ? 0.5 : 3);
-    await runOf({ service, ends, idle }, 8, 16);
+    await runExecutions({ service, ends }, 8, 16);
     const seen: Run<Seen>[] = [];
     for (const callers of [1, 16])
       for (let nth = 1; nth <= runs; nth++) {
-        const run = await runOf({ service, ends, idle }, callers, bench.quick ? callers * 2 : callers === 1 ? 15 : 80);
+        const run = await runExecutions(
+          { service, ends },
+          callers,
+          bench.quick ? callers * 2 : callers === 1 ? 15 : 80,
+        );
         seen.push(run);
         bench.say(`${callers} at once, run ${nth} of ${runs}: ${figure(run.rate, 1)} executions a second`);
       }
@@ -44,13 +44,13 @@ export const executions: Part = {
         executions: executions.map((one) => ({ ...one, claimed: timeIn(claims, one.id) - one.sentAt })),
       }),
     );
-    return [timesSection(whole), costSection(whole, idle)];
+    return [timesSection(whole)];
   },
 };
 
 /** Has callers start executions of an agent of a new organization, each the next when it has heard of the end of one. */
-async function runOf(
-  { service, ends, idle }: { service: Service; ends: Ends; idle: number },
+export async function runExecutions(
+  { service, ends }: { service: Service; ends: Ends },
   callers: number,
   count: number,
 ): Promise<Run<Seen>> {
@@ -70,12 +70,9 @@ async function runOf(
       executions.push({ id, sentAt, answered, ended: completedAt - sentAt, heard: arrivedAt - sentAt });
     }
   };
-  const before = { cpu: cpuOfTree(service.pid), cores: coreTimes(), at: performance.now() };
+  const startedAt = performance.now();
   await Promise.all(Array.from({ length: callers }, caller));
-  const took = performance.now() - before.at;
-  const cpu = cpuOfTree(service.pid) - before.cpu - idle * took;
-  const busy = busyShare(before.cores, coreTimes());
-  return { callers, executions, rate: (count * 1000) / took, cpuMs: cpu / count, busy };
+  return { callers, executions, rate: (count * 1000) / (performance.now() - startedAt) };
 }
 
 /** When each execution was taken in hand (ms since 1970), by the lease that its worker wrote. */
@@ -130,35 +127,6 @@ execution again and again would cost the service more than that one delivery, an
           ];
         }),
       ),
-    },
-  };
-}
-
-function costSection(runs: readonly Run<Times>[], idle: number): Section {
-  return {
-    title: 'Executions a second',
-    text: [
-      `The same runs. CPU is user and system time of the service, its model and its table engine, an execution with its
-request, its three questions to the model and the delivery of its end, less what they take idle (${figure(idle * 100, 1)} % of a core).
-Machine busy: the share of all cores’ time, with whatever ran.`,
-    ],
-    table: {
-      head: ['callers', 'executions a second', 'CPU ms an execution', 'machine busy, %'],
-      rows: [1, 16].map((callers) => {
-        const values = (one: (run: Run<Times>) => number) => of(runs, callers).map(one);
-        return [
-          figure(callers),
-          spread(
-            values(({ rate }) => rate),
-            1,
-          ),
-          spread(
-            values(({ cpuMs }) => cpuMs),
-            1,
-          ),
-          spread(values(({ busy }) => busy * 100)),
-        ];
-      }),
     },
   };
 }

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { cpuOfTree } from './process-cpu.ts';
-import type { Service } from './service.ts';
+import { type Cpu, cpuBetween, type Subject } from './subject.ts';
 
-/** The CPU time that a service takes without any load, its table engine's too, in ms a ms. */
-export async function idleCpuOf(service: Service, seconds: number): Promise<number> {
-  const before = { cpu: cpuOfTree(service.pid), at: performance.now() };
+/** The CPU time that a subject takes without any load, in ms a ms. */
+export async function idleCpuOf({ cpu }: Pick<Subject, 'cpu'>, seconds: number): Promise<Cpu> {
+  const before = { cpu: cpu(), at: performance.now() };
   await pause(seconds * 1000);
-  return (cpuOfTree(service.pid) - before.cpu) / (performance.now() - before.at);
+  const used = cpuBetween(before.cpu, cpu());
+  const ms = performance.now() - before.at;
+  return { service: used.service / ms, store: used.store / ms };
 }

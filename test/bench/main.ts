@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Problem } from '../../infra/local/problem.ts';
 import type { Bench, Part } from './bench.ts';
-import { deliveries } from './deliveries.ts';
 import { executions } from './executions.ts';
-import { latency } from './latency.ts';
+import { goals } from './goals.ts';
+import { hanging } from './hanging.ts';
 import { lists } from './lists.ts';
 import { circumstances } from './machine.ts';
 import { pageOf, plotFolder, type Section, sectionOf } from './page.ts';
@@ -13,19 +13,21 @@ import { svgOf } from './plot.ts';
 import { start } from './start.ts';
 import { writers } from './writers.ts';
 
-const parts: readonly Part[] = [lists, deliveries, latency, writers, executions, start];
+const parts: readonly Part[] = [goals, lists, hanging, writers, executions, start];
 
 const page = 'docs/benchmarks.md';
 
 /** Nothing may hang for longer, whatever is wrong. */
-const boundSeconds = { whole: 600, quick: 120 };
+const boundSeconds = { whole: 1_800, quick: 300 };
 
 const usage = `Usage: npm run bench -- [--quick] [${parts.map(({ name }) => name).join('] [')}]
-Without arguments all parts are measured and ${page} is written.`;
+       npm run bench -- goals --beside FOLDER
+Without arguments all parts are measured and ${page} is written. --beside measures the goals of the service of another
+checkout as well, in turns with this one.`;
 
 /** `npm run bench`: measures the parts that are named, or all of them, which writes the page of benchmarks. */
 async function main(args: string[]): Promise<void> {
-  const { quick, chosen } = readArguments(args);
+  const { quick, beside, chosen } = readArguments(args);
   const seen = circumstances();
   const stops: (() => unknown)[] = [];
   const stopAll = async () => {
@@ -42,11 +44,11 @@ async function main(args: string[]): Promise<void> {
       await stop();
       process.exit(1);
     });
-  const bench: Omit<Bench, 'say'> = { quick, atEnd: (one) => stops.push(one) };
+  const bench: Omit<Bench, 'say'> = { quick, ...(beside && { beside }), atEnd: (one) => stops.push(one) };
   try {
     const sections = await withinBound(quick ? boundSeconds.quick : boundSeconds.whole, measure(chosen, bench));
     console.log(`\n${sections.map(sectionOf).join('\n\n')}`);
-    if (quick || chosen.length < parts.length) return;
+    if (quick || beside || chosen.length < parts.length) return;
     writeFileSync(page, pageOf(seen, sections));
     const pictures = join(dirname(page), plotFolder);
     mkdirSync(pictures, { recursive: true });
@@ -57,17 +59,17 @@ async function main(args: string[]): Promise<void> {
   }
 }
 
-function readArguments(args: string[]): { quick: boolean; chosen: readonly Part[] } {
+function readArguments(args: string[]): { quick: boolean; beside: string | undefined; chosen: readonly Part[] } {
   try {
     const { values, positionals } = parseArgs({
       args,
-      options: { quick: { type: 'boolean' } },
+      options: { quick: { type: 'boolean' }, beside: { type: 'string' } },
       allowPositionals: true,
     });
     const unknown = positionals.find((name) => parts.every((part) => part.name !== name));
     if (unknown) throw new Error(`There is no part ${JSON.stringify(unknown)}.`);
     const chosen = parts.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-    return { quick: values.quick ?? false, chosen };
+    return { quick: values.quick ?? false, beside: values.beside && resolve(values.beside), chosen };
   } catch (error) {
     throw new Problem(`${(error as Error).message}\n${usage}`);
   }

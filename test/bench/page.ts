@@ -31,7 +31,7 @@ export function pageOf(circumstances: Circumstances, sections: readonly Section[
 
 # Benchmarks
 
-What this service did on one machine, as seen by \`npm run bench\` (about six minutes, Linux). Everything ran on that
+What this service did on one machine, as seen by \`npm run bench\` (about fifteen minutes, Linux). Everything ran on that
 machine: the service, its table engine, the receiver and what sends the load. Figures of another machine, or of this one
 when it has other work, are others: compare runs of one machine, one after the other.
 \`npm run bench -- --quick\` runs all of it for a few seconds, checks that everything arrives and writes no page.`;

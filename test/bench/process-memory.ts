@@ -1,21 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { processesBelow } from './process-cpu.ts';
 
-/**
- * What a process has in memory, in MiB: all its pages, and its fair share of them (Pss), where a page that several
- * processes have counts as a part for each.
- */
-export type Memory = { rss: number; pss: number };
-
-/** Reads `/proc/PID/smaps_rollup`. */
-export function memoryFrom(rollup: string): Memory {
-  const mebibytes = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB$`, 'm').exec(rollup)?.[1]) / 1024;
-  return { rss: mebibytes('Rss'), pss: mebibytes('Pss') };
+/** Reads the resident memory (RSS) in MiB from `/proc/PID/smaps_rollup`. */
+export function residentFrom(rollup: string): number {
+  return Number(/^Rss: +(\d+) kB$/m.exec(rollup)?.[1]) / 1024;
 }
 
-/** What a process of this user has in memory now. */
-export function memoryOf(pid: number): Memory {
-  return memoryFrom(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'));
+/** The resident memory of a process of this user now, in MiB. */
+export function residentOf(pid: number): number {
+  return residentFrom(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'));
 }
 
 /**

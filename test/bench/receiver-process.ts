@@ -1,6 +1,6 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Arrival } from './arrivals.ts';
+import { type Arrival, preciseNow } from './arrivals.ts';
 
 /** What the receiver is asked over its channel. */
 export type Question = 'count' | 'take' | 'let go';
@@ -13,11 +13,11 @@ export const hangingPath = '/hanging';
 
 // A process of its own, forked by `receiver.ts`. It does as little as it can for each request: what it has got is read
 // when it is asked for.
-let got: { path: string; at: number; chunks: Buffer[] }[] = [];
+let got: { path: string; at: number; id: string; chunks: Buffer[] }[] = [];
 const hanging = new Set<ServerResponse>();
 
 const server = createServer((request, response) => {
-  const one = { path: request.url ?? '', at: Date.now(), chunks: [] as Buffer[] };
+  const one = { path: request.url ?? '', at: preciseNow(), id: deliveryIdOf(request.headers), chunks: [] as Buffer[] };
   request.on('data', (chunk: Buffer) => one.chunks.push(chunk));
   if (one.path.startsWith(hangingPath)) {
     hanging.add(response);
@@ -43,10 +43,12 @@ process.on('message', (question: Question) => {
   }
 });
 
-function arrivalOf({ path, at, chunks }: (typeof got)[number]): Arrival {
-  const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as {
-    deliveryId: string;
-    data: { occurredAt: string };
-  };
-  return { path, at, deliveryId: body.deliveryId, occurredAt: Date.parse(body.data.occurredAt) };
+function arrivalOf({ path, at, id, chunks }: (typeof got)[number]): Arrival {
+  const [, title = ''] = /"title":"([^"]*)"/.exec(Buffer.concat(chunks).toString('utf8')) ?? [];
+  return { path, at, deliveryId: id, title };
+}
+
+/** The header that names a delivery, of this service or of a peer. */
+function deliveryIdOf(headers: IncomingHttpHeaders): string {
+  return String(headers['x-service-delivery'] ?? headers['x-outpost-event-id']);
 }

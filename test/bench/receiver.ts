@@ -8,7 +8,7 @@ import type { Question, Said } from './receiver-process.ts';
 export type Receiver = {
   url: string;
   pid: number;
-  /** Waits until so many deliveries have come, half a minute at most, and a moment longer for what comes twice. */
+  /** Waits until so many deliveries have come, or none comes for ten seconds, and a moment longer for what comes twice. */
   settle: (count: number) => Promise<void>;
   /** What has come since it was asked last. */
   take: () => Promise<Arrival[]>;
@@ -24,8 +24,12 @@ export async function startReceiver(bench: Bench): Promise<Receiver> {
     url: `http://127.0.0.1:${port}`,
     pid,
     async settle(count) {
-      const deadline = performance.now() + 30_000;
-      while ((await ask<{ count: number }>('count')).count < count && performance.now() < deadline) await pause(50);
+      let [came, lastAt] = [0, performance.now()];
+      while (came < count && performance.now() < lastAt + 10_000) {
+        const { count: now } = await ask<{ count: number }>('count');
+        if (now > came) [came, lastAt] = [now, performance.now()];
+        else await pause(20);
+      }
       await pause(500);
     },
     take: async () => (await ask<{ arrivals: Arrival[] }>('take')).arrivals,

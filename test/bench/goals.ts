@@ -1,0 +1,269 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { preciseNow } from './arrivals.ts';
+import type { Part } from './bench.ts';
+import { type Ends, listenForEnds } from './ends.ts';
+import { runExecutions } from './executions.ts';
+import { figure, spread } from './figures.ts';
+import { idleCpuOf } from './idle.ts';
+import type { Section } from './page.ts';
+import { percentile } from './percentile.ts';
+import { startReceiver } from './receiver.ts';
+import { burst, play, type Run, type Stage } from './scenario.ts';
+import { type Api, type Service, startService } from './service.ts';
+import { type Cpu, cpuBetween, type Subject } from './subject.ts';
+
+/** A figure of the table: how it is called, its decimals, and what it is to be at most or at least. */
+type Figure = { name: string; decimals: number; atMost?: number; atLeast?: number };
+
+const figures = {
+  idle: { name: 'idle: % of a core', decimals: 1, atMost: 1.5 },
+  restService: { name: 'memory at rest, service: MiB', decimals: 0 },
+  restStore: { name: 'memory at rest, table engine: MiB', decimals: 0 },
+  burstRate: { name: 'burst of events for 1 webhook: deliveries/s', decimals: 0, atLeast: 1_000 },
+  burstCpu: { name: 'burst: CPU ms an event with its delivery', decimals: 2, atMost: 2.5 },
+  burstService: { name: 'of it the service', decimals: 2 },
+  burstStore: { name: 'of it the table engine', decimals: 2 },
+  unheardRate: { name: 'the same burst for no webhook: events/s', decimals: 0 },
+  unheardCpu: { name: 'the same: CPU ms an event', decimals: 2 },
+  fanRate: { name: '50 events/s for 10 webhooks: deliveries/s', decimals: 0, atLeast: 495 },
+  fanP50: { name: 'the same: p50 ms', decimals: 1 },
+  fanP99: { name: 'the same: p99 ms', decimals: 1, atMost: 100 },
+  fanCpu: { name: 'the same: CPU ms a delivery, a tenth of the event with it', decimals: 2 },
+  calmP50: { name: '10 events/s for 10 webhooks: p50 ms', decimals: 1 },
+  calmP99: { name: 'the same: p99 ms', decimals: 1 },
+  calmCpu: { name: 'the same: CPU ms a delivery, a tenth of the event with it', decimals: 2 },
+  singleP50: { name: '50 events/s for 1 webhook: p50 ms', decimals: 1, atMost: 6 },
+  singleP99: { name: 'the same: p99 ms', decimals: 1, atMost: 15 },
+  singleCpu: { name: 'the same: CPU ms an event with its delivery', decimals: 2 },
+  readable: { name: 'history readable after the arrival: ms', decimals: 1 },
+  executionRate: { name: 'executions of 50 callers: a second', decimals: 1 },
+  executionCpu: { name: 'executions: CPU ms each', decimals: 2, atMost: 10 },
+  listCpu: { name: 'list 20 of 100 tasks: CPU ms', decimals: 2 },
+  getCpu: { name: 'get a task: CPU ms', decimals: 2 },
+  createCpu: { name: 'create a task: CPU ms', decimals: 2 },
+  loadedService: { name: 'memory after the loads, service: MiB', decimals: 0 },
+  loadedStore: { name: 'memory after the loads, table engine: MiB', decimals: 0 },
+} as const satisfies Record<string, Figure>;
+
+type FigureName = keyof typeof figures;
+
+/** Some of the figures, as one run found them. */
+type Measured = Partial<Record<FigureName, number>>;
+
+/** How much is measured. */
+type Size = {
+  runs: number;
+  idleSeconds: number;
+  warmUpEvents: number;
+  burstEvents: number;
+  seconds: number;
+  executions: number;
+  requests: number;
+  readings: number;
+};
+const whole: Size = {
+  runs: 5,
+  idleSeconds: 5,
+  warmUpEvents: 300,
+  burstEvents: 2_000,
+  seconds: 8,
+  executions: 200,
+  requests: 400,
+  readings: 15,
+};
+const quick: Size = {
+  runs: 1,
+  idleSeconds: 0.5,
+  warmUpEvents: 20,
+  burstEvents: 100,
+  seconds: 1,
+  executions: 50,
+  requests: 40,
+  readings: 2,
+};
+
+/** So many callers of the API at the same time, in a burst and of executions, and of single requests. */
+const callers = { burst: 50, executions: 50, requests: 4 };
+
+/** What is measured of whatever delivers events. */
+const ofSubjects: readonly ((stage: Stage, size: Size) => Promise<Measured>)[] = [
+  async ({ subject }, { idleSeconds }) => ({ idle: sumOf(await idleCpuOf(subject, idleSeconds)) * 100 }),
+  async (stage, { burstEvents: events }) => {
+    const { rate, cpu } = await burst(stage, { events, callers: callers.burst, webhooks: 1 });
+    return { burstRate: rate, burstCpu: sumOf(cpu), burstService: cpu.service, burstStore: cpu.store };
+  },
+  async (stage, { burstEvents: events }) => {
+    const { rate, cpu } = await burst(stage, { events, callers: callers.burst, webhooks: 0 });
+    return { unheardRate: rate, unheardCpu: sumOf(cpu) };
+  },
+  async (stage, size) => {
+    const { p50, p99, cpuMs } = await scheduled(stage, { perSecond: 50, webhooks: 1 }, size);
+    return { singleP50: p50, singleP99: p99, singleCpu: cpuMs };
+  },
+  async (stage, size) => {
+    const { p50, p99, cpuMs } = await scheduled(stage, { perSecond: 10, webhooks: 10 }, size);
+    return { calmP50: p50, calmP99: p99, calmCpu: cpuMs };
+  },
+  async (stage, size) => {
+    const { rate, p50, p99, cpuMs } = await scheduled(stage, { perSecond: 50, webhooks: 10 }, size);
+    return { fanRate: rate, fanP50: p50, fanP99: p99, fanCpu: cpuMs };
+  },
+];
+
+/** A started service, whose executions end at a receiver of this process, and its CPU time without any load. */
+type Executing = { service: Service; ends: Ends; idle: Cpu };
+
+/** What is measured of this service alone. */
+const ofServices: readonly ((executing: Executing, size: Size) => Promise<Measured>)[] = [
+  async ({ service, ends }, { readings }) => ({ readable: await readableAfter(service, ends, readings) }),
+  async (executing, { executions }) => {
+    const run = () => runExecutions(executing, callers.executions, executions);
+    const { result, cpuMs } = await cpuOfEach(executing, executions, run);
+    return { executionRate: result.rate, executionCpu: cpuMs };
+  },
+  (executing, { requests }) => measureRequests(executing, requests),
+];
+
+/** The goals of deliveries: measured of this checkout, and of the one beside it in turns. */
+export const goals: Part = {
+  name: 'goals',
+  async measure(bench) {
+    const size = bench.quick ? quick : whole;
+    const receiver = await startReceiver(bench);
+    const ends = await listenForEnds(bench);
+    const services = [await startService(bench)];
+    if (bench.beside) services.push(await startService(bench, { checkout: bench.beside }));
+    const seen = new Map<Subject, Measured[]>();
+    const stages: (Stage & { service: Service; ends: Ends })[] = [];
+    for (const service of services) {
+      const { service: restService, store: restStore } = service.memory();
+      seen.set(service, [{ restService, restStore }]);
+      const idle = await idleCpuOf(service, size.idleSeconds);
+      const stage = { subject: service, service, receiver, ends, idle };
+      await burst(stage, { events: size.warmUpEvents, callers: callers.burst, webhooks: 1 });
+      stages.push(stage);
+    }
+    const measures = [...ofSubjects, ...ofServices];
+    for (let run = 1; run <= size.runs; run++)
+      // Each of them goes first in turn.
+      for (const [nth, measure] of measures.entries())
+        for (const stage of run % 2 === 1 ? stages : stages.toReversed()) {
+          const measured = await measure(stage, size);
+          seen.get(stage.subject)?.push(measured);
+          bench.say(
+            `${stage.subject.name}, run ${run} of ${size.runs}, ${nth + 1} of ${measures.length}: ${wordsOf(measured)}`,
+          );
+        }
+    for (const service of services) {
+      const { service: loadedService, store: loadedStore } = service.memory();
+      seen.get(service)?.push({ loadedService, loadedStore });
+    }
+    return [sectionOf(seen, size)];
+  },
+};
+
+/** Publishes on a schedule: deliveries a second, the time from the request to the arrival, and the CPU time of a delivery. */
+async function scheduled(stage: Stage, load: { perSecond: number; webhooks: number }, { seconds }: Size) {
+  const [run] = (await play(stage, { ...load, hanging: 0 }, { warmUpSeconds: 0, runs: 1, seconds })) as [Run];
+  const [p50, p99] = [0.5, 0.99].map((share) => percentile(run.latencies, share)) as [number, number];
+  return { rate: run.rate, p50, p99, cpuMs: sumOf(run.cpu) / load.webhooks };
+}
+
+function wordsOf(measured: Measured): string {
+  const words = Object.entries(measured) as [FigureName, number][];
+  return words.map(([name, value]) => `${name} ${figure(value, figures[name].decimals)}`).join(', ');
+}
+
+const sumOf = ({ service, store }: Cpu): number => service + store;
+
+/** Returns the CPU ms of the service and its engine for each of so many, less what both take idle. */
+async function cpuOfEach<Result>(
+  { service, idle }: Omit<Executing, 'ends'>,
+  count: number,
+  act: () => Promise<Result>,
+): Promise<{ result: Result; cpuMs: number }> {
+  const before = { cpu: service.cpu(), at: performance.now() };
+  const result = await act();
+  const used = sumOf(cpuBetween(before.cpu, service.cpu()));
+  return { result, cpuMs: (used - sumOf(idle) * (performance.now() - before.at)) / count };
+}
+
+/** Returns the median of the ms from the arrival of a delivery to the answer of the first read of the history that has it. */
+async function readableAfter(service: Service, ends: Ends, readings: number): Promise<number> {
+  const api = await service.newOrganization();
+  await api('POST', '/api/agents', { name: 'worker', displayName: 'Worker', category: 'development' });
+  const webhook = { url: ends.url, events: ['agent.completed', 'agent.failed'], secret: 'a secret to sign with' };
+  const { id } = await api('POST', '/api/webhooks/register', webhook);
+  const waits: number[] = [];
+  for (let nth = 1; nth <= readings; nth++) {
+    const { executionId } = await api('POST', '/api/agents/worker/execute', { input: 'Do what there is to do.' });
+    await ends.of(executionId as string);
+    const arrivedAt = preciseNow();
+    const path = `/api/webhooks/${id}/deliveries?limit=100`;
+    while (((await api('GET', path)) as unknown as unknown[]).length < nth) await pause(1);
+    waits.push(preciseNow() - arrivedAt);
+  }
+  return percentile(waits, 0.5);
+}
+
+/** Returns what single requests take of a board of 100 tasks, the changes that they make in the stream with them. */
+async function measureRequests(executing: Executing, count: number): Promise<Measured> {
+  const api = await executing.service.newOrganization();
+  const ids: string[] = [];
+  for (let nth = 0; nth < 100; nth++) ids.push(await newTask(api, nth));
+  await pause(500);
+  const cpuOf = async (send: (nth: number) => Promise<unknown>) => {
+    let nth = 0;
+    const caller = async () => {
+      while (nth < count) await send(nth++);
+    };
+    const { cpuMs } = await cpuOfEach(executing, count, async () => {
+      await Promise.all(Array.from({ length: callers.requests }, caller));
+      // The change of the last task is read from the stream.
+      await pause(500);
+    });
+    return cpuMs;
+  };
+  return {
+    listCpu: await cpuOf(() => api('GET', '/api/kanban-tasks?limit=20')),
+    getCpu: await cpuOf((nth) => api('GET', `/api/kanban-tasks/${ids[nth % ids.length]}`)),
+    createCpu: await cpuOf((nth) => newTask(api, nth)),
+  };
+}
+
+async function newTask(api: Api, nth: number): Promise<string> {
+  return (await api('POST', '/api/kanban-tasks', { title: `Task ${nth}` })).id as string;
+}
+
+function sectionOf(seen: ReadonlyMap<Subject, readonly Measured[]>, { runs, seconds, burstEvents }: Size): Section {
+  return {
+    title: 'Goals of deliveries',
+    text: [
+      `The started service (\`node infra/local/main.ts\`), its webhooks with secrets at one local receiver that answers 204 at once.
+Events are new tasks, created over the API. In a burst ${callers.burst} callers create ${figure(burstEvents)} of them without a pause; else they are created on
+a schedule for ${seconds} s that does not wait for answers. Times are from the request for the event to the headers of the delivery at
+the receiver; rates from the first request to the last arrival. The command fails unless every event arrived exactly once at
+every webhook.`,
+      `CPU is user and system time of the service's process and of its table engine's, with the request for the event, less what
+they take idle; what sends and receives is left out, but has the same cores. Executions have a model that takes no time, and
+their ends are delivered. ${figure(runs)} runs: the figures are their median, in brackets the least and the greatest.`,
+      'Repeat: `npm run bench -- goals`; beside another checkout, in turns: `npm run bench -- goals --beside FOLDER`.',
+    ],
+    table: {
+      head: ['Figure', 'goal', ...[...seen.keys()].map(({ name }) => name)],
+      rows: (Object.entries(figures) as [FigureName, Figure][]).map(([name, shown]) => [
+        shown.name,
+        goalOf(shown),
+        ...[...seen.values()].map((measured) => {
+          const values = measured.flatMap((run) => run[name] ?? []);
+          return values.length > 0 ? spread(values, shown.decimals) : '';
+        }),
+      ]),
+    },
+  };
+}
+
+function goalOf({ decimals, atMost, atLeast }: Figure): string {
+  if (atMost !== undefined) return `≤ ${figure(atMost, decimals)}`;
+  return atLeast === undefined ? '' : `≥ ${figure(atLeast, decimals)}`;
+}
