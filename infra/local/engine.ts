@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from './problem.ts';
 import type { KeptPositions } from './stream-positions.ts';
-import { tidyStream } from './stream-upkeep.ts';
+import { openTrimmer, tidyStream } from './stream-upkeep.ts';
 
 /** A running table engine. `ended` resolves when it has, whoever ended it. */
 export type Engine = { endpoint: string; ended: Promise<void>; stop: () => Promise<void> };
@@ -23,6 +23,9 @@ const leashed = 'exec 3<&0; "$@" & engine=$!; (cat <&3 >/dev/null; kill $engine 
 
 const startedWithinMs = 15_000;
 
+/** How often handled records of the stream are deleted. Each stays at least for this long after it was handled. */
+const trimEveryMs = 20_000;
+
 /**
  * Starts the bundled DynamoDB engine on a free port of the loopback, and prepares its stream before: a database that is
  * new is first created by a start of its own.
@@ -36,7 +39,17 @@ export async function startEngine(
 ): Promise<Engine> {
   if (!existsSync(files.database)) await (await launch(files)).stop();
   tidyStream(files.database, positions);
-  return launch(files);
+  const engine = await launch(files);
+  const trimmer = openTrimmer(files.database, positions);
+  const timer = setInterval(() => void trimmer.pass().catch(console.error), trimEveryMs).unref();
+  return {
+    ...engine,
+    stop: async () => {
+      clearInterval(timer);
+      trimmer.close();
+      await engine.stop();
+    },
+  };
 }
 
 async function launch({ database, log }: EngineFiles): Promise<Engine> {
