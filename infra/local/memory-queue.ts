@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { longestDelaySeconds } from '../../lib/sqs/queue.ts';
+import { type RecordBatch, recordBatchesOfCall } from './first-attempts.ts';
 
 /** A queue of SQS in the memory of this process. The functions of this file work on it. */
 export type MemoryQueue = {
@@ -7,6 +8,8 @@ export type MemoryQueue = {
   readonly visibilitySeconds: number;
   /** Where a message goes once it has been received `maxReceiveCount` times and is still not deleted. */
   readonly deadLetters: { queue: MemoryQueue; maxReceiveCount: number } | undefined;
+  /** Whether its messages hold back the stream position; see `first-attempts.ts`. */
+  readonly holdsPosition: boolean;
   readonly time: QueueTime;
   /** The messages that can be received, oldest first. */
   readonly visible: Set<StoredMessage>;
@@ -32,9 +35,11 @@ export type ReceivedMessage = {
   sentAt: number;
   firstReceivedAt: number;
   receiveCount: number;
+  /** The batches of stream records that it belongs to. */
+  recordBatches: readonly RecordBatch[];
 };
 
-type StoredMessage = Pick<ReceivedMessage, 'id' | 'body' | 'sentAt' | 'receiveCount'> & {
+type StoredMessage = Pick<ReceivedMessage, 'id' | 'body' | 'sentAt' | 'receiveCount' | 'recordBatches'> & {
   firstReceivedAt: number | undefined;
   /** Cancels the end of its visibility timeout. */
   cancelTimeout: () => void;
@@ -53,11 +58,14 @@ const processTime: QueueTime = {
 export function createMemoryQueue({
   visibilitySeconds,
   deadLetters,
+  holdsPosition = false,
   time = processTime,
-}: Pick<MemoryQueue, 'visibilitySeconds'> & Partial<Pick<MemoryQueue, 'deadLetters' | 'time'>>): MemoryQueue {
+}: Pick<MemoryQueue, 'visibilitySeconds'> &
+  Partial<Pick<MemoryQueue, 'deadLetters' | 'holdsPosition' | 'time'>>): MemoryQueue {
   return {
     visibilitySeconds,
     deadLetters,
+    holdsPosition,
     time,
     visible: new Set(),
     received: new Map(),
@@ -79,13 +87,16 @@ export function sendMessages(
   for (const { delaySeconds } of messages)
     if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > longestDelaySeconds)
       throw new Error(`A message cannot wait ${delaySeconds} s; SQS takes 0 to ${longestDelaySeconds}.`);
+  const recordBatches = queue.holdsPosition ? recordBatchesOfCall() : [];
   const sent = messages.map(({ body, delaySeconds }) => {
+    for (const batch of recordBatches) batch.messages += 1;
     const message: StoredMessage = {
       id: randomUUID(),
       body,
       sentAt: queue.time.now(),
       receiveCount: 0,
       firstReceivedAt: undefined,
+      recordBatches,
       cancelTimeout: () => {},
     };
     return { message, delaySeconds };
@@ -116,15 +127,16 @@ export function receiveMessages(
     message.firstReceivedAt ??= queue.time.now();
     const receiptHandle = `${message.id}/${message.receiveCount}`;
     hide(queue, message, receiptHandle, visibilitySeconds);
-    const { id, body, sentAt, firstReceivedAt, receiveCount } = message;
-    messages.push({ id, receiptHandle, body, sentAt, firstReceivedAt, receiveCount });
+    const { id, body, sentAt, firstReceivedAt, receiveCount, recordBatches } = message;
+    messages.push({ id, receiptHandle, body, sentAt, firstReceivedAt, receiveCount, recordBatches });
   }
   return messages;
 }
 
 /** Deletes a received message. A handle whose visibility timeout has ended deletes nothing: the message is received again. */
 export function deleteMessage(queue: MemoryQueue, receiptHandle: string): void {
-  takeReceived(queue, receiptHandle);
+  const message = takeReceived(queue, receiptHandle);
+  if (message) release(message);
 }
 
 /** Hides a received message for so many seconds from now; at 0 it is visible at once. */
@@ -168,7 +180,14 @@ function takeReceived(queue: MemoryQueue, receiptHandle: string): StoredMessage 
 /** Shows a message again that was received and not deleted, or moves it to the dead letters. */
 function reappear(queue: MemoryQueue, message: StoredMessage): void {
   const { deadLetters } = queue;
-  if (deadLetters && message.receiveCount >= deadLetters.maxReceiveCount)
-    show(deadLetters.queue, [{ ...message, receiveCount: 0 }]);
-  else show(queue, [message]);
+  if (deadLetters && message.receiveCount >= deadLetters.maxReceiveCount) {
+    // An operator decides about it from here on. If it held the position until then, the stream would grow meanwhile.
+    release(message);
+    show(deadLetters.queue, [{ ...message, receiveCount: 0, recordBatches: [] }]);
+  } else show(queue, [message]);
+}
+
+/** Ends what a message holds back. */
+function release(message: StoredMessage): void {
+  for (const batch of message.recordBatches) batch.messages -= 1;
 }

@@ -30,16 +30,24 @@ const allTime = '9999-12-31T23:59:59.999Z';
  */
 export async function startPollers(sources: Sources): Promise<Stop> {
   const names = Object.keys(consumers) as ConsumerName[];
-  const stops = await Promise.all(
+  const ofStream: Stop[] = [];
+  const others: Stop[] = [];
+  await Promise.all(
     names.map(async (name) => {
       const handler = changing.includes(name) ? ringing(await load(name), sources.bell) : await load(name);
       const called = { name, timeoutSeconds: consumers[name].timeoutSeconds, handler };
       const rows: readonly Source[] = consumers[name].sources;
-      return Promise.all(rows.map((source) => startPoller(called, source, sources)));
+      await Promise.all(
+        rows.map(async (source) => {
+          const stop = await startPoller(called, source, sources);
+          ('stream' in source ? ofStream : others).push(stop);
+        }),
+      );
     }),
   );
   return async () => {
-    await Promise.all(stops.flat().map((stop) => stop()));
+    // The stream last: the position that it keeps is above the first attempts that the others have ended.
+    for (const stops of [others, ofStream]) await Promise.all(stops.map((stop) => stop()));
   };
 }
 

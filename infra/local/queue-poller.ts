@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { sendingFor } from './first-attempts.ts';
 import { contextOf, type Handler } from './functions.ts';
 import { deleteMessage, type MemoryQueue, onVisible, type ReceivedMessage, receiveMessages } from './memory-queue.ts';
 
@@ -79,7 +80,9 @@ export function pollQueue(mapping: QueueMapping, wait: Wait = waited): Stop {
 /** Gives messages to the handler, and deletes those that it is done with. */
 async function handle({ name, queue, handler, timeoutSeconds }: QueueMapping, messages: ReceivedMessage[]) {
   const event: SQSEvent = { Records: messages.map(recordOf) };
-  const result = (await handler(event, contextOf(name, timeoutSeconds))) as SQSBatchResponse;
+  const call = () => handler(event, contextOf(name, timeoutSeconds));
+  const recordBatches = new Set(messages.flatMap((message) => message.recordBatches));
+  const result = (await sendingFor([...recordBatches], call)) as SQSBatchResponse;
   const failed = new Set(result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   for (const { id, receiptHandle } of messages) if (!failed.has(id)) deleteMessage(queue, receiptHandle);
 }

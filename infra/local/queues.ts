@@ -5,13 +5,23 @@ import { createMemoryQueue, type MemoryQueue, type QueueTime, sendMessages } fro
 /** The queues of the contract, in memory. */
 export type Queues = Readonly<Record<QueueName, MemoryQueue>>;
 
-/** Creates the queues. They start empty: the table knows what waited in them, and a sweep at the start sends it again. */
+/**
+ * The queues of first attempts. A slow webhook's first attempt is passed on to the second. What is in all others is found
+ * again by its `due` entry when the service starts.
+ */
+const firstAttempts: readonly QueueName[] = ['deliveries', 'slowDeliveries'];
+
+/**
+ * Creates the queues. They are in memory because everything in them can be found again: see `first-attempts.ts` for
+ * first attempts, and the sweep at the start for the others.
+ */
 export function createQueues(time?: QueueTime): Queues {
   const common = (name: QueueName) => ({ visibilitySeconds: queues[name].visibilitySeconds, ...(time && { time }) });
   const deadLetters = createMemoryQueue(common('deadLetters'));
   const others = workQueues.map((name) => {
+    const holdsPosition = firstAttempts.includes(name);
     const redrive = { deadLetters: { queue: deadLetters, maxReceiveCount } };
-    return [name, createMemoryQueue({ ...common(name), ...redrive })];
+    return [name, createMemoryQueue({ ...common(name), ...redrive, holdsPosition })];
   });
   return { ...Object.fromEntries(others), deadLetters };
 }

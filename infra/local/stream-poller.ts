@@ -10,6 +10,7 @@ import {
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { clientConfig } from '../../lib/contract/deployment.ts';
 import type { Bell } from './bell.ts';
+import { type HandledBatch, type RecordBatch, sendingFor, settle } from './first-attempts.ts';
 import { contextOf, type Handler } from './functions.ts';
 import { type Stop, type Wait, waited } from './queue-poller.ts';
 import type { KeptPositions } from './stream-positions.ts';
@@ -43,14 +44,17 @@ const shardsAgainMs = 5_000;
 /**
  * Lambda's part for the table's stream: reads every shard from where it was left, gives the changes of the listed kinds
  * to the handler in order, and moves on once they are handled; from a failed one on they come again, a little later
- * each time.
+ * each time. The position that is kept for the next start waits for the first attempts; see `first-attempts.ts`.
  *
  * @param waitFor how time passes after a fault
  */
 export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop {
   const client = new DynamoDBStreamsClient({ ...clientConfig(mapping.endpoint), cacheMiddleware: true });
   const stopping = new AbortController();
-  const positions = mapping.positions.read();
+  const kept = mapping.positions.read();
+  /** Where each shard is read from. The kept positions are behind while first attempts are still to be made. */
+  const positions = { ...kept };
+  const handled = new Map<string, HandledBatch[]>();
   /** How many changes were handled since the positions were kept. */
   let handledSince = 0;
   const seen = new Set<string>();
@@ -61,7 +65,7 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
     mapping.bell.ring();
     await watcher;
     await Promise.all(readers);
-    if (handledSince > 0) keep();
+    keep();
     client.destroy();
   };
 
@@ -101,19 +105,19 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
         const { Records = [], NextShardIterator } = await client.send(
           new GetRecordsCommand({ ShardIterator: iterator, Limit: pageSize }),
         );
-        const handled = await handleAll(Records, ShardId);
-        failures = handled ? 0 : failures + 1;
-        iterator = handled ? NextShardIterator : undefined;
+        const allHandled = await handleAll(Records, ShardId);
+        failures = allHandled ? 0 : failures + 1;
+        iterator = allHandled ? NextShardIterator : undefined;
         // Only a missing next iterator closes a shard (design §7).
-        if (handled && !NextShardIterator) return;
-        if (!handled) await wait(Math.min(10_000, 100 * 2 ** failures));
+        if (allHandled && !NextShardIterator) return;
+        if (!allHandled) await wait(Math.min(10_000, 100 * 2 ** failures));
         else if (Records.length < pageSize) {
           if (Records.length > 0) idle = idleMs.least;
           await mapping.bell.wait(rings, idle);
           idle = mapping.bell.rings() === rings ? Math.min(2 * idle, idleMs.most) : idleMs.least;
         }
         // Kept at rest, and now and then: from an older position on, changes are only handled again.
-        if (handledSince >= pageSize || (handledSince > 0 && Records.length === 0)) keep();
+        if (handledSince >= pageSize || Records.length === 0) keep();
       } catch (error) {
         report(error);
         iterator = undefined;
@@ -137,28 +141,43 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
   /** Hands records over, a batch at a time; false from the first that failed on. */
   async function handleAll(records: StreamRecord[], shard: string): Promise<boolean> {
     for (let at = 0; at < records.length && !stopping.signal.aborted; at += mapping.batchSize) {
-      const batch = records.slice(at, at + mapping.batchSize);
-      const failed = await handleBatch(batch.filter((record) => isOfKind(record, mapping.kinds)));
-      const handled =
+      const part = records.slice(at, at + mapping.batchSize);
+      const batch: RecordBatch = { messages: 0 };
+      const failed = await sendingFor([batch], () =>
+        handleBatch(part.filter((record) => isOfKind(record, mapping.kinds))),
+      );
+      const done =
         failed === undefined
-          ? batch
-          : batch.slice(
+          ? part
+          : part.slice(
               0,
-              batch.findIndex((one) => one.dynamodb?.SequenceNumber === failed),
+              part.findIndex((one) => one.dynamodb?.SequenceNumber === failed),
             );
-      const last = handled.at(-1)?.dynamodb?.SequenceNumber;
-      if (last) {
-        positions[shard] = last;
-        handledSince += handled.length;
+      const position = done.at(-1)?.dynamodb?.SequenceNumber;
+      if (position) {
+        positions[shard] = position;
+        const batches = handled.get(shard) ?? [];
+        batches.push({ batch, position });
+        handled.set(shard, batches);
+        handledSince += done.length;
       }
       if (failed !== undefined) return false;
     }
     return true;
   }
 
+  /** Keeps the positions below which no first attempt is left to be made. */
   function keep(): void {
-    mapping.positions.write(positions);
     handledSince = 0;
+    let moved = false;
+    for (const [shard, batches] of handled) {
+      const { open, done } = settle(batches);
+      handled.set(shard, open);
+      if (done === undefined) continue;
+      kept[shard] = done;
+      moved = true;
+    }
+    if (moved) mapping.positions.write(kept);
   }
 
   /** The sequence number of the first record that failed, if one did. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type RecordBatch, sendingFor } from '../../../infra/local/first-attempts.ts';
 import {
   changeVisibility,
   createMemoryQueue,
@@ -151,5 +152,63 @@ describe('a queue in memory', () => {
     end();
     send(queue, 'e');
     expect(calls).toBe(3);
+  });
+});
+
+describe('a message of a queue that holds the stream position', () => {
+  /** A batch of records, and queues of first attempts with dead letters after one receive. */
+  function newAttempts() {
+    const time = createManualTime();
+    const deadLetters = { queue: createMemoryQueue({ visibilitySeconds: 5, time }), maxReceiveCount: 1 };
+    const create = () => createMemoryQueue({ visibilitySeconds: 30, deadLetters, holdsPosition: true, time });
+    const batch: RecordBatch = { messages: 0 };
+    return { time, batch, queue: create(), slowQueue: create(), deadLetters: deadLetters.queue };
+  }
+
+  it('is left of its batch until it is deleted, delayed, visible or received', () => {
+    const { time, batch, queue } = newAttempts();
+    sendingFor([batch], () => {
+      send(queue, 'a', 10);
+      send(queue, 'b');
+    });
+    expect(batch.messages).toBe(2);
+    deleteMessage(queue, receiveOne(queue).receiptHandle);
+    expect(batch.messages).toBe(1);
+    time.pass(10);
+    const { receiptHandle } = receiveOne(queue);
+    expect(batch.messages).toBe(1);
+    deleteMessage(queue, receiptHandle);
+    deleteMessage(queue, receiptHandle);
+    expect(batch.messages).toBe(0);
+  });
+
+  it('leaves its batch to the message that it is passed on as', () => {
+    const { batch, queue, slowQueue } = newAttempts();
+    sendingFor([batch], () => send(queue, 'a'));
+    const { receiptHandle, recordBatches } = receiveOne(queue);
+    sendingFor(recordBatches, () => send(slowQueue, 'a', 900));
+    deleteMessage(queue, receiptHandle);
+    expect(batch.messages).toBe(1);
+  });
+
+  it('is no longer left of its batch once it is a dead letter', () => {
+    const { time, batch, queue, deadLetters } = newAttempts();
+    sendingFor([batch], () => send(queue, 'a'));
+    receiveOne(queue);
+    time.pass(30);
+    expect(batch.messages).toBe(0);
+    deleteMessage(deadLetters, receiveOne(deadLetters).receiptHandle);
+    expect(batch.messages).toBe(0);
+  });
+
+  it('belongs to no batch where it was not sent in a handler call, as in other queues', () => {
+    const { batch, queue, deadLetters } = newAttempts();
+    send(queue, 'a');
+    sendingFor([batch], () => send(deadLetters, 'b'));
+    expect([receiveOne(queue).recordBatches, receiveOne(deadLetters).recordBatches, batch.messages]).toEqual([
+      [],
+      [],
+      0,
+    ]);
   });
 });

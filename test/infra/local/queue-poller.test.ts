@@ -1,5 +1,6 @@
 import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import { expect, it } from 'vitest';
+import { type RecordBatch, sendingFor } from '../../../infra/local/first-attempts.ts';
 import { createMemoryQueue, sendMessages } from '../../../infra/local/memory-queue.ts';
 import { pollQueue, type Wait } from '../../../infra/local/queue-poller.ts';
 import { createManualTime } from './queue-time.ts';
@@ -15,7 +16,7 @@ function gated() {
 /** A queue whose messages come back after 30 s unless they are deleted. */
 function newQueue() {
   const time = createManualTime();
-  const queue = createMemoryQueue({ visibilitySeconds: 30, time });
+  const queue = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true, time });
   return {
     now: time.now,
     /** Lets so many seconds pass for the queue, and everything happen that follows. */
@@ -200,4 +201,24 @@ it('waits no longer than the calls under way take, deletes what they did, and be
 it('stops at once while it waits for messages', async () => {
   const { stop } = newQueue().poll(undefined, { wait: () => new Promise(() => {}) });
   await expect(stop()).resolves.toBeUndefined();
+});
+
+it('has what a call sends belong to the batches of records of its messages, and to no other', async () => {
+  const queue = newQueue();
+  const passedOn = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
+  const [one, other, third]: RecordBatch[] = [{ messages: 0 }, { messages: 0 }, { messages: 0 }];
+  queue.poll(
+    (records) => {
+      if (records.some(({ body }) => body === 'pass on'))
+        sendMessages(passedOn, [{ body: 'passed on', delaySeconds: 0 }]);
+      return undefined;
+    },
+    { batchSize: 3 },
+  );
+  sendingFor([one as RecordBatch], () => queue.send(['pass on', 'a']));
+  sendingFor([other as RecordBatch], () => queue.send(['b']));
+  sendingFor([third as RecordBatch], () => queue.send(['c', 'd']));
+  await queue.pass();
+  expect(queue.size()).toBe(0);
+  expect([one, other, third]).toEqual([{ messages: 1 }, { messages: 1 }, { messages: 0 }]);
 });

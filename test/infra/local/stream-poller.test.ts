@@ -5,6 +5,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { afterAll, expect, inject, it } from 'vitest';
 import { type Bell, openBell } from '../../../infra/local/bell.ts';
+import { createMemoryQueue, deleteMessage, receiveMessages, sendMessages } from '../../../infra/local/memory-queue.ts';
 import { type Stop, type Wait, waited } from '../../../infra/local/queue-poller.ts';
 import { pollStream } from '../../../infra/local/stream-poller.ts';
 import { type Positions, positionsIn } from '../../../infra/local/stream-positions.ts';
@@ -248,6 +249,73 @@ it.concurrent('notes how far it is once it has seen all, and once more when it s
   await stop();
   expect(batches).toHaveLength(letters.length);
   expect(Object.keys(stream.kept.positions)).toHaveLength(1);
+});
+
+/** A stream each of whose changes is a batch of its own, and sends a message of a first attempt. */
+async function newAttempts() {
+  const stream = await newStream();
+  const queue = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
+  const start = () =>
+    stream.poll((names) => {
+      sendMessages(
+        queue,
+        names.map((body) => ({ body, delaySeconds: 0 })),
+      );
+      return undefined;
+    }, 1);
+  /** Makes the attempts of these changes, whose messages were received before. */
+  const received = new Map<string, string>();
+  const attempt = (names: string[]) => {
+    for (const { body, receiptHandle } of receiveMessages(queue, 100)) received.set(body, receiptHandle);
+    for (const name of names) deleteMessage(queue, received.get(name) as string);
+  };
+  /** What the next process handles: every change above the kept position. */
+  const handledAgain = async () => {
+    const next = stream.poll(undefined, 1);
+    await next.heard('j');
+    return next.batches.flat();
+  };
+  return { stream, start, attempt, handledAgain };
+}
+
+it.concurrent('keeps no position above a change whose first attempt is not made', async () => {
+  const { stream, start, attempt, handledAgain } = await newAttempts();
+  await stream.put(letters);
+  const { heard, stop } = start();
+  await heard('j');
+  attempt([...'abdefghij']);
+  await stop();
+  expect(await handledAgain()).toEqual([...'cdefghij']);
+});
+
+it.concurrent('keeps nothing where no first attempt is made', async () => {
+  const { stream, start } = await newAttempts();
+  await stream.put(letters);
+  const { heard, stop } = start();
+  await heard('j');
+  await stop();
+  expect(stream.kept.positions).toEqual({});
+});
+
+it.concurrent('keeps the position at rest once the last first attempt is made', async () => {
+  const { stream, start, attempt } = await newAttempts();
+  await stream.put(letters);
+  const { heard } = start();
+  await heard('j');
+  attempt(letters);
+  await until('a position is kept', () => Object.keys(stream.kept.positions).length === 1);
+});
+
+it.concurrent('moves the kept position on while there is always a first attempt to be made', async () => {
+  const { stream, start, attempt, handledAgain } = await newAttempts();
+  const { heard, stop } = start();
+  for (const [nth, name] of letters.entries()) {
+    await stream.put([name]);
+    await heard(name);
+    attempt(letters.slice(nth - 1, nth));
+  }
+  await stop();
+  expect(await handledAgain()).toEqual(['j']);
 });
 
 it.concurrent('lets a call under way end before it has stopped', async () => {
