@@ -141,6 +141,8 @@ function eventOf(request: IncomingMessage, { path, body, routeKey, params }: Rou
 
 function send(response: ServerResponse, result: APIGatewayProxyStructuredResultV2): void {
   const { statusCode = 200, headers = {}, body = '', isBase64Encoded = false } = result;
-  response.writeHead(statusCode, headers as Record<string, string>);
+  response.statusCode = statusCode;
+  // Not by `writeHead`, which sends the headers before the length of the body is known, and the body in chunks then.
+  response.setHeaders(new Map(Object.entries(headers as Record<string, string>)));
   response.end(body, isBase64Encoded ? 'base64' : 'utf8');
 }

@@ -90,6 +90,11 @@ it('hands bytes over that the function answers in base64', async () => {
   expect([answer.status, answer.bytes]).toEqual([299, Buffer.from([0, 0xff, 0xfe, 1])]);
 });
 
+it('answers with the length of the body, in bytes', async () => {
+  const { headers, bytes } = await send('GET', '/api/kanban-tasks/%C3%BC');
+  expect([headers['content-length'], headers['transfer-encoding']]).toEqual([String(bytes.length), undefined]);
+});
+
 it('joins repeated headers with commas, and keeps those named like parts of every object', async () => {
   const { event } = await called('GET', '/health', { headers: { 'X-Many': ['a', 'b'], __proto__x: '1', Accept: 'q' } });
   expect(event.headers).toMatchObject({ 'x-many': 'a,b', __proto__x: '1', accept: 'q' });
