@@ -9,12 +9,15 @@ import { expectClosed, pem } from './receiver.ts';
 const newOffice = await openOffices();
 const send = openSender(allowedReceivers('127.0.0.1:*'));
 
+/** The deadline of an attempt. */
+const deadlineMs = 10_000;
+
 // The expired certificate is refused for its time alone.
 setDefaultCACertificates([pem('authority')]);
 
 describe('a delivery to a receiver that', () => {
   it.concurrent.for(hostileReceivers)(
-    '$name is attempted once within 10.5 s, and the history says how it ended',
+    '$name is attempted once and ends by the deadline, and the history says how',
     async ({ start, httpStatus, error, hangs }) => {
       const office = newOffice();
       const receiver = await start();
@@ -34,8 +37,9 @@ describe('a delivery to a receiver that', () => {
         redelivery: false,
         ...(error && { error }),
       });
-      expect(record?.durationMs).toBeGreaterThanOrEqual(hangs ? 9_990 : 0);
-      expect(record?.durationMs).toBeLessThan(10_500);
+      expect(record?.durationMs).toBeGreaterThanOrEqual(hangs ? deadlineMs - 10 : 0);
+      // How exactly the deadline is kept is a test of the sender's own, where no other attempt takes its time.
+      expect(record?.durationMs).toBeLessThan(2 * deadlineMs);
       expect(await office.delivery(message)).toMatchObject({ state: error ? 'retrying' : 'delivered' });
 
       expect(receiver.connections).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { openSender } from '../../lib/webhooks/sender.ts';
@@ -5,21 +6,35 @@ import { expectClosed, startReceiver, startSocket } from './receiver.ts';
 
 const allowed = allowedReceivers('127.0.0.1:*');
 
+/**
+ * Carries out an attempt.
+ *
+ * @returns its outcome, and how many milliseconds later than a plain timer of 10 s it ended: a busy machine delays both
+ */
+async function latenessOf<Outcome>(attempt: () => Promise<Outcome>): Promise<{ outcome: Outcome; lateMs: number }> {
+  const timerEnded = pause(10_000).then(() => performance.now());
+  const outcome = await attempt();
+  const endedAt = performance.now();
+  return { outcome, lateMs: endedAt - (await timerEnded) };
+}
+
 describe('the deadline of 10 s', () => {
-  it.concurrent('ends an attempt within 10.5 s, whose TLS is never agreed on', async () => {
+  it.concurrent('ends an attempt whose TLS is never agreed on', async () => {
     const receiver = await startSocket();
     const url = `https://127.0.0.1:${receiver.port}/`;
-    const outcome = await openSender(allowed)({ url, headers: {}, body: '{}' });
+    const { outcome, lateMs } = await latenessOf(() => openSender(allowed)({ url, headers: {}, body: '{}' }));
     expect(outcome).toMatchObject({ httpStatus: 0, timedOut: true, error: 'No answer within 10 s.' });
-    expect(outcome.durationMs).toBeLessThan(10_500);
+    expect(lateMs).toBeLessThan(500);
     await expectClosed(receiver);
   });
 
-  it.concurrent('ends an attempt within 10.5 s, whose name is never resolved', async () => {
+  it.concurrent('ends an attempt whose name is never resolved', async () => {
     const send = openSender(allowed, { resolve: () => {} });
-    const outcome = await send({ url: 'https://receiver.example/', headers: {}, body: '{}' });
+    const { outcome, lateMs } = await latenessOf(() =>
+      send({ url: 'https://receiver.example/', headers: {}, body: '{}' }),
+    );
     expect(outcome).toMatchObject({ httpStatus: 0, timedOut: true, error: 'No answer within 10 s.' });
-    expect(outcome.durationMs).toBeLessThan(10_500);
+    expect(lateMs).toBeLessThan(500);
   });
 
   it.concurrent('is not met by an answer after 9 s', async () => {

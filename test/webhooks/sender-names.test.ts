@@ -26,7 +26,7 @@ async function asking({ A, AAAA }: Record<'A' | 'AAAA', DnsAnswer>, allowed = ''
 }
 
 describe('receivers whose names are not resolved', () => {
-  it('delay no other receiver: 20 of them, and one that is delivered to within 1 s', async () => {
+  it('delay no other receiver: 20 of them, and one that is delivered to before any of them fails', async () => {
     const { server, asked } = await startDnsServer(({ name, type }) => {
       if (name !== 'healthy.example') return 'silence';
       return type === 'A' ? ['127.0.0.1'] : [];
@@ -37,11 +37,16 @@ describe('receivers whose names are not resolved', () => {
     const post = (url: string) => send({ url, headers: {}, body: '{}' });
 
     const hanging = Array.from({ length: 20 }, (_, nth) => post(`https://hanging-${nth}.example/`));
-    await vi.waitUntil(() => new Set(asked.map(({ name, type }) => `${name} ${type}`)).size === 40);
+    let failed = 0;
+    for (const one of hanging) void one.then(() => failed++);
+    await vi.waitUntil(() => new Set(asked.map(({ name, type }) => `${name} ${type}`)).size === 40, {
+      timeout: 15_000,
+    });
     const outcome = await post(`http://healthy.example:${port}/hooks`);
     expect(outcome).toMatchObject({ httpStatus: 204, timedOut: false });
-    expect(outcome.durationMs).toBeLessThan(1_000);
     expect(received).toHaveLength(1);
+    // Look-ups that wait for one another would only begin once those of the others have failed.
+    expect(failed).toBe(0);
 
     for (const { ring } of set.slice(0, 20)) ring();
     for (const one of await Promise.all(hanging)) expect(one).toMatchObject(late);

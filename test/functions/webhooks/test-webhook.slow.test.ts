@@ -4,15 +4,18 @@ import { drip, startReceiver } from '../../webhooks/receiver.ts';
 import { dataOf } from '../kanban-tasks/board.ts';
 import { openRegistries } from './registry.ts';
 
+/** The deadline of an attempt. What else a request does takes no second, but may on a busy machine. */
+const deadlineMs = 10_000;
+
 const { newRegistry } = await openRegistries({ ALLOWED_RECEIVERS: '127.0.0.1:*' });
 
-it.concurrent('answers within 12 s where the receiver hangs, and records that it took 10', async () => {
+it.concurrent('answers once the deadline is over where the receiver hangs, and records that it took 10 s', async () => {
   const registry = await newRegistry();
   const hanging = await startReceiver(() => {});
   const id = await registry.put({ url: hanging.url });
   const startedAt = performance.now();
   const answer = await registry.test(id);
-  expect(performance.now() - startedAt).toBeLessThan(12_000);
+  expect(performance.now() - startedAt).toBeLessThan(2 * deadlineMs);
   expect(answer.status).toBe(200);
   const result = dataOf<TestResult>(answer);
   const failure = { httpStatus: 0, error: 'No answer within 10 s.', durationMs: result.durationMs };
@@ -28,7 +31,7 @@ it.concurrent('is a success at the deadline where the headers came and the body 
   const id = await registry.put({ url: dripping.url });
   const startedAt = performance.now();
   const result = dataOf<TestResult>(await registry.test(id));
-  expect(performance.now() - startedAt).toBeLessThan(12_000);
+  expect(performance.now() - startedAt).toBeLessThan(2 * deadlineMs);
   expect(result).toMatchObject({ httpStatus: 200, responseBody: expect.stringMatching(/^a+$/) });
   expect(result).not.toHaveProperty('error');
 });
