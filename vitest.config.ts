@@ -15,11 +15,15 @@ const deployed = 'test/deploy/stack.test.ts';
 /** The tests of the docs page, which need a browser. */
 const inBrowser = 'test/docs-page/docs-page.test.ts';
 
+/** How long a quick test or hook may take. It ends what hangs and measures nothing: tests slow down together. */
+const guardMs = 120_000;
+
 const common = {
   // A worker's start is a good part of a short file's time, and a thread starts sooner than a process.
   pool: 'threads' as const,
   globalSetup: ['test/engine.setup.ts'],
   env: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
+  expect: { poll: { timeout: 15_000 } },
 };
 
 export default defineConfig({
@@ -32,13 +36,14 @@ export default defineConfig({
           name: 'quick',
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.slow.test.ts', deployed, inBrowser],
-          testTimeout: 20_000,
+          testTimeout: guardMs,
+          hookTimeout: guardMs,
         },
       },
       {
         test: {
           ...common,
-          // Two at a time, each in a process of its own: one of them measures its memory.
+          // Each in a process of its own: the threads of one share a pool for files and DNS, and would hold one another up.
           pool: 'forks' as const,
           name: 'slow',
           include: ['test/**/*.slow.test.ts'],

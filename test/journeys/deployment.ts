@@ -145,8 +145,8 @@ async function request<Data>(url: string, method: string, path: string, sent: Se
   return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : {} };
 }
 
-/** Waits until a condition holds, for at most half a minute. */
-export async function until<Value>(what: string, look: () => Promise<Value> | Value, within = 30_000): Promise<Value> {
+/** Waits until a condition holds, for at most a minute. */
+export async function until<Value>(what: string, look: () => Promise<Value> | Value, within = 60_000): Promise<Value> {
   const deadline = Date.now() + within;
   for (;;) {
     const value = await look();

@@ -55,7 +55,7 @@ export async function startReceiver(
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const taken = (server.address() as AddressInfo).port;
 
-  const once: Receiver['once'] = (what, enough, withinMs = 15_000) =>
+  const once: Receiver['once'] = (what, enough, withinMs = 60_000) =>
     new Promise((resolve, reject) => {
       const look = () => {
         if (!enough(received)) return;
