@@ -48,7 +48,7 @@ async function main(args: string[]): Promise<void> {
   try {
     const sections = await withinBound(quick ? boundSeconds.quick : boundSeconds.whole, measure(chosen, bench));
     console.log(`\n${sections.map(sectionOf).join('\n\n')}`);
-    if (quick || beside || chosen.length < parts.length) return;
+    if (quick || chosen.length < parts.length) return;
     writeFileSync(page, pageOf(seen, sections));
     const pictures = join(dirname(page), plotFolder);
     mkdirSync(pictures, { recursive: true });
@@ -68,6 +68,7 @@ function readArguments(args: string[]): { quick: boolean; beside: string | undef
     });
     const unknown = positionals.find((name) => parts.every((part) => part.name !== name));
     if (unknown) throw new Error(`There is no part ${JSON.stringify(unknown)}.`);
+    if (values.beside && positionals.join() !== goals.name) throw new Error('--beside is for the part goals alone.');
     const chosen = parts.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
     return { quick: values.quick ?? false, beside: values.beside && resolve(values.beside), chosen };
   } catch (error) {

@@ -11,7 +11,7 @@ export type Scenario = { perSecond: number; webhooks: number; hanging: number };
 /** How long a scenario is warmed up, and how often and how long it is measured then. */
 export type Pace = { warmUpSeconds: number; runs: number; seconds: number };
 
-/** What is measured, who hears of its events, and its CPU use without any load, in ms a ms. */
+/** What is measured, the receiver of its events, and its CPU use without any load, in ms a ms. */
 export type Stage = { subject: Subject; receiver: Receiver; idle: Cpu };
 
 /**
@@ -21,7 +21,7 @@ export type Stage = { subject: Subject; receiver: Receiver; idle: Cpu };
 export type Run = { latencies: number[]; rate: number; cpu: Cpu; busy: number; sent: Sent };
 
 /**
- * Publishes events of a new tenant on a schedule, and hears of them at its webhooks, run after run.
+ * Publishes events of a new tenant on a schedule, and waits until its webhooks have received them, run after run.
  *
  * @throws Error where an event did not arrive exactly once at each webhook that answers
  */

@@ -35,7 +35,7 @@ type Options = {
   checkout?: string;
 };
 
-/** The requests of the benchmark share connections, and take less CPU time than `fetch`: they run beside the service. */
+/** Requests share connections and take less CPU time than those of `fetch`: the service has the same cores. */
 const agent = new Agent({ keepAlive: true });
 
 /** Starts the service on a free port. */
@@ -70,7 +70,7 @@ export async function startService(
   const pid = child.pid as number;
   const engine = processNamed('dynoxide', pid);
 
-  /** Has the checkout's own command create a token: how its table keeps one is its own affair. */
+  /** Has the checkout's own command create a token: another checkout may store tokens in another form. */
   const newToken = async () => {
     const command = [join(checkout, 'infra/cli/main.ts'), 'token', 'create', '--org', `org-${randomUUID()}`];
     const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: checkout, env });
