@@ -8,7 +8,7 @@ import type { Question, Said } from './receiver-process.ts';
 export type Receiver = {
   url: string;
   pid: number;
-  /** Waits until so many deliveries have come, or none comes for ten seconds, and a moment longer for what comes twice. */
+  /** Waits until so many deliveries have come, or none comes for half a minute, and a moment longer for what comes twice. */
   settle: (count: number) => Promise<void>;
   /** What has come since it was asked last. */
   take: () => Promise<Arrival[]>;
@@ -25,7 +25,7 @@ export async function startReceiver(bench: Bench): Promise<Receiver> {
     pid,
     async settle(count) {
       let [came, lastAt] = [0, performance.now()];
-      while (came < count && performance.now() < lastAt + 10_000) {
+      while (came < count && performance.now() < lastAt + 30_000) {
         const { count: now } = await ask<{ count: number }>('count');
         if (now > came) [came, lastAt] = [now, performance.now()];
         else await pause(20);
