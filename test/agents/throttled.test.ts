@@ -124,7 +124,7 @@ describe('an execution whose model throttles', () => {
     sent.length = 0;
     await lose();
     await timeline.pass(30 * second);
-    expect(await workshop.carryOut(message, tools)).toEqual({ ExecutionsFailed: 1, ExecutionsLost: 1 });
+    expect(await workshop.carryOut(message, tools)).toEqual({ ExecutionsFailed: 1, WorkLost: 1 });
     expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
   });
 

@@ -35,7 +35,7 @@ describe('sweep-overdue', () => {
     expect(await woken()).toEqual([overdue]);
     await runJob('deliveries');
     expect(await woken()).toEqual([]);
-    expect(info.mock.calls).toEqual([
+    expect(info.mock.calls).toMatchObject([
       ['scheduled', { job: 'deliveries', woken: 1, unfinished: false }],
       ['scheduled', { job: 'deliveries', woken: 0, unfinished: false }],
     ]);
