@@ -3,8 +3,8 @@ import { openTwoOrganizations } from './fairness.ts';
 
 const minute = 60_000;
 
-it('50 executions whose model throttles for ever end ten minutes after their first leases, and none that was not leased', async () => {
-  const { workshop, message, messages, pass, read } = await openTwoOrganizations(10, 50);
+it('20 executions whose model throttles for ever end ten minutes after their first leases, and none that was not leased', async () => {
+  const { workshop, message, messages, pass, read } = await openTwoOrganizations(4, 20);
   await pass(11 * minute);
   expect(await read(message)).toMatchObject({ status: 'completed' });
   const others = await Promise.all(messages.map(read));

@@ -94,7 +94,7 @@ it('loses nothing that it has answered for when it is killed again and again in 
   expect(deliveries.size).toBeGreaterThanOrEqual(ledger.events.size);
 });
 
-it('makes an attempt again that hung when it was killed, once its lease has ended', async () => {
+it.concurrent('makes an attempt again that hung when it was killed, once its lease has ended', async () => {
   const hanging = await startReceiver(() => {});
   const before = await startDeployment();
   const webhook = await register(before, { url: hanging.url, events: ['task.created'] });
@@ -111,7 +111,7 @@ it('makes an attempt again that hung when it was killed, once its lease has ende
   expect(await attemptsOf(after, webhook, 1)).toMatchObject([{ attempt: 1, httpStatus: 204, redelivery: false }]);
 });
 
-it('delivers after a restart what was published and not yet attempted', async () => {
+it.concurrent('delivers after a restart what was published and not yet attempted', async () => {
   // Many at once: when the service is killed some hang, some wait in the queue and some are not published yet.
   const hanging = await startReceiver(() => {});
   const before = await startDeployment();

@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import { type Deployment, startDeployment, until } from './deployment.ts';
 import { countOf, createAgent, execute, readExecution } from './executions.ts';
 
-const rounds = 1_000;
+const rounds = 200;
 const atOnce = 4;
 const agent = 'prompt';
 
 /** A service whose model takes so long for an answer. */
 async function open(latencyMs: number) {
-  const environment = { MODEL_LATENCY_MS: String(latencyMs), RUNNING_CAP: '2000', POWERTOOLS_LOG_LEVEL: 'SILENT' };
+  const environment = { MODEL_LATENCY_MS: String(latencyMs), RUNNING_CAP: '200', POWERTOOLS_LOG_LEVEL: 'SILENT' };
   const service = await startDeployment({ environment });
   await createAgent(service, agent);
   return { service, timesMs: [] as number[] };
