@@ -1,5 +1,5 @@
-import type { PreparedAgent } from '../table/agents.ts';
 import type { Asked, ExecutionHead } from '../table/execution-items.ts';
+import type { PreparedAgent } from '../table/prepared-agents.ts';
 import { type Answered, ask, type Pause } from './asking.ts';
 import type { Evidence } from './evidence.ts';
 import { choiceOf, choiceQuestion, proposalQuestion, type Told } from './improvement-prompts.ts';

@@ -3,10 +3,11 @@ import type { Improvement, NewImprovement } from '../contract/improvements.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound } from '../contract/refusals.ts';
 import { hashOf, type StoredAgent } from '../table/agent-items.ts';
-import type { AgentStore, PreparedAgent } from '../table/agents.ts';
+import type { AgentStore } from '../table/agents.ts';
 import type { ExecutionStore } from '../table/executions.ts';
 import type { Once } from '../table/idempotency.ts';
 import type { ImprovementStore } from '../table/improvements.ts';
+import { type PreparedAgent, readPreparedAgent } from '../table/prepared-agents.ts';
 import { Stale, transact, type Write } from '../table/transact.ts';
 import type { Pause } from './asking.ts';
 import { evidenceOf } from './evidence.ts';
@@ -47,7 +48,7 @@ export function openImprovements({ store, agents, executions, clock, pause }: Im
       if (!agent) throw notFound();
       const end = await store.begin(organization, agent.id);
       try {
-        const prepared = await agents.prepared(organization, name);
+        const prepared = await readPreparedAgent(agents, organization, name);
         if (prepared?.agent.id !== agent.id) throw notFound();
         const came = await passOf(organization, prepared, asked, tools, startedAt);
         return await conclude(organization, prepared.agent, came, once);
@@ -67,8 +68,8 @@ export function openImprovements({ store, agents, executions, clock, pause }: Im
   ): Promise<Pass> {
     const [recent, improver, reviewer] = await Promise.all([
       executions.recent(organization, prepared.agent.id, lookbackExecutions),
-      agents.prepared(organization, promptImprover),
-      agents.prepared(organization, qaReviewer),
+      readPreparedAgent(agents, organization, promptImprover),
+      readPreparedAgent(agents, organization, qaReviewer),
     ]);
     return pass(
       { prepared, improver, reviewer, evidence: evidenceOf(recent), focusArea },

@@ -1,5 +1,5 @@
-import type { PreparedAgent } from '../table/agents.ts';
 import type { Asked } from '../table/execution-items.ts';
+import type { PreparedAgent } from '../table/prepared-agents.ts';
 import type { StoredTask } from '../table/task-items.ts';
 import type { CatalogueSkill } from './skill-catalogue.ts';
 

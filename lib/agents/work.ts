@@ -1,9 +1,10 @@
 import type { GateResult, QualityGates } from '../contract/executions.ts';
 import type { Model } from '../model/converse.ts';
-import type { AgentStore, PreparedAgent } from '../table/agents.ts';
+import type { AgentStore } from '../table/agents.ts';
 import type { Progress, RunningExecution } from '../table/execution-items.ts';
 import { readMaterial } from '../table/execution-material.ts';
 import type { ExecutionStore } from '../table/executions.ts';
+import { type PreparedAgent, readPreparedAgent } from '../table/prepared-agents.ts';
 import { type Answered, ask, type Pause } from './asking.ts';
 import { requestOf, reviewOf, selfTestPrompt, systemPromptOf, verdictOf } from './prompts.ts';
 import type { CatalogueSkill } from './skill-catalogue.ts';
@@ -77,8 +78,8 @@ export async function work(
     store.storedOutput(execution),
   ]);
   const [prepared, reviewer] = await Promise.all([
-    heads.agent && agents.prepared(organization, agentName, heads.agent),
-    heads.reviewer && agents.prepared(organization, qaReviewer, heads.reviewer),
+    heads.agent && readPreparedAgent(agents, organization, agentName, heads.agent),
+    heads.reviewer && readPreparedAgent(agents, organization, qaReviewer, heads.reviewer),
   ]);
   if (!asked || prepared?.agent.id !== agentId) return undefined;
 

@@ -26,12 +26,6 @@ import { type Item, ignoreStale, Stale, transact, untilFresh, type Write } from 
 /** A skill as an agent has it; what it says is in the catalogue. */
 export type Assignment = { id: string; assignedAt: string };
 
-/** All that an agent brings to its work: prompt, soul, and the skills in the order in which they were assigned. */
-export type PreparedAgent = Readonly<{ agent: StoredAgent; skills: readonly Assignment[] }>;
-
-/** The most agents that a process keeps prepared. The prompt and the soul of each may have 50,000 characters. */
-const preparedAtMost = 100;
-
 /**
  * The agents of organizations. An agent's item is small; its prompt and soul stand beside it under their hashes, so
  * that whoever has read the one finds the very texts that belong to it.
@@ -42,13 +36,6 @@ export function openAgentStore(table: Table, defaultModel: string) {
   const head = async (organization: Organization, name: string): Promise<AgentHead | undefined> => {
     const item = await getItem(table, keys.agent(organization, name));
     return item && agentFrom(item, defaultModel);
-  };
-
-  const preparedVersions = new Map<string, PreparedAgent>();
-  const keep = (version: string, prepared: PreparedAgent) => {
-    if (preparedVersions.size >= preparedAtMost)
-      preparedVersions.delete(preparedVersions.keys().next().value as string);
-    preparedVersions.set(version, prepared);
   };
 
   return {
@@ -70,36 +57,6 @@ export function openAgentStore(table: Table, defaultModel: string) {
         // An agent's texts are there for as long as it is: this one was deleted, and purged, in between.
         if (texts.length < wanted.length && (await head(organization, name))?.id !== found.id) throw new Stale();
         return wholeAgent(found, texts);
-      });
-    },
-
-    /**
-     * The agent as it is now, with the skills of that very version. Every change makes another version, so the texts and
-     * skills of a version are read once by each process.
-     *
-     * @param known its head, where the caller has just read it
-     */
-    prepared(organization: Organization, name: string, known?: AgentHead): Promise<PreparedAgent | undefined> {
-      let found = known;
-      return untilFresh(table, async () => {
-        found ??= await head(organization, name);
-        if (!found) return undefined;
-        const { id, version } = found;
-        const kept = preparedVersions.get(`${id} ${version}`);
-        if (kept) return kept;
-        const [texts, skills] = await Promise.all([
-          getItems(table, textKeys(organization, found)),
-          this.skills(organization, id),
-        ]);
-        // What was read belongs to this version only if the agent still has it.
-        const now = await head(organization, name);
-        if (now?.id !== id || now.version !== version) {
-          found = undefined;
-          throw new Stale();
-        }
-        const prepared = { agent: wholeAgent(found, texts), skills };
-        keep(`${id} ${version}`, prepared);
-        return prepared;
       });
     },
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import { hashOf } from '../../lib/table/agent-items.ts';
+import { readPreparedAgent } from '../../lib/table/prepared-agents.ts';
 import { openPurgeStore } from '../../lib/table/purges.ts';
 import { onBehalfOf } from '../../lib/table/trace.ts';
 import { always, refusalOf } from '../table/board.ts';
@@ -30,11 +31,11 @@ describe('a better prompt', () => {
     const name = await school.pupil();
     const shown = [{ id: 'sk_a', name: 'a', description: 'A.' }];
     await app.agents.assign(organization, name, 'sk_a', shown, undefined);
-    const before = await school.agents.prepared(organization, name);
+    const before = await readPreparedAgent(school.agents, organization, name);
     clock.now += 1_000;
     const { answer } = await school.improve(name);
     expect(answer).toEqual(adopted);
-    expect(await school.agents.prepared(organization, name)).toEqual({
+    expect(await readPreparedAgent(school.agents, organization, name)).toEqual({
       skills: before?.skills,
       agent: {
         ...before?.agent,

@@ -8,7 +8,8 @@ import {
   type Work,
 } from '../../lib/agents/prompts.ts';
 import type { CatalogueSkill } from '../../lib/agents/skill-catalogue.ts';
-import { openAgentStore, type PreparedAgent } from '../../lib/table/agents.ts';
+import { openAgentStore } from '../../lib/table/agents.ts';
+import { type PreparedAgent, readPreparedAgent } from '../../lib/table/prepared-agents.ts';
 import { storedAgent } from '../table/agent-seed.ts';
 import { type Board, openBoard } from '../table/board.ts';
 
@@ -78,7 +79,7 @@ describe('the system prompt of an agent in the table', () => {
   });
 
   const read = async () => {
-    const prepared = await openAgentStore(board.table, 'm').prepared(board.organization, 'writer');
+    const prepared = await readPreparedAgent(openAgentStore(board.table, 'm'), board.organization, 'writer');
     return { version: prepared?.agent.version, prompt: prepared && systemPromptOf(prepared, catalogue) };
   };
 

@@ -1,6 +1,8 @@
+import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { work } from '../../lib/agents/work.ts';
 import type { Answer } from '../../lib/model/converse.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { openWorkshop, scriptedModel, silent, text } from './workshop.ts';
 
 const workshop = await openWorkshop({ cap: 1_000 });
@@ -177,11 +179,14 @@ describe('the review', () => {
 
   it('is skipped where there is no reviewer', async () => {
     const execution = await workshop.claimed();
-    const none = async (of: typeof organization, name: string) =>
-      name === 'qa-reviewer' ? undefined : workshop.agents.prepared(of, name);
+    const { client, name: TableName } = workshop.agents.table;
+    const Key = keys.agent(organization, 'qa-reviewer');
+    const { Item } = await client.send(new GetCommand({ TableName, Key }));
+    await client.send(new DeleteCommand({ TableName, Key }));
     const { tools } = scriptedModel();
-    const parts = { ...workshop.parts, agents: { ...workshop.agents, prepared: none } };
-    expect(await work(execution, parts, tools, never)).toMatchObject({ status: 'completed', qaReview: 'skipped' });
+    const result = await work(execution, workshop.parts, tools, never);
+    await client.send(new PutCommand({ TableName, Item }));
+    expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
   });
 });
 

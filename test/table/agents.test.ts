@@ -5,6 +5,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { headOf, type StoredAgent, textItems } from '../../lib/table/agent-items.ts';
 import { openAgentStore } from '../../lib/table/agents.ts';
 import type { Once } from '../../lib/table/idempotency.ts';
+import { readPreparedAgent } from '../../lib/table/prepared-agents.ts';
 import { openPurgeStore } from '../../lib/table/purges.ts';
 import { openSettings } from '../../lib/table/settings.ts';
 import { AlreadyDone, Stale } from '../../lib/table/transact.ts';
@@ -360,7 +361,7 @@ describe('the cost', () => {
 });
 
 describe('an agent that is prepared', () => {
-  const prepared = () => store.prepared(organization, 'writer');
+  const prepared = () => readPreparedAgent(store, organization, 'writer');
 
   it('takes the texts, the skills and two looks at its version once, then one look', async () => {
     await store.assign(organization, headOf(await insert(both)), skill, undefined);
@@ -373,7 +374,7 @@ describe('an agent that is prepared', () => {
     await insert(both);
     await prepared();
     const head = await store.head(organization, 'writer');
-    expect(await costOf(() => store.prepared(organization, 'writer', head))).toMatchObject({ requests: 0 });
+    expect(await costOf(() => readPreparedAgent(store, organization, 'writer', head))).toMatchObject({ requests: 0 });
   });
 
   it('has the texts and skills of each new version', async () => {
@@ -390,7 +391,7 @@ describe('an agent that is prepared', () => {
     const agent = await insert(both);
     const old = await store.head(organization, 'writer');
     await store.assign(organization, headOf(agent), skill, undefined);
-    expect(await store.prepared(organization, 'writer', old)).toEqual({
+    expect(await readPreparedAgent(store, organization, 'writer', old)).toEqual({
       agent: { ...agent, version: 2 },
       skills: [skill],
     });
