@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { formerStandardModels, thinkingTokensOf } from '../../lib/contract/models.ts';
 import type { BedrockError } from './bedrock-errors.ts';
-import type { LocalModel, Reply, Request } from './converse-server.ts';
+import type { LocalModel, Reply, Request } from './converse-client.ts';
 
 /** What the bridge leads to. */
 export type ChatServer = {

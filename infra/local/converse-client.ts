@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ConverseCommand, ConverseCommandOutput } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
+import type { ConverseClient } from '../../lib/model/converse.ts';
 import { type BedrockError, wordsOf } from './bedrock-errors.ts';
 
 /** What a model is asked, as the model port asks it. */
@@ -15,87 +16,63 @@ export type Reply =
 /** A model of this machine. `signal` aborts once nobody waits for the answer any more. */
 export type LocalModel = (request: Request, signal: AbortSignal) => Promise<Reply>;
 
-/** A running endpoint. */
-export type ConverseServer = { endpoint: string; stop: () => Promise<void> };
-
 /** Bedrock takes no text that is blank. */
 const Text = v.object({ text: v.pipe(v.string(), v.regex(/\S/)) });
 
 /** What the model port sends; whatever else Converse knows is refused, so that no test passes by what is ignored. */
-const Body = v.strictObject({
+const Input = v.strictObject({
+  modelId: v.string(),
   system: v.optional(v.strictTuple([Text])),
   messages: v.strictTuple([v.strictObject({ role: v.literal('user'), content: v.strictTuple([Text]) })]),
   inferenceConfig: v.strictObject({ maxTokens: v.pipe(v.number(), v.integer(), v.minValue(1)) }),
   outputConfig: v.optional(v.strictObject({ effort: v.literal('low') })),
 });
 
-/** Serves Bedrock's Converse operation on the loopback, so that its real client is always what asks. */
-export async function startConverseServer(model: LocalModel): Promise<ConverseServer> {
-  const server = createServer(async (request, response) => {
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const reply = await replyTo(request, model, gone.signal).catch((): Reply => failed('InternalServerException'));
-    if (!response.destroyed) send(response, reply);
-  });
-  // An idle connection that is closed here while the client sends on it would be a fault of the network.
-  server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  return {
-    endpoint: `http://127.0.0.1:${port}`,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+/**
+ * Returns a client of Bedrock's Converse operation that asks a model in this process. It checks requests, answers and
+ * fails as Bedrock's own client does, without the connection and the middleware that take most of a call's processor
+ * time.
+ */
+export function converseClient(model: LocalModel): ConverseClient {
+  const send = async ({ input }: ConverseCommand, { abortSignal }: { abortSignal: AbortSignal }) => {
+    const reply = await replyTo(input, model, abortSignal);
+    abortSignal.throwIfAborted();
+    return outputOf(reply);
   };
+  return { send } as ConverseClient;
 }
 
-const failed = (name: BedrockError): Reply => ({ kind: 'error', name });
-
-async function replyTo(request: IncomingMessage, model: LocalModel, signal: AbortSignal): Promise<Reply> {
-  const chunks = await Array.fromAsync(request as AsyncIterable<Buffer>);
-  const [, id] = /^\/model\/([^/]+)\/converse$/.exec(request.url as string) ?? [];
-  if (request.method !== 'POST' || id === undefined) return failed('ResourceNotFoundException');
-  const body = v.safeParse(Body, parsed(Buffer.concat(chunks).toString('utf8')));
-  if (!body.success) return failed('ValidationException');
-  const { system, messages, inferenceConfig } = body.output;
+async function replyTo(input: object, model: LocalModel, signal: AbortSignal): Promise<Reply> {
+  const read = v.safeParse(Input, input);
+  if (!read.success) return { kind: 'error', name: 'ValidationException' };
+  const { modelId, system, messages, inferenceConfig } = read.output;
   const question = {
-    model: decodeURIComponent(id),
+    model: modelId,
     system: system?.[0].text ?? '',
     user: messages[0].content[0].text,
     maxTokens: inferenceConfig.maxTokens,
   };
-  return model(question, signal);
+  // A fault of the model's own may quote a key.
+  return model(question, signal).catch((): Reply => ({ kind: 'error', name: 'InternalServerException' }));
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+function outputOf(reply: Reply): Partial<ConverseCommandOutput> {
+  if (reply.kind === 'malformed') throw failure(200, 'SyntaxError', 'Unterminated string in JSON');
+  if (reply.kind === 'error') {
+    const { status, message } = wordsOf(reply.name);
+    throw failure(status, reply.name, reply.message ?? message);
   }
-}
-
-function send(response: ServerResponse, reply: Reply): void {
-  response.setHeader('Content-Type', 'application/json');
-  if (reply.kind === 'malformed') return void response.end('{"output":{"message":{"role":"assistant","content":[{"te');
-  if (reply.kind === 'answer') return void response.end(JSON.stringify(bodyOf(reply)));
-  const { status, message } = wordsOf(reply.name);
-  response.writeHead(status, { 'x-amzn-ErrorType': reply.name });
-  response.end(JSON.stringify({ message: reply.message ?? message }));
-}
-
-function bodyOf({ text, stopReason, tokens }: Extract<Reply, { kind: 'answer' }>) {
+  const { text, stopReason, tokens } = reply;
   return {
     output: { message: { role: 'assistant', content: [{ text }] } },
-    stopReason,
+    stopReason: stopReason as ConverseCommandOutput['stopReason'],
     ...(tokens && {
-      usage: {
-        inputTokens: tokens.input,
-        outputTokens: tokens.output,
-        totalTokens: tokens.input + tokens.output,
-      },
+      usage: { inputTokens: tokens.input, outputTokens: tokens.output, totalTokens: tokens.input + tokens.output },
     }),
   };
+}
+
+/** The error that Bedrock's client throws for a response. */
+function failure(httpStatusCode: number, name: string, message: string): Error {
+  return Object.assign(new Error(message), { name, $metadata: { httpStatusCode } });
 }

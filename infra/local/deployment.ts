@@ -5,12 +5,13 @@ import { scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
+import { setConverseClient } from '../../lib/model/bedrock.ts';
 import { openBell } from './bell.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { openEngineTable } from './engine-table.ts';
 import { startGateway } from './gateway.ts';
-import { startModel } from './model.ts';
+import { openLocalModel } from './model.ts';
 import { startPollers } from './pollers.ts';
 import { startQueueServer } from './queue-server.ts';
 import { createQueues, senderOf } from './queues.ts';
@@ -54,8 +55,8 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
   try {
     const data = openDataFolder(settings.dataFolder);
     stops.push(data.close);
-    const model = await startModel(settings.model);
-    stops.push(model.stop);
+    const model = openLocalModel(settings.model);
+    setConverseClient(model.client);
     const { endpoint, ended, stop: stopTable } = await openTableEngine(settings, data);
     stops.push(stopTable);
     await createTable(endpoint, tableName);
@@ -67,7 +68,8 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.dynamodbEndpoint]: endpoint,
       [environment.sqsEndpoint]: queueServer.endpoint,
       ...queueServer.variables,
-      [environment.modelEndpoint]: model.endpoint ?? '',
+      // Of Bedrock itself where that answers, whatever the shell has set.
+      [environment.modelEndpoint]: '',
       [environment.defaultModel]: settings.model.defaultModel,
       ...(settings.retryLadder !== undefined && { [environment.retryLadder]: settings.retryLadder }),
       ...(settings.runningCap !== undefined && { [environment.runningCap]: settings.runningCap }),

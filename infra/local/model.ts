@@ -1,27 +1,26 @@
+import type { ConverseClient } from '../../lib/model/converse.ts';
 import { openChatBridge } from './chat-bridge.ts';
-import { type LocalModel, startConverseServer } from './converse-server.ts';
+import { converseClient, type LocalModel } from './converse-client.ts';
 import { readScript } from './model-script.ts';
 import type { ModelSettings } from './model-settings.ts';
 import { openSimulator } from './simulator.ts';
 
-/** What answers agents, for as long as the deployment runs. */
+/** What answers agents. */
 export type Model = {
-  /** Where Converse is served; unset for Bedrock itself, which the SDK finds by the machine's own configuration. */
-  endpoint: string | undefined;
+  /** The client that asks it; unset for Bedrock itself, which the SDK finds by the machine's own configuration. */
+  client: ConverseClient | undefined;
   /** Who it is that answers, in one line for whoever starts the service. */
   introduction: string;
-  stop: () => Promise<void>;
 };
 
 /**
- * Starts what the settings choose.
+ * Opens what the settings choose.
  *
  * @throws `Problem` for a script that cannot be used
  */
-export async function startModel(settings: ModelSettings): Promise<Model> {
-  const introduction = `Agents are answered by ${nameOf(settings)}`;
-  if (settings.kind === 'bedrock') return { endpoint: undefined, introduction, stop: async () => {} };
-  return { introduction, ...(await startConverseServer(localModel(settings))) };
+export function openLocalModel(settings: ModelSettings): Model {
+  const client = settings.kind === 'bedrock' ? undefined : converseClient(localModel(settings));
+  return { client, introduction: `Agents are answered by ${nameOf(settings)}` };
 }
 
 function localModel(settings: Exclude<ModelSettings, { kind: 'bedrock' }>): LocalModel {

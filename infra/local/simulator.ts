@@ -1,7 +1,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import { verdictLine } from '../../lib/agents/prompts.ts';
 import { namedModels } from '../../lib/contract/models.ts';
-import type { LocalModel, Reply, Request } from './converse-server.ts';
+import type { LocalModel, Reply, Request } from './converse-client.ts';
 import type { Rule } from './model-script.ts';
 
 /** What the simulator is opened with. */

@@ -44,7 +44,7 @@ export const environment = {
   allowedModels: 'ALLOWED_MODELS',
   /** The region of Bedrock where models are asked, if not the function's own. */
   modelRegion: 'MODEL_REGION',
-  /** Where models answer locally, as Bedrock's Converse. Unset in AWS. */
+  /** Where Bedrock's Converse answers, if not in a region of AWS: in tests. */
   modelEndpoint: 'MODEL_ENDPOINT',
   /** Receivers beside public https ones, as `host:port` patterns parted by commas; `*` is any port. */
   allowedReceivers: 'ALLOWED_RECEIVERS',

@@ -4,7 +4,7 @@ import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { clientConfig, environment } from '../contract/deployment.ts';
 import { isAllowed, readAllowedModels } from '../contract/models.ts';
-import { type Model, openModel } from './converse.ts';
+import { type ConverseClient, type Model, openModel } from './converse.ts';
 import { notAllowed } from './failures.ts';
 
 /** A connection takes no longer, or there is none. An answer may take as long as its caller waits. */
@@ -29,6 +29,13 @@ function unpooled<Agent extends HttpAgent>(agent: Agent): Agent {
 
 const unlimited = { keepAlive: false, maxSockets: Number.POSITIVE_INFINITY };
 
+let given: ConverseClient | undefined;
+
+/** Sets the client by which this process asks models, if not Bedrock's own; called before the first question. */
+export function setConverseClient(client: ConverseClient | undefined): void {
+  given = client;
+}
+
 /**
  * The models of this deployment; one that is not allowed is not asked. It is no part of `app.ts`, so that only functions which ask a model carry Bedrock's
  * client; that is opened by the first question.
@@ -45,7 +52,7 @@ export function openBedrock(
     if (!isAllowed(question.model, readAllowedModels(variables[environment.allowedModels])))
       return { ...notAllowed, tokens: 0 };
     const { [environment.modelEndpoint]: endpoint, [environment.modelRegion]: region } = variables;
-    model ??= openModel(openClient(endpoint, region), onFailure);
+    model ??= openModel(given ?? openClient(endpoint, region), onFailure);
     return model(question);
   };
 }

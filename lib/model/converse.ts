@@ -58,6 +58,9 @@ const stopped = new Map([
 const Output = v.object({ message: v.object({ content: v.array(v.object({ text: v.optional(v.string()) })) }) });
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
+/** What of Bedrock's client asks a model. */
+export type ConverseClient = Pick<BedrockRuntimeClient, 'send'>;
+
 /**
  * Opens the models of Amazon Bedrock by its Converse operation
  * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html). Sampling is left to the model, since newer
@@ -67,10 +70,7 @@ const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
  * @param client one that does not try again by itself: who asks knows how long it can wait
  * @param onFailure is told what Bedrock or the way to it said, in its own words: for a log, and for no caller
  */
-export function openModel(
-  client: Pick<BedrockRuntimeClient, 'send'>,
-  onFailure: (error: unknown) => void = () => {},
-): Model {
+export function openModel(client: ConverseClient, onFailure: (error: unknown) => void = () => {}): Model {
   return async ({ model, system, user, maxTokens, effort, signal }) => {
     const thinkingTokens = thinkingTokensOf(model);
     // Bedrock takes no text that is blank.

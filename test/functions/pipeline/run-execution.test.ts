@@ -1,9 +1,10 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startConverseServer } from '../../../infra/local/converse-server.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { converseClient } from '../../../infra/local/converse-client.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
-import { environment, maxReceiveCount, queues } from '../../../lib/contract/deployment.ts';
+import { maxReceiveCount, queues } from '../../../lib/contract/deployment.ts';
+import { setConverseClient } from '../../../lib/model/bedrock.ts';
 import { openExecutionStore } from '../../../lib/table/executions.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { dumpOf } from '../../table-dump.ts';
@@ -16,12 +17,12 @@ vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z')
 const pipeline = await openPipeline();
 const { service, organization, sqs, urls } = pipeline;
 const asked: string[] = [];
-const { endpoint, stop } = await startConverseServer(async ({ user }) => {
+const client = converseClient(async ({ user }) => {
   asked.push(user);
   return { kind: 'answer', text: 'Fine.\nVERDICT: PASS', stopReason: 'end_turn', tokens: { input: 7, output: 3 } };
 });
-// The function opens its models when it is loaded, and asks where they are at the first question.
-process.env[environment.modelEndpoint] = endpoint;
+// The function opens its models when it is loaded, and takes the client at the first question.
+setConverseClient(client);
 const { handler } = await import('../../../functions/pipeline/run-execution.ts');
 
 beforeEach(() => {
@@ -30,7 +31,6 @@ beforeEach(() => {
 });
 
 afterEach(() => vi.restoreAllMocks());
-afterAll(stop);
 
 async function run(...bodies: string[]): Promise<string[]> {
   const { batchItemFailures } = await handler(queueEvent(bodies), contextOf('runExecution', 660));

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ConverseCommand } from '@aws-sdk/client-bedrock-runtime';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ChatServer as Bridged, openChatBridge } from '../../../infra/local/chat-bridge.ts';
-import { startConverseServer } from '../../../infra/local/converse-server.ts';
+import { converseClient } from '../../../infra/local/converse-client.ts';
 import { formerStandardModels, standardModel } from '../../../lib/contract/models.ts';
-import { openBedrock } from '../../../lib/model/bedrock.ts';
-import type { Answer, Question } from '../../../lib/model/converse.ts';
+import { type Answer, openModel, type Question } from '../../../lib/model/converse.ts';
 import { closedEndpoint } from '../../model/bedrock-server.ts';
 import { type ChatServer, completion, json, startChatServer } from './chat-server.ts';
 
@@ -20,22 +20,15 @@ const notTaken = {
 };
 
 let chat: ChatServer;
-const stops: (() => Promise<void>)[] = [];
 
 beforeEach(async () => {
   chat = await startChatServer();
 });
 
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
-
-/** A bridge to the server behind the endpoint, asked by the real client of Bedrock. */
+/** A bridge to the server, asked through the model port. */
 async function bridge(more: Partial<Bridged> = {}) {
   const server = { defaultModel: 'the-default', baseUrl: chat.baseUrl, apiKey: key, name: 'llama', ...more };
-  const { endpoint, stop } = await startConverseServer(openChatBridge(server));
-  stops.push(stop);
-  const ask = openBedrock({ MODEL_ENDPOINT: endpoint });
+  const ask = openModel(converseClient(openChatBridge(server)));
   return (asked: Partial<Question> = {}): Promise<Answer> =>
     ask({
       model: 'the-default',
@@ -223,14 +216,17 @@ describe('a refusal', () => {
   ])('with status %i is answered as %s', async (status, name, bedrockStatus) => {
     chat.chat = json({ error: { message: key } }, status, { 'Retry-After': '1' });
     const server = { defaultModel: 'm', baseUrl: chat.baseUrl, apiKey: key, name: 'llama' };
-    const { endpoint, stop } = await startConverseServer(openChatBridge(server));
-    stops.push(stop);
-    const response = await fetch(`${endpoint}/model/m/converse`, {
-      method: 'POST',
-      body: '{"messages":[{"role":"user","content":[{"text":"Hi."}]}],"inferenceConfig":{"maxTokens":1}}',
+    const command = new ConverseCommand({
+      modelId: 'm',
+      messages: [{ role: 'user', content: [{ text: 'Hi.' }] }],
+      inferenceConfig: { maxTokens: 1 },
     });
-    expect([response.status, response.headers.get('x-amzn-errortype')]).toEqual([bedrockStatus, name]);
-    expect(await response.text()).not.toContain(key);
+    const { signal: abortSignal } = new AbortController();
+    const error: Error = await converseClient(openChatBridge(server))
+      .send(command, { abortSignal })
+      .catch((failed) => failed);
+    expect(error).toMatchObject({ name, $metadata: { httpStatusCode: bedrockStatus } });
+    expect(error.message).not.toContain(key);
   });
 
   it('comes of a server that is not there', async () => {

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { startModel } from '../../../infra/local/model.ts';
+import { openLocalModel } from '../../../infra/local/model.ts';
 import { readModelSettings } from '../../../infra/local/model-settings.ts';
 import { Problem } from '../../../infra/local/problem.ts';
 import { standardModel } from '../../../lib/contract/models.ts';
-import { openBedrock } from '../../../lib/model/bedrock.ts';
+import { type ConverseClient, openModel } from '../../../lib/model/converse.ts';
 import { startChatServer } from './chat-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'crewboard-model-'));
@@ -15,21 +15,17 @@ writeFileSync(script, '[{"match":"tea","text":"Green."}]');
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Starts the model that these variables choose, asks it once and stops it. */
+/** Opens the model that these variables choose, and asks it once. */
 async function ask(variables: Record<string, string>, user: string) {
-  const { endpoint, introduction, stop } = await startModel(readModelSettings(variables));
+  const { client, introduction } = openLocalModel(readModelSettings(variables));
   const question = { model: standardModel, system: '', user, maxTokens: 100, signal: new AbortController().signal };
-  const answer = await openBedrock({ MODEL_ENDPOINT: endpoint })(question);
-  await stop();
-  return { endpoint, introduction, answer, later: await openBedrock({ MODEL_ENDPOINT: endpoint })(question) };
+  return { introduction, answer: await openModel(client as ConverseClient)(question) };
 }
 
-it('is the simulator on the loopback until it is stopped, and says so', async () => {
-  const { endpoint, introduction, answer, later } = await ask({}, 'Hello?');
-  expect(endpoint).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+it('is the simulator where nothing is set, and says so', async () => {
+  const { introduction, answer } = await ask({}, 'Hello?');
   expect(introduction).toBe('Agents are answered by the built-in simulator (set MODEL_BASE_URL for a real model)');
   expect(answer).toMatchObject({ kind: 'text', text: expect.stringContaining('"Hello?"') });
-  expect(later).toMatchObject({ kind: 'faulty' });
 });
 
 it('is the simulator by its script', async () => {
@@ -38,9 +34,9 @@ it('is the simulator by its script', async () => {
   expect(answer).toMatchObject({ kind: 'text', text: 'Green.' });
 });
 
-it('does not start by a script that cannot be used', async () => {
+it('is not opened by a script that cannot be used', () => {
   const settings = readModelSettings({ MODEL_SCRIPT: join(folder, 'none.json') });
-  await expect(startModel(settings)).rejects.toThrow(Problem);
+  expect(() => openLocalModel(settings)).toThrow(Problem);
 });
 
 it('is a server of the chat protocol, and its key is not told', async () => {
@@ -54,9 +50,9 @@ it('is a server of the chat protocol, and its key is not told', async () => {
   expect(chat.received.at(-1)).toMatchObject({ headers: { authorization: 'Bearer sk-1' }, body: { model: 'qwen' } });
 });
 
-it('is Bedrock itself at no endpoint of ours', async () => {
-  const { endpoint, introduction, stop } = await startModel({ kind: 'bedrock', defaultModel: 'm' });
-  await stop();
-  expect(endpoint).toBeUndefined();
-  expect(introduction).toBe("Agents are answered by Amazon Bedrock, with this machine's AWS credentials and region");
+it('is Bedrock itself by its own client', () => {
+  expect(openLocalModel({ kind: 'bedrock', defaultModel: 'm' })).toEqual({
+    client: undefined,
+    introduction: "Agents are answered by Amazon Bedrock, with this machine's AWS credentials and region",
+  });
 });

@@ -1,23 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { startConverseServer } from '../../../infra/local/converse-server.ts';
+import { describe, expect, it } from 'vitest';
+import { converseClient } from '../../../infra/local/converse-client.ts';
 import type { Rule } from '../../../infra/local/model-script.ts';
 import { openSimulator, type Simulation } from '../../../infra/local/simulator.ts';
 import { namedModels } from '../../../lib/contract/models.ts';
-import { openBedrock } from '../../../lib/model/bedrock.ts';
-import type { Question } from '../../../lib/model/converse.ts';
+import { openModel, type Question } from '../../../lib/model/converse.ts';
 
-const stops: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
-
-/** A simulator behind the endpoint, asked by the real client of Bedrock. */
+/** A simulator, asked through the model port. */
 async function simulate(simulation: Partial<Simulation> = {}) {
   const model = openSimulator({ defaultModel: 'the-default', latencyMs: 0, rules: [], ...simulation });
-  const { endpoint, stop } = await startConverseServer(model);
-  stops.push(stop);
-  const ask = openBedrock({ MODEL_ENDPOINT: endpoint });
+  const ask = openModel(converseClient(model));
   return (user: string, more: Partial<Question> = {}) =>
     ask({ model: 'the-default', system: '', user, maxTokens: 100, signal: new AbortController().signal, ...more });
 }
