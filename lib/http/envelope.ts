@@ -117,8 +117,8 @@ export function pick(schema: Schema, value: unknown): unknown {
   if ('wrapped' in schema) return value === undefined ? undefined : pick(schema.wrapped as Schema, value);
   if ('item' in schema) return (value as unknown[]).map((item) => pick(schema.item as Schema, item));
   if (!('entries' in schema)) return value;
-  const entries = Object.entries(schema.entries as Record<string, Schema>);
-  return Object.fromEntries(
-    entries.map(([name, entry]) => [name, pick(entry, (value as Record<string, unknown>)[name])]),
-  );
+  const entries = schema.entries as Record<string, Schema>;
+  const picked: Record<string, unknown> = {};
+  for (const name in entries) picked[name] = pick(entries[name] as Schema, (value as Record<string, unknown>)[name]);
+  return picked;
 }

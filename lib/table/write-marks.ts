@@ -45,6 +45,8 @@ export function hasMark(item: Item, mark: string): boolean {
 }
 
 /** An item as its store wrote it. */
-export function unmarked({ [markName]: _, ...item }: Item): Item {
-  return item;
+export function unmarked(item: Item): Item {
+  if (!(markName in item)) return item;
+  const { [markName]: _, ...rest } = item;
+  return rest;
 }
