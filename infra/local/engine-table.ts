@@ -1,4 +1,4 @@
-import { Agent, request } from 'node:http';
+import { Agent, type RequestOptions, request } from 'node:http';
 import * as models from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
@@ -73,6 +73,7 @@ type Response = { status: number; text: string };
  */
 export function openEngineTable(name: string, endpoint: string, limits = callLimitsOf('dynamodb', endpoint)): Table {
   const table = openTable(name, endpoint);
+  const { hostname: host, port } = new URL(endpoint);
   const agent = new Agent({ keepAlive: true, maxSockets: 50, timeout: limits.tries * limits.tryMs });
   const send = async (command: Command) => {
     const operation = operations.get(command.constructor);
@@ -80,7 +81,7 @@ export function openEngineTable(name: string, endpoint: string, limits = callLim
     const { ClientRequestToken: _, ...sent } = command.input;
     const body = JSON.stringify(converted(sent, operation.request, toWire));
     try {
-      const answer = read(await post(agent, endpoint, operation.name, body));
+      const answer = read(await post({ host, port, agent }, operation.name, body));
       return { $metadata: {}, ...(converted(answer, operation.response, unmarshall) as object) };
     } catch (error) {
       noteLostAnswer(error);
@@ -106,14 +107,14 @@ function converted(value: unknown, fields: Fields, convert: (item: never) => unk
   return Object.fromEntries(entries);
 }
 
-function post(agent: Agent, endpoint: string, operation: string, body: string): Promise<Response> {
+function post(server: RequestOptions, operation: string, body: string): Promise<Response> {
   const headers = {
     ...unsignedHeaders,
     'content-type': 'application/x-amz-json-1.0',
     'x-amz-target': `DynamoDB_20120810.${operation}`,
   };
   return new Promise((resolve, reject) => {
-    const sent = request(endpoint, { method: 'POST', agent, headers }, (response) => {
+    const sent = request({ ...server, method: 'POST', headers }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk) => {

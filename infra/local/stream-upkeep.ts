@@ -41,8 +41,8 @@ export type Trimmer = {
   close: () => void;
 };
 
-/** So many records are deleted in a transaction. It keeps the engine from writing for a few milliseconds. */
-const trimmedAtOnce = 200;
+/** So many records are deleted in a transaction, which keeps the engine from writing for about a millisecond. */
+const trimmedAtOnce = 500;
 
 /** The pause between two transactions, in which the engine writes. */
 const trimPauseMs = 10;
