@@ -74,11 +74,12 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
     while (!stopping.signal.aborted) {
       try {
         await readNewShards();
+        if (readers.size > 0) await Promise.race(readers);
+        else await wait(shardsAgainMs);
       } catch (error) {
         report(error);
+        await wait(shardsAgainMs);
       }
-      if (readers.size > 0) await Promise.race(readers);
-      else await wait(shardsAgainMs);
     }
   }
 

@@ -354,38 +354,34 @@ it.each([
   expect(second.batches.flat()).toEqual(expected);
 });
 
-it.concurrent('asks for the shards once, and again when one ends', async () => {
+it.concurrent('asks for the shards once, and when one ends again until it is told', async () => {
   const stream = await newStream();
-  await stream.put(['old']);
-  const asked: string[] = [];
-  const shard = (ShardId: string) => ({ ShardId });
-  const record = (name: string) => ({
-    dynamodb: { SequenceNumber: '1', Keys: { pk: { S: name } }, NewImage: { kind: { S: 'task' } } },
-  });
   let ends = false;
+  let asked = 0;
+  const ok = (body: object) => ({ status: 200, body });
   const engine = await alteredEngine((operation, { ShardId, ShardIterator }) => {
     if (operation === 'DescribeStream') {
-      asked.push(operation);
-      const Shards = [shard('first'), ...(asked.length > 1 ? [shard('second')] : [])];
-      return { status: 200, body: { StreamDescription: { Shards } } };
+      asked += 1;
+      if (asked === 2) return { status: 400, body: { __type: 'com.amazonaws.dynamodb#AccessDeniedException' } };
+      const names = ['steady', 'ending', ...(asked > 2 ? ['new'] : [])];
+      return ok({ StreamDescription: { Shards: names.map((name) => ({ ShardId: name })) } });
     }
-    if (operation === 'GetShardIterator') return { status: 200, body: { ShardIterator: ShardId } };
+    // A shard's iterator is its name until it has given its record.
+    if (operation === 'GetShardIterator') return ok({ ShardIterator: ShardId });
     if (operation !== 'GetRecords') return undefined;
-    if (ShardIterator === 'first')
-      return { status: 200, body: { Records: [], ...(!ends && { NextShardIterator: 'first' }) } };
-    const Records = ShardIterator === 'second' ? [record('new')] : [];
-    asked.push(String(ShardIterator));
-    return { status: 200, body: { Records, NextShardIterator: 'rest of the second' } };
+    if (ShardIterator === 'ending' && ends) return ok({ Records: [] });
+    if (ShardIterator !== 'new') return ok({ Records: [], NextShardIterator: ShardIterator });
+    const dynamodb = { SequenceNumber: '1', Keys: { pk: { S: 'a' } }, NewImage: { kind: { S: 'task' } } };
+    return ok({ Records: [{ dynamodb }], NextShardIterator: 'rest of the new' });
   });
   const { heard, batches, pauses } = stream.poll(undefined, 100, engine);
-  await stream.waited(3);
-  expect(asked).toEqual(['DescribeStream']);
+  await stream.waited(6);
+  expect([asked, pauses]).toEqual([1, []]);
   ends = true;
   stream.bell.ring();
-  await heard('new');
-  await until('it is at rest', () => asked.length > 5);
-  expect(asked.filter((one) => one === 'DescribeStream')).toHaveLength(2);
-  expect([batches, pauses]).toEqual([[['new']], []]);
+  await heard('a');
+  await stream.waited(stream.waits.length + 6);
+  expect([asked, pauses, batches]).toEqual([3, [5_000], [['a']]]);
 });
 
 it.concurrent('reads ever more rarely while nothing changes, and at once when the bell rings', async () => {
