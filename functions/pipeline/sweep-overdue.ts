@@ -4,7 +4,7 @@ import { writeHeartbeat } from '../../lib/table/heartbeat.ts';
 
 export const handler = scheduled(
   {
-    deliveries: (call, { deliveries }) => deliveries.sweep(call),
+    deliveries: (call, { sweepDeliveries }) => sweepDeliveries(call),
     executions: (call, { wakeUps }) => wakeUps.runs.sweep(call),
     purges: (call, { wakeUps }) => wakeUps.purges.sweep(call),
     heartbeat: async (_, { table, clock }) => {

@@ -96,8 +96,9 @@ export function watchesOf(scope: Construct, { api, pipeline, settings }: Watched
     },
     {
       name: 'lost-work',
-      hurts: 'Users of agents: an execution failed because two of its workers were lost.',
-      figure: 'executions',
+      hurts:
+        'Users of agents: an execution failed because two of its workers were lost. Or receivers: messages of deliveries were lost, and are sent again.',
+      figure: 'executions and deliveries',
       metric: own('WorkLost', Stats.SUM),
       threshold: 0,
     },

@@ -21,8 +21,14 @@ import type { ServiceLog } from './service-log.ts';
 import { FunctionRole } from './service-role.ts';
 import type { ServiceTable } from './table.ts';
 
-/** As long as SQS keeps anything. A dead letter's time runs from when it was first sent, so it has to be above the others' 4 days. */
+/** As long as SQS keeps anything. A dead letter's time runs from when it was first sent. */
 const deadLettersKept = Duration.days(14);
+
+/**
+ * How long a message waits for a function. A first attempt is nowhere but in its message, so it should outlast a fault that
+ * takes days to correct; and less than a dead letter is kept, so that the last tries of it leave days to look at.
+ */
+const messagesKept = Duration.days(10);
 
 /** The stream keeps a record for 24 h; what is given up before that can still be read there. */
 const maxRecordAge = Duration.hours(20);
@@ -94,7 +100,7 @@ function buildQueues(scope: Construct): Record<QueueName, Queue> {
   const deadLetters = build('deadLetters', { retentionPeriod: deadLettersKept });
   const others = workQueues.map((name) => [
     name,
-    build(name, { deadLetterQueue: { queue: deadLetters, maxReceiveCount } }),
+    build(name, { retentionPeriod: messagesKept, deadLetterQueue: { queue: deadLetters, maxReceiveCount } }),
   ]);
   return { ...Object.fromEntries(others), deadLetters };
 }

@@ -8,7 +8,13 @@ import type { Settings, Tags } from './settings.ts';
 const reads = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'];
 
 /** A transaction needs the rights of the writes it is made of; none is allowed beyond those. */
-const writes = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:ConditionCheckItem'];
+const writes = [
+  'dynamodb:BatchWriteItem',
+  'dynamodb:PutItem',
+  'dynamodb:UpdateItem',
+  'dynamodb:DeleteItem',
+  'dynamodb:ConditionCheckItem',
+];
 
 /**
  * The partitions of tokens, as `lib/table/keys.ts` spells them, where `*` is anything: the tokens themselves, and

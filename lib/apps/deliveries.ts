@@ -1,8 +1,10 @@
 import { environment } from '../contract/deployment.ts';
-import type { DeliveryMessage } from '../contract/messages.ts';
-import { openDeliveryStore } from '../table/deliveries.ts';
-import { openSlowWebhooks } from '../table/slow-webhooks.ts';
-import { openWebhookStore } from '../table/webhooks.ts';
+import type { SentDelivery } from '../contract/messages.ts';
+import { openAttemptCounts } from '../table/attempt-counts.ts';
+import { openAttemptLog } from '../table/attempt-log.ts';
+import { openEventLog } from '../table/event-log.ts';
+import { openSubscriptions } from '../table/subscriptions.ts';
+import { openWebhookAttempts } from '../table/webhook-attempts.ts';
 import { readAttemptLimits } from '../webhooks/attempt-limits.ts';
 import { openDeliveries } from '../webhooks/deliveries.ts';
 import { readLadder } from '../webhooks/ladder.ts';
@@ -11,22 +13,23 @@ import { queueOf } from './queues.ts';
 
 /** The app of functions that tell webhooks of events. */
 export const deliveriesApp = appOf((base) => {
-  const { table, variables, secrets, ulid, clock } = base;
+  const { table, variables, secrets, clock } = base;
   return {
     deliveries: openDeliveries({
-      store: openDeliveryStore(table),
-      webhooks: { ...openWebhookStore(table), ...openSlowWebhooks(table) },
+      events: openEventLog(table),
+      attempts: openAttemptLog(table),
+      counts: openAttemptCounts(table),
+      webhooks: { ...openSubscriptions(table), ...openWebhookAttempts(table) },
       queues: {
-        deliveries: queueOf<DeliveryMessage>(base, 'deliveries'),
-        slowDeliveries: queueOf<DeliveryMessage>(base, 'slowDeliveries'),
-        firstRetry: queueOf<DeliveryMessage>(base, 'firstRetry'),
-        secondRetry: queueOf<DeliveryMessage>(base, 'secondRetry'),
-        thirdRetry: queueOf<DeliveryMessage>(base, 'thirdRetry'),
+        deliveries: queueOf<SentDelivery>(base, 'deliveries'),
+        slowDeliveries: queueOf<SentDelivery>(base, 'slowDeliveries'),
+        firstRetry: queueOf<SentDelivery>(base, 'firstRetry'),
+        secondRetry: queueOf<SentDelivery>(base, 'secondRetry'),
+        thirdRetry: queueOf<SentDelivery>(base, 'thirdRetry'),
       },
       secrets,
       ladder: readLadder(variables[environment.retryLadder] || undefined),
       limits: readAttemptLimits(variables),
-      ulid,
       clock,
     }),
   };

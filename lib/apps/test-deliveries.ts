@@ -1,4 +1,4 @@
-import { openDeliveryStore } from '../table/deliveries.ts';
+import { openWebhookAttempts } from '../table/webhook-attempts.ts';
 import { openWebhookStore } from '../table/webhooks.ts';
 import { openTestDelivery } from '../webhooks/test-delivery.ts';
 import { appOf } from './base.ts';
@@ -8,6 +8,6 @@ import { receivers } from './receivers.ts';
 export const testDeliveriesApp = appOf((base) => {
   const { table, secrets, ulid, clock } = base;
   const { allowed } = receivers(base);
-  const [store, webhooks] = [openDeliveryStore(table), openWebhookStore(table)];
-  return { allowed, testDelivery: openTestDelivery({ store, webhooks, secrets, ulid, clock }) };
+  const webhooks = { ...openWebhookStore(table), ...openWebhookAttempts(table) };
+  return { allowed, testDelivery: openTestDelivery({ table, webhooks, secrets, ulid, clock }) };
 });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ExecutionListItem } from './executions.ts';
-import { oneOf, Timestamp } from './shapes.ts';
+import { id, oneOf, Timestamp } from './shapes.ts';
 import { TaskId, TaskStatus } from './tasks.ts';
 
 /** The public events, in the specification's order. */
@@ -14,6 +14,8 @@ export const eventNames = [
 ] as const;
 export const EventName = oneOf(eventNames);
 export type EventName = v.InferOutput<typeof EventName>;
+
+export const EventId = id('ev', 'an event');
 
 /** `data` of the task events. `previousStatus` is in `task.status_changed` only; unset fields are absent. */
 export const TaskEventData = v.object({

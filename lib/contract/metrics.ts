@@ -11,7 +11,10 @@ export const metricUnits = {
   /** Executions by their end. */
   ExecutionsCompleted: 'Count',
   ExecutionsFailed: 'Count',
-  /** What was accepted and will not be carried out: executions that failed because two of their workers were lost. */
+  /**
+   * What was lost: executions that failed because two of their workers were lost, and deliveries of sampled events whose
+   * messages are taken for lost and sent again.
+   */
   WorkLost: 'Count',
   /** Calls that a model would not take for their number. */
   ModelThrottles: 'Count',

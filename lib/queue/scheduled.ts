@@ -2,7 +2,7 @@ import type { Context } from 'aws-lambda';
 import * as v from 'valibot';
 import type { Base } from '../apps/base.ts';
 import { type Job, jobs } from '../contract/consumers.ts';
-import { lateSeconds, type Waits } from '../contract/metrics.ts';
+import { type Counts, lateSeconds, type Waits } from '../contract/metrics.ts';
 import { Timestamp } from '../contract/shapes.ts';
 import type { SweepCall, Swept } from '../table/due.ts';
 import { meter } from './meter.ts';
@@ -10,8 +10,8 @@ import { meter } from './meter.ts';
 /** What a schedule calls with. `until` is given by the local deployment, which reaches ahead when it starts with empty queues. */
 const Detail = v.object({ job: v.picklist(jobs), until: v.optional(Timestamp) });
 
-/** What a job did, and how long what it found has waited. */
-type Done = Partial<Swept> & { waits?: Waits };
+/** What a job did, how long what it found has waited, and what it counted. */
+type Done = Partial<Swept> & { waits?: Waits; counts?: Counts };
 
 /** A job ends so long before its function's time is over: the step that it is in needs time to end. */
 const reserveMs = 15_000;
@@ -31,9 +31,9 @@ export function scheduled<App extends Base>(
     const call = until
       ? { until: Date.parse(until), hasTime: () => true }
       : { until: open().clock(), hasTime: () => context.getRemainingTimeInMillis() > reserveMs };
-    const { waits = {}, ...did } = await work[job](call, open());
+    const { waits = {}, counts = {}, ...did } = await work[job](call, open());
     const late = lateSeconds(waits);
-    if (late > 0) meter({ WorkLate: late });
-    open().log.info('scheduled', { job, ...did, ...waits });
+    meter({ ...counts, ...(late > 0 && { WorkLate: late }) });
+    open().log.info('scheduled', { job, ...did, ...waits, ...counts });
   };
 }

@@ -1,4 +1,5 @@
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
+import { inBatches } from '../batching/in-batches.ts';
 
 /** A message and how long it waits before anybody receives it, in whole seconds from 0 to 900. */
 export type Waiting<Message> = { message: Message; delaySeconds: number };
@@ -22,18 +23,27 @@ export function secondsUntil(at: number, now: number): number {
 }
 
 /**
- * Opens a queue for sending. `send` returns once SQS has every message; an entry that fails alone is sent again.
+ * Opens a queue for sending. `send` returns once SQS has every message; an entry that fails alone is sent again. What is
+ * sent in one turn of the event loop goes together.
  *
  * @throws what SQS says when it takes a message not even then; the caller's source retries
  */
 export function openQueue<Message>(client: SQSClient, url: string): Queue<Message> {
+  const send = inBatches(batchLimit, async (entries: Entry[]): Promise<undefined[]> => {
+    await sendBatch(
+      client,
+      url,
+      entries.map((entry, at) => ({ ...entry, Id: String(at) })),
+    );
+    return [];
+  });
   return {
-    async send(messages) {
-      for (let at = 0; at < messages.length; at += batchLimit)
-        await sendBatch(client, url, messages.slice(at, at + batchLimit).map(entryOf));
-    },
+    send: async (messages) => void (await Promise.all(messages.map(entryOf).map(send))),
   };
 }
+
+/** An entry of a batch, but for its id in it. */
+type Entry = Omit<SendMessageBatchRequestEntry, 'Id'>;
 
 /**
  * Returns the message group of a message, which is its organization; `undefined` for a dead letter, which may have none.
@@ -45,13 +55,12 @@ export function messageGroupOf(message: unknown): string | undefined {
   return (message as { organization?: string }).organization;
 }
 
-function entryOf<Message>({ message, delaySeconds }: Waiting<Message>, at: number): SendMessageBatchRequestEntry {
+function entryOf<Message>({ message, delaySeconds }: Waiting<Message>): Entry {
   // Checked here because the local engine takes any number.
   if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > longestDelaySeconds)
     throw new Error(`A message cannot wait ${delaySeconds} s; SQS takes 0 to ${longestDelaySeconds}.`);
   const group = messageGroupOf(message);
   return {
-    Id: String(at),
     MessageBody: JSON.stringify(message),
     DelaySeconds: delaySeconds,
     ...(group && { MessageGroupId: group }),

@@ -25,6 +25,11 @@ export function organizationOf(pk: string): Organization {
   return pk.split('#')[1] as Organization;
 }
 
+/** The ULID of the webhook that a partition of the attempt log belongs to. */
+export function webhookOf(pk: string): string {
+  return pk.split('#')[3] as string;
+}
+
 /**
  * The family of an organization's partition: what its items are, whoever they belong to. Counters are of the family of
  * counters of their lists.
@@ -136,12 +141,26 @@ export const keys = {
     pk: partition(organization, 'S', event),
     sk: webhook,
   }),
-  /** A delivery stands beside the attempts' rows of its webhook, which begin with `*`. */
-  delivery: (organization: Organization, webhook: string, delivery: string): Key => ({
+  /** The event log of an organization. */
+  events: (organization: Organization) => partition(organization, 'E'),
+  event: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'E'), sk: ulid }),
+  /** The attempt log of a webhook. */
+  attemptScope: (organization: Organization, webhook: string): ListScope => scope(organization, 'WD', webhook),
+  /** When an attempt that was late was begun; beside the log. */
+  lateAttempt: (organization: Organization, webhook: string, delivery: string, attempt: number): Key => ({
+    pk: partition(organization, 'WD', webhook),
+    sk: `L#${delivery}#${attempt}`,
+  }),
+  /** How many attempts a webhook had on each day, up to a moment; among the counters of its log. */
+  closedAttempts: (organization: Organization, webhook: string): Key => ({
+    pk: scope(organization, 'WD', webhook).counters,
+    sk: 'closed',
+  }),
+  /** A delivery as versions before the attempt log kept it; beside that log. */
+  oldDelivery: (organization: Organization, webhook: string, delivery: string): Key => ({
     pk: partition(organization, 'WD', webhook),
     sk: `D#${delivery}`,
   }),
-  attemptScope: (organization: Organization, webhook: string): ListScope => scope(organization, 'WD', webhook),
 
   idempotency: (organization: Organization, hash: string): Key => ({
     pk: partition(organization, 'I', hash),

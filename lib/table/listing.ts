@@ -156,7 +156,12 @@ export type ListQuery = {
   epochs?: Epochs;
   /** The oldest ULID that still counts, at the start of an epoch: where entries expire, for TTL deletes late. */
   since?: string;
+  /** Counts the list where no counters do; newest epoch first. */
+  count?: () => Promise<EpochCount[]>;
 };
+
+/** How many an epoch of a list holds, and the least and the greatest ULID that it can hold. */
+export type EpochCount = { number: number; first: string; last: string };
 
 /** A row of a list: the ULID that orders it, and what else it carries. */
 export type Row = { ulid: string; entry: Item };
@@ -166,19 +171,17 @@ export type Row = { ulid: string; entry: Item };
  * query a cell; at any other they come first and let whole epochs be skipped.
  */
 export async function readPage(table: Table, query: ListQuery): Promise<{ rows: Row[]; total: number }> {
-  const { limit, offset } = query;
+  const { limit, offset, count = () => countEpochs(table, query) } = query;
   if (offset === 0) {
-    const [counts, rows] = await Promise.all([countEpochs(table, query), readRows(table, query, undefined, limit)]);
+    const [counts, rows] = await Promise.all([count(), readRows(table, query, undefined, limit)]);
     return { rows: rows.slice(0, limit), total: totalOf(counts) };
   }
-  const counts = await countEpochs(table, query);
+  const counts = await count();
   const total = totalOf(counts);
   if (offset >= total) return { rows: [], total };
-  const { epochs = ulidEpochs } = query;
   const { newest, oldest, above } = epochsOfPage(counts, offset, limit);
   const skip = offset - above;
-  const within = { ...query, since: epochs.first(oldest) };
-  const rows = await readRows(table, within, epochs.last(newest), skip + limit);
+  const rows = await readRows(table, { ...query, since: oldest.first }, newest.last, skip + limit);
   return { rows: rows.slice(skip, skip + limit), total };
 }
 
@@ -187,18 +190,16 @@ export async function readPage(table: Table, query: ListQuery): Promise<{ rows: 
  * those behind are not read, for each of six cells would read into them.
  */
 function epochsOfPage(counts: EpochCount[], offset: number, limit: number) {
-  const on: string[] = [];
+  const on: EpochCount[] = [];
   let above = 0;
   let seen = 0;
-  for (const { epoch, number } of counts) {
-    seen += number;
+  for (const epoch of counts) {
+    seen += epoch.number;
     if (seen <= offset) above = seen;
-    else if (seen - number < offset + limit) on.push(epoch);
+    else if (seen - epoch.number < offset + limit) on.push(epoch);
   }
-  return { newest: on[0] as string, oldest: on.at(-1) as string, above };
+  return { newest: on[0] as EpochCount, oldest: on.at(-1) as EpochCount, above };
 }
-
-type EpochCount = { epoch: string; number: number };
 
 const totalOf = (counts: EpochCount[]) => counts.reduce((total, { number }) => total + number, 0);
 
@@ -215,7 +216,7 @@ async function countEpochs(table: Table, query: ListQuery): Promise<EpochCount[]
     const [epoch] = (sk as string).split('#') as [string];
     for (const number of Object.values(numbers)) counts.set(epoch, (counts.get(epoch) ?? 0) + (number as number));
   }
-  return [...counts].map(([epoch, number]) => ({ epoch, number }));
+  return [...counts].map(([epoch, number]) => ({ number, first: epochs.first(epoch), last: epochs.last(epoch) }));
 }
 
 /**

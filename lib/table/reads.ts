@@ -22,19 +22,29 @@ export async function getItem(table: Table, key: Key): Promise<Item | undefined>
 }
 
 /** DynamoDB takes no more keys in one batch. */
-const batchLimit = 100;
+export const batchReadLimit = 100;
 const tries = 8;
 
 /**
- * Reads items as they are now, in the order of the keys; what is absent is left out. Keys that DynamoDB leaves
- * unprocessed are sent again.
+ * Reads items as they are now, in the order of the keys; what is absent is left out.
  *
  * @throws `Refusal` `unavailable` when keys stay unprocessed
  */
 export async function getItems(table: Table, wanted: readonly Key[]): Promise<Item[]> {
+  return (await getEach(table, wanted)).filter((item) => item !== undefined);
+}
+
+/**
+ * Reads the item of each key as it is now, `undefined` where there is none. Keys that DynamoDB leaves unprocessed are sent
+ * again.
+ *
+ * @param wanted different keys
+ * @throws `Refusal` `unavailable` when keys stay unprocessed
+ */
+export async function getEach(table: Table, wanted: readonly Key[]): Promise<(Item | undefined)[]> {
   const found = new Map<string, Item>();
-  for (let at = 0; at < wanted.length; at += batchLimit) {
-    let missing: Key[] = wanted.slice(at, at + batchLimit);
+  for (let at = 0; at < wanted.length; at += batchReadLimit) {
+    let missing: Key[] = wanted.slice(at, at + batchReadLimit);
     for (let attempt = 0; missing.length > 0; attempt++) {
       if (attempt === tries) throw unavailable();
       if (attempt > 0) await table.sleep(Math.random() * 25 * 2 ** attempt);
@@ -47,7 +57,7 @@ export async function getItems(table: Table, wanted: readonly Key[]): Promise<It
       missing = (UnprocessedKeys?.[table.name]?.Keys ?? []) as Key[];
     }
   }
-  return wanted.map((key) => found.get(`${key.pk} ${key.sk}`)).filter((item) => item !== undefined);
+  return wanted.map((key) => found.get(`${key.pk} ${key.sk}`));
 }
 
 /**

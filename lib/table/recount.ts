@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { batchWriteLimit, writeBatch } from './batch-writes.ts';
 import type { Table } from './client.ts';
 import { leaveWhatAddsUp } from './counter-sums.ts';
 import { type Key, keys } from './keys.ts';
 import { listingWrites, type Standing } from './listing.ts';
 import { itemName, type OrganizationItems, readOrganization } from './organization-items.ts';
 import { agentPurgeWrite } from './purge-items.ts';
-import { type Item, transact, unavailable, type Write } from './transact.ts';
+import { type Item, transact, type Write } from './transact.ts';
 
 /**
  * What is not as the items imply: a derived item, `undefined` where there is none or should be none, or the dependents
@@ -132,10 +132,6 @@ function wrongDependents(organization: Organization, { tasks }: OrganizationItem
   });
 }
 
-/** DynamoDB takes no more writes in one batch. */
-const batchLimit = 25;
-const tries = 8;
-
 /**
  * Writes what the items imply. It may be done again, and goes on after it was stopped; but what is written to the same
  * lists at the same moment is lost, for a number is set, not added to.
@@ -148,30 +144,20 @@ export async function putRight(
   tell: (done: number) => void = () => {},
 ): Promise<void> {
   const items = differences.filter((one) => one.of === 'item');
-  for (let at = 0; at < items.length; at += batchLimit) {
+  for (let at = 0; at < items.length; at += batchWriteLimit) {
     await writeBatch(
       table,
       items
-        .slice(at, at + batchLimit)
+        .slice(at, at + batchWriteLimit)
         .map(({ key: Key, implied }) => (implied ? { PutRequest: { Item: implied } } : { DeleteRequest: { Key } })),
     );
-    tell(Math.min(at + batchLimit, items.length));
+    tell(Math.min(at + batchWriteLimit, items.length));
   }
   let done = items.length;
   for (const one of differences) {
     if (one.of !== 'dependents') continue;
     await transact(table, [dependentsWrite(one)]);
     tell(++done);
-  }
-}
-
-async function writeBatch(table: Table, requests: object[]): Promise<void> {
-  let left = requests;
-  for (let attempt = 0; left.length > 0; attempt++) {
-    if (attempt === tries) throw unavailable();
-    if (attempt > 0) await table.sleep(Math.random() * 25 * 2 ** attempt);
-    const command = new BatchWriteCommand({ RequestItems: { [table.name]: left as never } });
-    left = (await table.client.send(command)).UnprocessedItems?.[table.name] ?? [];
   }
 }
 

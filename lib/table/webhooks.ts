@@ -1,4 +1,3 @@
-import type { EventName } from '../contract/events.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound, Refusal } from '../contract/refusals.ts';
@@ -6,7 +5,7 @@ import type { Webhook } from '../contract/webhooks.ts';
 import type { Table } from './client.ts';
 import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
-import { getItem, getItems, queryItems } from './reads.ts';
+import { getEach, getItem, queryItems } from './reads.ts';
 import { type Item, transact, type Write } from './transact.ts';
 
 /** An organization has at most so many (design §2). */
@@ -29,6 +28,18 @@ function slowLeasesOf(item: Item): Target['slowLeases'] {
   return Object.fromEntries(leases.filter(([number]) => number !== undefined));
 }
 
+/** Where a webhook's deliveries go, by its item and that of its secret; `undefined` for a webhook that is no more. */
+export function targetFrom(webhook: Item | undefined, secret: Item | undefined): Target | undefined {
+  // A batch of reads is not one moment: a webhook without the secret that it was given is being deleted.
+  if (!webhook || (webhook.signed && !secret)) return undefined;
+  return {
+    url: webhook.url as string,
+    slow: webhook.slow === true,
+    slowLeases: slowLeasesOf(webhook),
+    ...(secret && { sealed: secret.sealed as string }),
+  };
+}
+
 function webhookFrom({ pk: _, sk, signed: __, slow: ___, ...others }: Item): Webhook {
   const rest = Object.fromEntries(Object.entries(others).filter(([name]) => !slowLease.test(name)));
   return { ...rest, id: `wh_${sk}`, createdAt: timestamp(timeOf(sk as string)) } as Webhook;
@@ -49,26 +60,11 @@ export function openWebhookStore(table: Table) {
       return items.map(webhookFrom);
     },
 
-    /** The ids of the webhooks that hear an event, as it is now. */
-    async hearing(organization: Organization, event: EventName): Promise<string[]> {
-      const items = await Array.fromAsync(queryItems(table, { pk: keys.subscriptions(organization, event) }));
-      return items.map((item) => `wh_${item.sk}`);
-    },
-
     /** What is needed to send, or `undefined` for a webhook that is no more. */
     async target(organization: Organization, id: string): Promise<Target | undefined> {
-      const webhookKey = keys.webhook(organization, ulidOf(id));
-      const found = await getItems(table, [webhookKey, keys.webhookSecret(organization, ulidOf(id))]);
-      const webhook = found.find((item) => item.pk === webhookKey.pk);
-      const secret = found.find((item) => item.pk !== webhookKey.pk);
-      // The batch is not one moment: a webhook without the secret that it was given is being deleted.
-      if (!webhook || (webhook.signed && !secret)) return undefined;
-      return {
-        url: webhook.url as string,
-        slow: webhook.slow === true,
-        slowLeases: slowLeasesOf(webhook),
-        ...(secret && { sealed: secret.sealed as string }),
-      };
+      const wanted = [keys.webhook(organization, ulidOf(id)), keys.webhookSecret(organization, ulidOf(id))];
+      const [webhook, secret] = await getEach(table, wanted);
+      return targetFrom(webhook, secret);
     },
 
     /**

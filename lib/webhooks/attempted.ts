@@ -1,6 +1,7 @@
+import type { EventName } from '../contract/events.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { DeliveryRecord } from '../contract/webhooks.ts';
-import type { Attempted } from '../table/deliveries.ts';
+import { attemptIdOf } from '../table/attempt-items.ts';
 import type { Outcome } from './sender.ts';
 
 /** An attempt that lasts so long, in milliseconds, is slow; a receiver that answers sooner is quick again. */
@@ -12,13 +13,14 @@ export const slowMs = 2_000;
  * @param endedAt milliseconds since 1970
  */
 export function attemptedOf(
-  { id, deliveryId, attempt, event }: Pick<DeliveryRecord, 'id' | 'deliveryId' | 'attempt' | 'event'>,
+  { place, event }: { place: { deliveryId: string; attempt: number; at: string }; event: EventName },
   outcome: Outcome,
   endedAt: number,
-): Attempted {
+): { record: DeliveryRecord; slow: boolean | undefined } {
   const { httpStatus, durationMs, error } = outcome;
+  const { deliveryId, attempt } = place;
   const record = {
-    id,
+    id: attemptIdOf(place),
     deliveryId,
     attempt,
     event,
@@ -28,7 +30,7 @@ export function attemptedOf(
     redelivery: attempt > 1,
     ...(error !== undefined && { error }),
   };
-  return { record, endedAt, slow: isSlow(outcome) };
+  return { record, slow: isSlow(outcome) };
 }
 
 /** Slow by how long it took, whatever its outcome; quick by an answer that came sooner. A quick failure says neither. */

@@ -1,35 +1,38 @@
-import { randomUUID } from 'node:crypto';
 import type { PublicEvent } from '../contract/events.ts';
-import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
+import { timestamp } from '../contract/ids.ts';
 import type { DeliveryMessage } from '../contract/messages.ts';
-import type { Counts, Waits } from '../contract/metrics.ts';
+import type { Counts } from '../contract/metrics.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { DeliveryStore, Next } from '../table/deliveries.ts';
-import type { Delivery } from '../table/delivery-items.ts';
-import { graceMs, type SweepCall, type Swept, sweep } from '../table/due.ts';
-import type { SlowWebhooks } from '../table/slow-webhooks.ts';
+import { type AttemptCounter, isTurnToCount } from '../table/attempt-counts.ts';
+import { attemptKey, type Retry } from '../table/attempt-items.ts';
+import { type AttemptLog, type Found, undecidedUntil } from '../table/attempt-log.ts';
+import { graceMs } from '../table/due.ts';
+import type { EventLog } from '../table/event-log.ts';
+import type { Subscriptions } from '../table/subscriptions.ts';
 import { traced } from '../table/trace.ts';
-import type { Target, WebhookStore } from '../table/webhooks.ts';
+import type { WebhookAttempts } from '../table/webhook-attempts.ts';
+import type { Target } from '../table/webhooks.ts';
 import { type Alarm, timer } from './alarm.ts';
 import { type AttemptLimits, createAttemptLimit } from './attempt-limits.ts';
 import { attemptedOf, slowMs } from './attempted.ts';
-import { deliveryIdOf } from './delivery-id.ts';
+import { eventIdOf } from './derived-ids.ts';
+import { firstAttempts } from './first-attempts.ts';
 import type { Ladder } from './ladder.ts';
 import { post } from './post.ts';
 import type { Secrets } from './secrets.ts';
 import type { Outcome, Sender } from './sender.ts';
-import { openWaits } from './waits.ts';
 import { type DeliveryQueues, openWakeUps } from './wake-ups.ts';
 
 /** What deliveries are made of. */
 export type DeliveryParts = {
-  store: DeliveryStore;
-  webhooks: WebhookStore & SlowWebhooks;
+  events: EventLog;
+  attempts: AttemptLog;
+  counts: Pick<AttemptCounter, 'close'>;
+  webhooks: Subscriptions & WebhookAttempts;
   queues: DeliveryQueues;
   secrets: Secrets;
   ladder: Ladder;
   limits: AttemptLimits;
-  ulid: () => string;
   clock: () => number;
   alarm?: Alarm;
 };
@@ -37,90 +40,122 @@ export type DeliveryParts = {
 /** What happened to an item: which version of it, and the events that are told of it. */
 export type Change = { organization: Organization; item: string; version: number; events: PublicEvent[] };
 
-/** A worker has a delivery in hand for so long: an attempt's 10 s and time to write down how it ended. */
+/** A message of an attempt, and what there is to know of it. */
+type Asked = { message: DeliveryMessage; target: Target; told: NonNullable<Found['told']> };
+
+/** How long an attempt of a slow webhook has its place: 10 s for the attempt and time to write down how it ended. */
 export const leaseMs = 20_000;
 
-/** Deliveries: events on their way to webhooks (design §5). Each method may be run again at any time, in any order. */
+/**
+ * Deliveries: events on their way to webhooks. An event is appended to the log, a message is sent for each webhook that
+ * hears it, and each attempt is a row of the attempt log; what waits is in the queues alone. Each method may be run again at
+ * any time and in any order: a crash between two steps repeats what was done, and loses nothing.
+ */
 export function openDeliveries({
-  store,
+  events,
+  attempts,
+  counts,
   webhooks,
   queues,
   secrets,
   ladder,
   limits,
-  ulid,
   clock,
   alarm = timer,
 }: DeliveryParts) {
   const wakeUps = openWakeUps(queues, clock);
   const limit = createAttemptLimit(limits.prompt);
+  /** The attempts that this process has in hand, by delivery and number. */
+  const inHand = new Map<string, Promise<Counts>>();
 
   return {
     /**
-     * Puts a delivery for each webhook that hears an event of the change, then a wake-up for each that is still to be
-     * made: one whose wake-up was lost with a crash in between gets another, and none gets a second delivery.
+     * Appends the events of a change to the log, then sends a message for each webhook that hears one and was registered
+     * when it happened.
      */
-    async publish(change: Change): Promise<void> {
-      const deliveries = (await Promise.all(change.events.map((event) => deliveriesOf(change, event)))).flat();
-      const overdueAt = timestamp(clock() + graceMs);
-      const states = await Promise.all(deliveries.map((delivery) => store.put(delivery, overdueAt)));
-      const waiting = deliveries.filter((_, at) => states[at] === 'pending');
-      await wakeUps.send(waiting.map((delivery) => ({ delivery })));
+    async publish({ organization, item, version, events: told }: Change): Promise<void> {
+      await Promise.all(
+        told.map(async ({ event, data }) => {
+          const id = eventIdOf(Date.parse(data.occurredAt), { item, version, event });
+          const logged = { organization, id, event, item, version, ...traced(), data: JSON.stringify(data) };
+          const [messages] = await Promise.all([firstAttempts(logged, webhooks), events.append(logged)]);
+          await wakeUps.send(messages);
+        }),
+      );
     },
 
     /**
-     * Makes the attempt that a message asks for, unless it was made or another worker has it. A message that is early is
-     * sent again for its time. One for a slow webhook is sent to the queue of those, and so is one whose webhook has
-     * shown to be slow while it waited for the others of its webhook in this container.
+     * Makes the attempt that a message asks for, unless it was made. A retry that is early is sent again for its time. A
+     * message for a slow webhook is sent to the queue of those, and so is one whose webhook has shown to be slow while it
+     * waited for the others of its webhook in this container.
+     *
+     * A copy of a message whose attempt is in hand here has no attempt of its own, and fails where that one fails: SQS may
+     * deliver one message twice, and whoever is done with either deletes it.
      *
      * @param send the guarded sender, which only those who attempt have to carry
      * @returns what was counted
      */
     async attempt(message: DeliveryMessage, send: Sender): Promise<Counts> {
-      const { organization, webhookId, dueAt } = message;
-      const target = await webhooks.target(organization, webhookId);
-      if (message.slow) return attemptSlow(message, target, send);
-      if (target?.slow && Date.parse(dueAt) <= clock()) {
-        await wakeUps.toSlowQueue(message);
-        return {};
-      }
-      if (!(await limit.start(webhookId))) {
-        await wakeUps.toSlowQueue(message);
-        return {};
-      }
-      try {
-        return await attemptNow(message, target, send);
-      } finally {
-        limit.end(webhookId);
-      }
+      const name = `${message.deliveryId} ${message.attempt}`;
+      const other = inHand.get(name);
+      if (other) return other.then(() => ({}));
+      const counts = attemptOnce(message, send).finally(() => inHand.delete(name));
+      inHand.set(name, counts);
+      return counts;
     },
 
-    /**
-     * Wakes the deliveries that are overdue; see `lib/table/due.ts`.
-     *
-     * @returns also how long they have waited
-     */
-    async sweep(call: SweepCall): Promise<Swept & { waits: Waits }> {
-      const now = clock();
-      const waits = openWaits(webhooks);
-      const swept = await sweep(store, { ...call, now }, async (deliveries) => {
-        const free = deliveries.map((delivery) => ({ delivery, at: freeAt(delivery) }));
-        await wakeUps.send(free);
-        await waits.note(free.map(({ delivery, at }) => ({ delivery, lateMs: now - at })));
-      });
-      return { ...swept, waits: waits.longest() };
-    },
+    /** Sends the messages of attempts again; for those that were lost. */
+    wake: wakeUps.send,
   };
+
+  async function attemptOnce(message: DeliveryMessage, send: Sender): Promise<Counts> {
+    const { attempt, dueAt, webhookId } = message;
+    const { made, superseded, target, told } = await attempts.find(message);
+    if (superseded) return {};
+    if (made || !target || !told) {
+      await attempts.unlist(message);
+      return {};
+    }
+    // A first attempt is due since the change itself: a clock that is a little behind does not make it early.
+    if (attempt > 1 && Date.parse(dueAt) > clock()) {
+      await wakeUps.send([message]);
+      return {};
+    }
+    const notBefore = undecidedUntil(dueAt, clock());
+    if (notBefore) {
+      await wakeUps.send([message], notBefore);
+      return {};
+    }
+    const asked = { message, target, told };
+    if (message.slow) return attemptSlow(asked, send);
+    if (target.slow || !(await limit.start(webhookId))) {
+      await wakeUps.send([slowly(message)]);
+      return {};
+    }
+    try {
+      return await carryOut(asked, send);
+    } finally {
+      limit.end(webhookId);
+    }
+  }
 
   /**
    * Makes an attempt from the queue of slow webhooks: with one of the webhook's leases on slow attempts, so that no
    * webhook takes all calls of that queue. Where none is free, the message is sent again for later.
    */
-  async function attemptSlow(message: DeliveryMessage, target: Target | undefined, send: Sender): Promise<Counts> {
-    if (!target) return attemptNow(message, target, send);
-    const free = freeLease(target, message);
-    if (free !== undefined) return attemptNow(message, target, send, free);
-    await wakeUps.toSlowQueue(message, clock() + waitMs(message));
+  async function attemptSlow(asked: Asked, send: Sender): Promise<Counts> {
+    const { message, target } = asked;
+    const { organization, webhookId } = message;
+    const number = freeLease(target, message);
+    const lease = { now: timestamp(clock()), until: timestamp(clock() + leaseMs) };
+    if (number === undefined) {
+      await wakeUps.send([slowly(message)], clock() + waitMs(message));
+      return {};
+    }
+    if (await webhooks.leaseSlowAttempt(organization, webhookId, { ...lease, number }))
+      return carryOut(asked, send, number);
+    // Another worker was sooner.
+    await wakeUps.send([slowly(message)], clock() + waitMs(message));
     return {};
   }
 
@@ -137,64 +172,47 @@ export function openDeliveries({
     return Math.max(1_000, (clock() - Date.parse(dueAt)) / 4);
   }
 
-  /**
-   * Makes an attempt, unless it was made or another worker has it.
-   *
-   * @param slowLease the number of the lease on slow attempts that it needs; absent: none
-   */
-  async function attemptNow(
-    message: DeliveryMessage,
-    target: Target | undefined,
-    send: Sender,
-    slowLease?: number,
-  ): Promise<Counts> {
-    const { organization, webhookId, attempt } = message;
-    const lease = { claim: randomUUID(), now: timestamp(clock()), until: timestamp(clock() + leaseMs) };
-    const claim = await store.claim({ organization, webhookId, id: message.deliveryId }, attempt, lease);
-    if (!claim) return {};
-    if ('early' in claim) {
-      await wakeUps.send([{ delivery: claim.early }]);
+  /** Makes an attempt, unless it is late and was made; writes down how it ended, and sends the message of the next one. */
+  async function carryOut({ message, target, told }: Asked, send: Sender, slowLease?: number): Promise<Counts> {
+    const { organization, webhookId, deliveryId, attempt, eventId, requestId } = message;
+    const begun = await attempts.begin(message, clock());
+    if (begun === 'made') {
+      await attempts.unlist(message);
       return {};
     }
-    const delivery = claim.claimed;
-    if (!target) {
-      await store.skip(delivery, 'webhook_deleted');
+    if ('notBefore' in begun) {
+      await wakeUps.send([message], begun.notBefore);
       return {};
     }
-    const leased =
-      slowLease === undefined ||
-      (await webhooks.leaseSlowAttempt(organization, webhookId, { ...lease, number: slowLease }));
-    if (!leased) {
-      // Another worker was sooner. No worker can make the attempt before the claim of this one has expired.
-      await wakeUps.toSlowQueue(message, Date.parse(lease.until));
-      return {};
-    }
-    return carryOut(delivery, target, watched(delivery, target, send), slowLease);
-  }
-
-  /** Posts a delivery that this worker has claimed, and writes down how that ended and what follows. */
-  async function carryOut(delivery: Delivery, target: Target, send: Sender, slowLease?: number): Promise<Counts> {
-    const { organization, webhookId, id: deliveryId, attempt, event, data } = delivery;
-    const context = { organization, webhook: webhookId };
-    const outcome = await post({ deliveryId, event, data: JSON.parse(data) }, target, context, {
-      secrets,
-      clock,
-      send,
-    });
+    const { place } = begun;
+    const outcome = await post(
+      { deliveryId, event: told.event, data: JSON.parse(told.data) },
+      target,
+      { organization, webhook: webhookId },
+      { secrets, clock, send: watched(message, target, send) },
+    );
     const endedAt = clock();
-    const next = nextAfter(attempt, outcome, endedAt);
-    const id = attempt === 1 ? deliveryId : `dlv_${ulid()}`;
-    const attempted = attemptedOf({ id, deliveryId, attempt, event }, outcome, endedAt);
-    await store.end(delivery, next, { ...attempted, slowLease });
-    if (next.state === 'retrying') await wakeUps.send([{ delivery: { ...delivery, ...next } }]);
-    return { AttemptsDelivered: next.state === 'delivered' ? 1 : 0 };
+    const retry = retryAfter(attempt, outcome, endedAt);
+    const { record, slow } = attemptedOf({ place, event: told.event }, outcome, endedAt);
+    await Promise.all([
+      attempts.put({ place, record, eventId, requestId, retry }),
+      webhooks.note({ organization, webhookId, deliveredAt: record.deliveredAt, slow, slowLease }),
+    ]);
+    await attempts.unlist(message);
+    if (retry) {
+      const { slow: _, ...again } = message;
+      const { sk: listedBy } = attemptKey(place);
+      await wakeUps.send([{ ...again, attempt: attempt + 1, dueAt: retry.nextAttemptAt, listedBy }]);
+    }
+    if (attempt === 1 && isTurnToCount(deliveryId)) await counts.close(organization, webhookId, endedAt);
+    return { AttemptsDelivered: outcome.error === undefined ? 1 : 0 };
   }
 
   /**
    * A sender that marks the webhook as slow as soon as the post has lasted 2 s: until its end many others would start,
    * and each holds up a call of its queue.
    */
-  function watched({ organization, webhookId }: Delivery, target: Target, send: Sender): Sender {
+  function watched({ organization, webhookId }: DeliveryMessage, target: Target, send: Sender): Sender {
     return async (one) => {
       let marked: Promise<void> | undefined;
       const stop = alarm(() => {
@@ -211,45 +229,13 @@ export function openDeliveries({
     };
   }
 
-  /** The deliveries of an event: one for each webhook that hears it and was registered when it happened. */
-  async function deliveriesOf(
-    { organization, item, version }: Change,
-    { event, data }: PublicEvent,
-  ): Promise<Delivery[]> {
-    const changedAt = Date.parse(data.occurredAt);
-    const hearing = await webhooks.hearing(organization, event);
-    return hearing
-      .filter((webhookId) => timeOf(ulidOf(webhookId)) <= changedAt)
-      .map((webhookId) => ({
-        organization,
-        webhookId,
-        id: deliveryIdOf(changedAt, { item, version, event, webhookId }),
-        event,
-        ...traced(),
-        data: JSON.stringify(data),
-        state: 'pending',
-        attempt: 1,
-        // Due since the change itself, so that a worker whose clock is a little behind does not find it early.
-        nextAttemptAt: data.occurredAt,
-      }));
-  }
-
-  /** An end, or the ladder's next step after a failure (specification, "Events", rule 1). */
-  function nextAfter(attempt: number, { error }: Outcome, endedAt: number): Next {
-    if (error === undefined) return { state: 'delivered' };
-    const wait = ladder[attempt - 1];
-    if (wait === undefined) return { state: 'exhausted' };
-    const at = endedAt + wait;
-    return {
-      state: 'retrying',
-      attempt: attempt + 1,
-      nextAttemptAt: timestamp(at),
-      dueAt: timestamp(at + graceMs),
-    };
+  /** The ladder's next step after a failure (specification, "Events", rule 1); `undefined` at the end of the delivery. */
+  function retryAfter(attempt: number, { error }: Outcome, endedAt: number): Retry | undefined {
+    const wait = error === undefined ? undefined : ladder[attempt - 1];
+    if (wait === undefined) return undefined;
+    return { nextAttemptAt: timestamp(endedAt + wait), dueAt: timestamp(endedAt + wait + graceMs) };
   }
 }
 
-/** When a worker could take a delivery in hand: once it is due, and nobody else has it. */
-function freeAt({ nextAttemptAt, leaseUntil }: Delivery): number {
-  return Math.max(Date.parse(nextAttemptAt), leaseUntil ? Date.parse(leaseUntil) : 0);
-}
+/** The message of an attempt that is to be made in the queue of slow webhooks. */
+const slowly = (message: DeliveryMessage): DeliveryMessage => ({ ...message, slow: true });

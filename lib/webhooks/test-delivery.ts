@@ -1,9 +1,14 @@
 import type { EventName } from '../contract/events.ts';
+import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound } from '../contract/refusals.ts';
 import type { TestResult } from '../contract/webhooks.ts';
-import type { DeliveryStore } from '../table/deliveries.ts';
+import { attemptItem } from '../table/attempt-items.ts';
+import type { Table } from '../table/client.ts';
 import type { Once } from '../table/idempotency.ts';
+import { traced } from '../table/trace.ts';
+import { transact } from '../table/transact.ts';
+import type { WebhookAttempts } from '../table/webhook-attempts.ts';
 import type { WebhookStore } from '../table/webhooks.ts';
 import { attemptedOf } from './attempted.ts';
 import { post } from './post.ts';
@@ -13,15 +18,15 @@ import type { Sender } from './sender.ts';
 
 /** What test deliveries are made of. */
 export type TestDeliveryParts = {
-  store: DeliveryStore;
-  webhooks: WebhookStore;
+  table: Table;
+  webhooks: Pick<WebhookStore, 'target'> & Pick<WebhookAttempts, 'note'>;
   secrets: Secrets;
   ulid: () => string;
   clock: () => number;
 };
 
 /** Opens what sends test deliveries: a made-up event, to a webhook, now. */
-export function openTestDelivery({ store, webhooks, secrets, ulid, clock }: TestDeliveryParts) {
+export function openTestDelivery({ table, webhooks, secrets, ulid, clock }: TestDeliveryParts) {
   /**
    * Sends a sample of an event to a webhook, signed like every attempt, and records it in the history. It is made once,
    * whatever becomes of it.
@@ -36,14 +41,18 @@ export function openTestDelivery({ store, webhooks, secrets, ulid, clock }: Test
   ): Promise<TestResult> => {
     const target = await webhooks.target(organization, webhookId);
     if (!target) throw notFound();
-    const id = `dlv_${ulid()}`;
-    const { data } = sampleOf(event, ulid, clock());
+    const begun = clock();
+    const deliveryId = `dlv_${ulid()}`;
+    const { data } = sampleOf(event, ulid, begun);
     const context = { organization, webhook: webhookId };
-    const outcome = await post({ deliveryId: id, event, data }, target, context, { secrets, clock, send });
+    const outcome = await post({ deliveryId, event, data }, target, context, { secrets, clock, send });
     const { httpStatus, responseBody, durationMs, error } = outcome;
-    const result = { deliveryId: id, httpStatus, responseBody, durationMs, ...(error !== undefined && { error }) };
-    const attempted = attemptedOf({ id, deliveryId: id, attempt: 1, event }, outcome, clock());
-    await store.record({ organization, webhookId }, attempted, once ? [once(result)] : []);
+    const result = { deliveryId, httpStatus, responseBody, durationMs, ...(error !== undefined && { error }) };
+    const place = { organization, webhookId, deliveryId, attempt: 1, at: timestamp(begun) };
+    const { record, slow } = attemptedOf({ place, event }, outcome, clock());
+    const row = { Put: { Item: attemptItem({ place, record, ...traced() }) } };
+    await webhooks.note({ organization, webhookId, deliveredAt: record.deliveredAt, slow });
+    await transact(table, [row, ...(once ? [once(result)] : [])]);
     return result;
   };
 }

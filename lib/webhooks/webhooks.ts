@@ -2,14 +2,14 @@ import type { Page } from '../contract/endpoint.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound } from '../contract/refusals.ts';
 import type { DeliveryRecord, Webhook } from '../contract/webhooks.ts';
-import type { DeliveryStore } from '../table/deliveries.ts';
+import type { History } from '../table/history.ts';
 import type { WebhookStore } from '../table/webhooks.ts';
 
 /** What webhooks are made of. */
-export type WebhookParts = { store: WebhookStore; deliveries: DeliveryStore; clock: () => number };
+export type WebhookParts = { store: WebhookStore; history: History; clock: () => number };
 
 /** Webhooks: what callers can do with them (specification, "Webhooks"). `registration.ts` makes new ones. */
-export function openWebhooks({ store, deliveries, clock }: WebhookParts) {
+export function openWebhooks({ store, history, clock }: WebhookParts) {
   const found = async (organization: Organization, id: string): Promise<Webhook> => {
     const webhook = await store.get(organization, id);
     if (!webhook) throw notFound();
@@ -43,7 +43,7 @@ export function openWebhooks({ store, deliveries, clock }: WebhookParts) {
       page: { limit: number; offset: number },
     ): Promise<Page<DeliveryRecord>> {
       await found(organization, id);
-      return deliveries.history(organization, id, page, clock());
+      return history.page(organization, id, page, clock());
     },
   };
 }

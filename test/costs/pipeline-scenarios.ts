@@ -1,12 +1,26 @@
 import type { DynamoDBRecord } from 'aws-lambda';
+import * as v from 'valibot';
 import { handler as deliverWebhook } from '../../functions/pipeline/deliver-webhook.ts';
 import { handler as publishEvents } from '../../functions/pipeline/publish-events.ts';
 import { handler as purgeAgent } from '../../functions/pipeline/purge-agent.ts';
 import { handler as runExecution } from '../../functions/pipeline/run-execution.ts';
 import { contextOf } from '../../infra/local/functions.ts';
 import { app } from '../../lib/app.ts';
-import { timestamp } from '../../lib/contract/ids.ts';
+import type { EventName } from '../../lib/contract/events.ts';
+import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
+import { DeliveryMessage, sentForm } from '../../lib/contract/messages.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { isTurnToCount } from '../../lib/table/attempt-counts.ts';
+import { attemptKey, retryOf } from '../../lib/table/attempt-items.ts';
+import { placeOf } from '../../lib/table/attempt-log.ts';
+import { deliveryLanes } from '../../lib/table/delivery-lanes.ts';
+import { openDueList } from '../../lib/table/due.ts';
+import { eventItem, sampledAfterMs } from '../../lib/table/event-log.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
+import type { Key } from '../../lib/table/keys.ts';
+import { getItem } from '../../lib/table/reads.ts';
+import type { Item } from '../../lib/table/transact.ts';
+import { eventIdOf } from '../../lib/webhooks/derived-ids.ts';
 import { runJob } from '../functions/pipeline/jobs.ts';
 import type { Pipeline } from '../functions/pipeline/pipeline.ts';
 import { queueEvent } from '../queue-event.ts';
@@ -14,6 +28,9 @@ import { streamed } from '../table-stream.ts';
 import { agentScenarios, executed, hired, onTask } from './agent-scenarios.ts';
 import { type Company, text } from './company.ts';
 import { register } from './webhook-scenarios.ts';
+
+/** A receiver that does not answer. */
+const nobody = 'https://127.0.0.1:8443/nobody';
 
 /** The call that is measured. */
 type Act = () => Promise<unknown>;
@@ -37,25 +54,50 @@ async function changesOf({ service, organization }: Company, kind: string): Prom
   return records.filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S?.startsWith(`O#${organization}#`));
 }
 
-/** The first and the last of them. */
+/** Whether an event is one of those that the sweeper checks, which chance says by its id: it takes more. */
+const isSampled = (item: string, event: EventName) => {
+  const id = eventIdOf(0, { item, version: 1, event });
+  return 'due' in eventItem({ organization: 'org' as Organization, id, event, item, version: 1, data: '{}' });
+};
+
+/** The changes of an execution that tell of its start and of its end. */
 async function startAndEnd(company: Company): Promise<[DynamoDBRecord, DynamoDBRecord]> {
-  const changes = await changesOf(company, 'execution');
+  let id: string;
+  do id = await executed(company, 1);
+  while (isSampled(id, 'agent.spawned') || isSampled(id, 'agent.completed'));
+  const changes = (await changesOf(company, 'execution')).filter(({ dynamodb }) =>
+    dynamodb?.Keys?.pk?.S?.includes(ulidOf(id)),
+  );
   return [changes.at(0) as DynamoDBRecord, changes.at(-1) as DynamoDBRecord];
 }
 
 /** Steps of the pipeline, by function: what happened before, and the call that is then measured. */
 export function pipelineScenarios({ receive }: Pipeline) {
-  const created = async (company: Company, webhooks = 0, url?: string): Promise<DynamoDBRecord[]> => {
-    for (let nth = 0; nth < webhooks; nth++) await register(company, url ? { url } : undefined);
-    await company.ask('createTask', { body: { title: 'A task', description: text } });
-    return changesOf(company, 'task');
+  const created = async (
+    company: Company,
+    { webhooks = 0, sampled = false }: { webhooks?: number; sampled?: boolean | undefined } = {},
+  ): Promise<DynamoDBRecord[]> => {
+    for (let nth = 0; nth < webhooks; nth++) await register(company);
+    let id: string;
+    do ({ id } = await company.ask('createTask', { body: { title: 'A task', description: text } }));
+    while (isSampled(id, 'task.created') !== sampled);
+    return (await changesOf(company, 'task')).slice(-1);
   };
 
-  /** The message of a new task's only delivery. */
-  const awaited = async (company: Company, url?: string): Promise<string[]> => {
-    await publish(await created(company, 1, url));
-    return receive();
+  /** The message of a new task's only delivery, of which it is not the turn to count the attempts of its webhook. */
+  const awaited = async (company: Company, { url, sampled }: { url?: string; sampled?: boolean } = {}) => {
+    await register(company, url ? { url } : undefined);
+    let messages: string[];
+    do {
+      await publish(await created(company, { sampled }));
+      messages = await receive();
+    } while (messages.some((body) => isTurnToCount(JSON.parse(body).deliveryId)));
+    return messages;
   };
+
+  /** The row of the attempt that a message asks for. */
+  const rowOf = async ({ service }: Company, body: string): Promise<Item> =>
+    (await getItem(service.table, attemptKey(placeOf(v.parse(DeliveryMessage, JSON.parse(body)))))) ?? {};
 
   /** The message of an execution that was accepted. */
   const accepted = async (company: Company, asked: Promise<object>): Promise<string[]> => {
@@ -82,10 +124,19 @@ export function pipelineScenarios({ receive }: Pipeline) {
       'no execution overdue': async () => () => runJob('executions'),
       'no purge overdue': async () => () => runJob('purges'),
       'a heartbeat': async () => () => runJob('heartbeat'),
-      'a delivery overdue': async (company) => {
-        await awaited(company);
-        const until = timestamp(app().clock() + 60_000);
+      'a sampled event': async (company) => {
+        await deliver(await awaited(company, { sampled: true }));
+        const until = timestamp(app().clock() + sampledAfterMs);
         return () => runJob('deliveries', until);
+      },
+      'a retry overdue': async (company) => {
+        const [body = ''] = await awaited(company, { url: nobody });
+        await deliver([body]);
+        const { pk, sk, dueAt } = (await rowOf(company, body)) as Key & { dueAt: string };
+        // Five minutes before its time.
+        const dueList = openDueList(company.service.table, deliveryLanes);
+        await dueList.postpone({ key: { pk, sk }, dueAt }, timestamp(app().clock()));
+        return () => runJob('deliveries');
       },
     },
     publishEvents: {
@@ -94,11 +145,15 @@ export function pipelineScenarios({ receive }: Pipeline) {
         return () => publish(records);
       },
       'a new task that a webhook hears of': async (company) => {
-        const records = await created(company, 1);
+        const records = await created(company, { webhooks: 1 });
+        return () => publish(records);
+      },
+      'a new task that a webhook hears of, sampled': async (company) => {
+        const records = await created(company, { webhooks: 1, sampled: true });
         return () => publish(records);
       },
       'a new task that ten webhooks hear of': async (company) => {
-        const records = await created(company, 10);
+        const records = await created(company, { webhooks: 10 });
         return () => publish(records);
       },
       'a change that is no event': async (company) => {
@@ -110,13 +165,11 @@ export function pipelineScenarios({ receive }: Pipeline) {
       },
       'the start of an execution': async (company) => {
         await hired(company);
-        await executed(company, 1);
         const [start] = await startAndEnd(company);
         return () => publish([start]);
       },
       'the end of an execution': async (company) => {
         await hired(company);
-        await executed(company, 1);
         const [, end] = await startAndEnd(company);
         return () => publish([end]);
       },
@@ -136,7 +189,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
         return () => deliver(messages);
       },
       'not delivered': async (company) => {
-        const messages = await awaited(company, 'https://127.0.0.1:8443/nobody');
+        const messages = await awaited(company, { url: nobody });
         return () => deliver(messages);
       },
       'delivered before': async (company) => {
@@ -145,9 +198,11 @@ export function pipelineScenarios({ receive }: Pipeline) {
         return () => deliver(messages);
       },
       'met early': async (company) => {
-        await deliver(await awaited(company, 'https://127.0.0.1:8443/nobody'));
-        const messages = await receiveRetry(company);
-        return () => deliver(messages);
+        const [body = ''] = await awaited(company, { url: nobody });
+        await deliver([body]);
+        // The queue keeps the retry from view until it is due.
+        const retry = retryOf(await rowOf(company, body)) as DeliveryMessage;
+        return () => deliver([JSON.stringify(sentForm(retry))]);
       },
     },
     runExecution: {
@@ -185,18 +240,4 @@ export function pipelineScenarios({ receive }: Pipeline) {
     },
     purgeAgent: { 'without executions': purging(0), 'with an execution': purging(1) },
   } satisfies Record<string, Record<string, (company: Company) => Promise<Act>>>;
-
-  /** The message of the delivery that waits for its second attempt; the queue keeps it from view until then. */
-  async function receiveRetry(company: Company): Promise<string[]> {
-    const { organization } = company;
-    const [webhook] = await company.ask<{ id: string }[]>('listWebhooks');
-    const [delivery] = (await changes(company, webhook?.id ?? '')) as { deliveryId: string }[];
-    const dueAt = timestamp(app().clock() + 300_000);
-    return [
-      JSON.stringify({ organization, webhookId: webhook?.id, deliveryId: delivery?.deliveryId, attempt: 2, dueAt }),
-    ];
-  }
-  function changes(company: Company, id: string) {
-    return company.ask<{ id: string; deliveryId: string }[]>('listDeliveries', { params: { id } });
-  }
 }

@@ -37,6 +37,14 @@ const delivered: Step = {
   waitMs: receiverMs.value,
   ...memoryOf('deliverWebhook'),
 };
+/** What an event takes more where the sweeper checks it: it is listed, found, listed for later and taken off the list. */
+const check = usage({
+  ...difference(sweepOverdue['a sampled event'], sweepOverdue['no delivery overdue']),
+  indexWcu:
+    sweepOverdue['a sampled event'].indexWcu + publishEvents['a new task that a webhook hears of, sampled'].indexWcu,
+});
+/** One event of sixteen is checked. */
+const checked = (events: number): Step => ({ what: 'check', usage: check, by: 'part', times: events / 16 });
 const opened: Step = { ...delivered, usage: deliverWebhook.delivered };
 
 const started = (what: keyof typeof endpointBudgets.executeAgent): Step[] => [
@@ -85,10 +93,10 @@ export const steps = Object.entries(pipelineBudgets).flatMap(([name, cases]) =>
 
 /** Stories that are told in several steps. */
 export const stories = {
-  delivery: [created, told, delivered],
-  deliveryForAgent: [createdForAgent, told, delivered],
-  deliveryOpened: [created, told, opened],
-  execution: [...started('without a task'), ...ranFor('without a task')],
+  delivery: [created, told, delivered, checked(1)],
+  deliveryForAgent: [createdForAgent, told, delivered, checked(1)],
+  deliveryOpened: [created, told, opened, checked(1)],
+  execution: [...started('without a task'), ...ranFor('without a task'), checked(2)],
   executionOnTask: [
     ...started('with a task'),
     ...ranFor('with a task'),
@@ -98,8 +106,15 @@ export const stories = {
       by: 'stream',
       times: 2,
     },
+    checked(4),
   ],
 } as const satisfies Record<string, readonly Step[]>;
+
+/** What one usage takes more than another. */
+function difference(more: Usage, less: Usage): Usage {
+  const units = Object.keys(more) as (keyof Usage)[];
+  return Object.fromEntries(units.map((unit) => [unit, more[unit] - less[unit]])) as Usage;
+}
 
 /** A month has so many days and seconds here. */
 const monthSeconds = 30 * 86_400;
@@ -190,8 +205,8 @@ export const goals: readonly { what: string; most: number; dollars: number }[] =
       ...requests.filter(({ operation }) => operation === 'listTasks').map((step) => perMillion([step])),
     ),
   },
-  { what: 'a million new tasks, each with its event and delivery', most: 17, dollars: perMillion(stories.delivery) },
-  { what: 'the same of tasks with an agent', most: 21, dollars: perMillion(stories.deliveryForAgent) },
+  { what: 'a million new tasks, each with its event and delivery', most: 11.5, dollars: perMillion(stories.delivery) },
+  { what: 'the same of tasks with an agent', most: 16.5, dollars: perMillion(stories.deliveryForAgent) },
   { what: 'a million executions, without their tokens', most: 70, dollars: perMillion(stories.execution) },
   { what: 'the same on tasks with an agent', most: 105, dollars: perMillion(stories.executionOnTask) },
   { what: 'a month at rest', most: 2.5, dollars: monthAtRest({ free: true }) },

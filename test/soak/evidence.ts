@@ -1,28 +1,36 @@
 import type { EventName } from '../../lib/contract/events.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { taskStatuses } from '../../lib/contract/tasks.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import { attemptRun } from '../../lib/table/attempt-items.ts';
+import { openAttemptLog } from '../../lib/table/attempt-log.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { openDeliveryStore } from '../../lib/table/deliveries.ts';
-import { type Delivery, deliveryFrom } from '../../lib/table/delivery-items.ts';
+import { deliveryLanes } from '../../lib/table/delivery-lanes.ts';
+import { openDueList } from '../../lib/table/due.ts';
+import { type LoggedEvent, openEventLog } from '../../lib/table/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { everything } from '../../lib/table/listing.ts';
 import { getItem, queryItems } from '../../lib/table/reads.ts';
+import { openSubscriptions } from '../../lib/table/subscriptions.ts';
 import { type StoredTask, taskFrom } from '../../lib/table/task-items.ts';
+import { openVerification } from '../../lib/webhooks/verification.ts';
 import type { Interruption } from './conductor.ts';
 import type { Ledger } from './ledger.ts';
 import type { Post } from './receivers.ts';
 import type { Disturbed } from './table-proxy.ts';
 
-/** A webhook: what it hears, what the table holds of it, the total that its history answers, its receiver's log. */
+/** An attempt as its row says: its record, the event it is about, and when the next one is due, if one follows. */
+export type LoggedAttempt = DeliveryRecord & { eventId: string; nextAttemptAt?: string };
+
+/** A webhook: what it hears, its attempts in the table, the total that its history answers, its receiver's log. */
 export type WebhookEvidence = {
   id: string;
   events: readonly EventName[];
-  deliveries: Delivery[];
-  attempts: DeliveryRecord[];
+  attempts: LoggedAttempt[];
   total: number;
   posts: readonly Post[];
 };
@@ -33,13 +41,17 @@ export type Evidence = {
   tasks: StoredTask[];
   /** What the board's lists say: how many tasks have a status. */
   counted: Map<string, number>;
+  /** The event log. */
+  events: LoggedEvent[];
+  /** What the service itself finds when it compares the event log with the attempts: those that have to be made. */
+  underWay: DeliveryMessage[];
   webhooks: WebhookEvidence[];
   executions: ExecutionHead[];
   /** What the lists of executions say: how many have a status. */
   countedExecutions: Map<string, number>;
   /** How many executions take up a place among those that may run at once. */
   places: number;
-  /** The keys that the sweeper's index still lists. */
+  /** The keys of the retries and executions that the sweeper's index still lists. */
   due: string[];
   interruptions: readonly Interruption[];
   disturbed: readonly Disturbed[];
@@ -59,11 +71,15 @@ const organization = 'local' as Organization;
 
 const distantFuture = '9999-12-31T23:59:59.999Z';
 
-/** The keys that the sweeper's index lists, whenever they are due: deliveries and executions that have not ended. */
+/**
+ * The keys that the sweeper's index lists, whenever they are due: of retries and executions that have not ended. A sampled
+ * event is left out: it is listed until the sweeper has looked at it, minutes later.
+ */
 export async function dueIn(table: Table): Promise<string[]> {
-  const lists = [openDeliveryStore(table), openExecutionStore(table, 1)];
+  const lists = [openDueList(table, deliveryLanes), openExecutionStore(table, 1)];
   const due = await Promise.all(lists.map((list) => Array.fromAsync(list.due(distantFuture))));
-  return due.flat().map(({ key }) => `${key.pk} ${key.sk}`);
+  const underWay = due.flat().filter(({ key }) => key.pk !== keys.events(organization));
+  return underWay.map(({ key }) => `${key.pk} ${key.sk}`);
 }
 
 /** Gathers the evidence. */
@@ -71,6 +87,14 @@ export async function gather({ table, registered, totalOf, ...known }: Sources):
   const tasks = await Array.fromAsync(queryItems(table, { pk: keys.task(organization, '').pk }), taskFrom);
   const executions = await executionsIn(table);
   const running = await getItem(table, keys.running(organization));
+  const log = openEventLog(table);
+  const [from, to] = [0, Date.parse(distantFuture)];
+  const verification = openVerification({
+    events: log,
+    attempts: openAttemptLog(table),
+    webhooks: openSubscriptions(table),
+  });
+  const { waiting, lost } = await verification.compare(organization, { from, to, now: Date.now() });
   const counted = async (statuses: readonly string[], list: string) =>
     new Map(
       await Promise.all(statuses.map(async (status) => [status, await totalOf(`${list}?status=${status}`)] as const)),
@@ -79,6 +103,8 @@ export async function gather({ table, registered, totalOf, ...known }: Sources):
     ...known,
     tasks,
     counted: await counted(taskStatuses, '/api/kanban-tasks'),
+    events: await Array.fromAsync(log.between(organization, from, to)),
+    underWay: [...waiting, ...lost],
     executions,
     countedExecutions: await counted(['running', 'completed', 'failed'], '/api/agents/executions'),
     places: (running?.running as number | undefined) ?? 0,
@@ -86,7 +112,7 @@ export async function gather({ table, registered, totalOf, ...known }: Sources):
     webhooks: await Promise.all(
       registered.map(async (webhook) => ({
         ...webhook,
-        ...(await historyOf(table, webhook.id)),
+        attempts: await attemptsAt(table, webhook.id),
         total: await totalOf(`/api/webhooks/${webhook.id}/deliveries`),
       })),
     ),
@@ -103,13 +129,9 @@ async function executionsIn(table: Table): Promise<ExecutionHead[]> {
   return heads.filter((head) => head !== undefined);
 }
 
-/** A webhook's deliveries and the rows of its history, which share a partition. */
-async function historyOf(table: Table, webhookId: string): Promise<Pick<WebhookEvidence, 'deliveries' | 'attempts'>> {
-  const { pk, sk: deliveries } = keys.delivery(organization, ulidOf(webhookId), '');
-  const items = await Array.fromAsync(queryItems(table, { pk }));
-  const isDelivery = ({ sk }: { sk?: unknown }) => (sk as string).startsWith(deliveries);
-  return {
-    deliveries: items.filter(isDelivery).map(deliveryFrom),
-    attempts: items.filter((item) => !isDelivery(item)) as unknown as DeliveryRecord[],
-  };
+/** The attempt log of a webhook. */
+async function attemptsAt(table: Table, webhookId: string): Promise<LoggedAttempt[]> {
+  const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
+  const rows = await Array.fromAsync(queryItems(table, { pk, from: `${attemptRun}#`, to: `${attemptRun}#~` }));
+  return rows as unknown as LoggedAttempt[];
 }

@@ -1,39 +1,40 @@
-import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
-import type { Delivery } from '../../lib/table/delivery-items.ts';
-import type { WebhookEvidence } from './evidence.ts';
+import type { LoggedEvent } from '../../lib/table/event-log.ts';
+import type { LoggedAttempt, WebhookEvidence } from './evidence.ts';
+import { type Delivery, deliveriesOf } from './recount-deliveries.ts';
 
 /** The ladder has three steps. */
 const mostAttempts = 4;
 
 /** What is wrong with a webhook's history: each delivery's attempts without a gap, and the total that of the rows. */
-export function recountAttempts({ id, deliveries, attempts, total }: WebhookEvidence): string[] {
-  const recorded = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
-  const known = new Set(deliveries.map((delivery) => delivery.id));
+export function recountAttempts(webhook: WebhookEvidence, events: readonly LoggedEvent[]): string[] {
+  const { id, attempts, total } = webhook;
   return [
     ...(total === attempts.length ? [] : [`the history of ${id} counts ${total} attempts and has ${attempts.length}`]),
-    ...[...recorded.keys()].filter((one) => !known.has(one)).map((one) => `${one} was attempted and is no delivery`),
-    ...deliveries.flatMap((delivery) => faultsOf(delivery, recorded.get(delivery.id) ?? [])),
+    ...deliveriesOf(webhook, events).flatMap(faultsOf),
   ];
 }
 
 /** What is wrong with the attempts of one delivery. */
-function faultsOf({ id, state, attempt }: Delivery, records: readonly DeliveryRecord[]): string[] {
-  const ordered = records.toSorted((a, b) => a.attempt - b.attempt);
-  const numbers = ordered.map((record) => record.attempt).join(', ');
-  const gapless = Array.from({ length: attempt }, (_, nth) => nth + 1).join(', ');
-  const failed = ordered.filter(({ error }) => error !== undefined).length;
-  const fails = state === 'delivered' ? attempt - 1 : mostAttempts;
+function faultsOf({ id, attempts, state }: Delivery): string[] {
+  const numbers = attempts.map(({ attempt }) => attempt).join(', ');
+  const gapless = attempts.map((_, nth) => nth + 1).join(', ');
+  const failed = attempts.filter(({ error }) => error !== undefined).length;
+  const fails = state === 'exhausted' ? mostAttempts : attempts.length - 1;
   return [
-    ...(numbers === gapless
+    ...(numbers === gapless ? [] : [`${id} is ${state} and has recorded the attempts ${numbers}`]),
+    ...(failed === fails || state === 'retrying'
       ? []
-      : [`${id} is ${state} at attempt ${attempt} and has recorded the attempts ${numbers}`]),
-    ...(failed === fails ? [] : [`${id} is ${state} and ${failed} of its attempts have failed, not ${fails}`]),
-    ...(state !== 'delivered' || succeeded(ordered.at(-1)) ? [] : [`${id} is delivered and its last attempt was not`]),
-    ...ordered
-      .filter((record) => record.redelivery !== record.attempt > 1 || (record.id === id) !== (record.attempt === 1))
-      .map((record) => `${id} has a wrong record of attempt ${record.attempt}: ${JSON.stringify(record)}`),
+      : [`${id} is ${state} and ${failed} of its attempts have failed, not ${fails}`]),
+    ...attempts
+      .filter((record) => !isSound(record, id))
+      .map((record) => `${id} has a wrong record: ${wordsFor(record)}`),
   ];
 }
 
-const succeeded = (record: DeliveryRecord | undefined) =>
-  record !== undefined && record.error === undefined && record.httpStatus >= 200 && record.httpStatus < 300;
+/** Whether a record's fields agree: its numbering, and its error with its status. */
+function isSound({ id, attempt, redelivery, error, httpStatus }: LoggedAttempt, deliveryId: string): boolean {
+  const taken = httpStatus >= 200 && httpStatus < 300;
+  return redelivery === attempt > 1 && (id === deliveryId) === (attempt === 1) && taken === (error === undefined);
+}
+
+const wordsFor = (record: LoggedAttempt) => JSON.stringify(record);

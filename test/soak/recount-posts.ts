@@ -1,11 +1,12 @@
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
-import type { Delivery } from '../../lib/table/delivery-items.ts';
+import type { LoggedEvent } from '../../lib/table/event-log.ts';
 import type { Evidence, WebhookEvidence } from './evidence.ts';
 import type { Post } from './receivers.ts';
+import { aboutOf, type Delivery, deliveriesOf } from './recount-deliveries.ts';
 
-/** A worker has an attempt in hand for so long. */
-const leaseMs = 20_000;
+/** So soon after it was posted an attempt is written down for the first time: 10 s for the post, and time to begin. */
+const firstWriteMs = 20_000;
 
 /** So soon after its receiver is done with it an attempt is written down, unless a fault is in the way. */
 const writtenWithinMs = 5_000;
@@ -17,13 +18,16 @@ const momentMs = 5_000;
  * Compares a receiver's log with the history: what was delivered was received, always under one id, and whatever was
  * posted beyond the recorded attempts was under way at a fault.
  */
-export function recountPosts(webhook: WebhookEvidence, faults: Faults): { lost: string[]; duplicates: number } {
+export function recountPosts(
+  webhook: WebhookEvidence,
+  events: readonly LoggedEvent[],
+  faults: Faults,
+): { lost: string[]; duplicates: number } {
   const received = Map.groupBy(webhook.posts, ({ deliveryId }) => deliveryId);
-  const recorded = Map.groupBy(webhook.attempts, ({ deliveryId }) => deliveryId);
   const beyond: Post[] = [];
   const lost: string[] = [];
-  for (const delivery of webhook.deliveries) {
-    const compared = compare(received.get(delivery.id) ?? [], recorded.get(delivery.id) ?? []);
+  for (const delivery of deliveriesOf(webhook, events)) {
+    const compared = compare(received.get(delivery.id) ?? [], delivery.attempts);
     beyond.push(...compared.beyond);
     lost.push(...strangers(delivery, received.get(delivery.id) ?? []), ...untaken(delivery, compared.seen));
     lost.push(
@@ -32,7 +36,7 @@ export function recountPosts(webhook: WebhookEvidence, faults: Faults): { lost: 
     received.delete(delivery.id);
   }
   lost.push(...[...received.keys()].map((id) => `${id} was received and is no delivery`));
-  lost.push(...beyond.filter((post) => !isExplained(post, webhook.id, faults)).map(wordsForUnexplained));
+  lost.push(...beyond.filter((post) => !isExplained(post, faults)).map(wordsForUnexplained));
   return { lost, duplicates: beyond.length };
 }
 
@@ -64,9 +68,10 @@ function compare(posts: readonly Post[], attempts: readonly DeliveryRecord[]): C
 }
 
 /** Posts under a delivery's id that tell of something else. */
-function strangers({ id, event, data }: Delivery, posts: readonly Post[]): string[] {
-  const { task, execution } = JSON.parse(data);
-  const about = task ?? execution;
+function strangers({ id, told }: Delivery, posts: readonly Post[]): string[] {
+  if (!told) return [];
+  const { event, data } = told;
+  const about = aboutOf(data);
   return posts
     .filter((post) => post.event !== event || post.about.id !== about.id || post.about.status !== about.status)
     .map((post) => `${id} of ${event} ${about.id} was received as ${post.event} ${post.about.id} ${post.about.status}`);
@@ -77,16 +82,13 @@ function untaken({ id, state }: Delivery, posts: readonly Post[]): string[] {
   return state !== 'delivered' || taken ? [] : [`${id} is delivered and its receiver has not taken it`];
 }
 
-/**
- * Whether a post was under way when the service was killed or stopped, or when a write of its delivery was disturbed, or
- * the one that comes before its record: what its webhook tells of the newest attempt.
- */
-function isExplained({ deliveryId, sentAt, endedAt }: Post, webhookId: string, faults: Faults): boolean {
-  const isItsWrite = (body: string) =>
-    body.includes(ulidOf(deliveryId)) || (body.includes('lastDeliveryAt') && body.includes(ulidOf(webhookId)));
+/** Whether a post was under way when the service was killed or stopped, or when a write of its delivery was disturbed. */
+function isExplained({ deliveryId, sentAt, endedAt }: Post, faults: Faults): boolean {
   return (
     faults.interruptions.some(({ from, to }) => from <= endedAt + writtenWithinMs && to >= sentAt) ||
-    faults.disturbed.some(({ at, body }) => at >= sentAt && at <= sentAt + leaseMs && isItsWrite(body))
+    faults.disturbed.some(
+      ({ at, body }) => at >= sentAt && at <= sentAt + firstWriteMs && body.includes(ulidOf(deliveryId)),
+    )
   );
 }
 

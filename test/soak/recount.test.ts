@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
+import type { EventName } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
-import type { Delivery } from '../../lib/table/delivery-items.ts';
+import type { LoggedEvent } from '../../lib/table/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
-import type { Evidence, WebhookEvidence } from './evidence.ts';
+import type { Evidence, LoggedAttempt, WebhookEvidence } from './evidence.ts';
 import type { Post } from './receivers.ts';
 import { recount } from './recount.ts';
 
@@ -21,25 +22,27 @@ const task = { id: taskId, status: 'backlog', version: 1 } as StoredTask;
 
 const execution = { id: 'ex_01KDVDMZ0000000000000000X1', status: 'completed', claims: 1 } as ExecutionHead;
 
-const delivery: Delivery = {
-  organization: 'local' as Organization,
-  webhookId,
-  id: deliveryId,
-  event: 'task.created',
-  data: JSON.stringify({ task: told }),
-  state: 'delivered',
-  attempt: 2,
-  nextAttemptAt: timestamp(at(1)),
+const logged: LoggedEvent = {
+  ...{ organization: 'local' as Organization, id: 'ev_01KDVDMZ0000000000000000E1', event: 'task.created' },
+  ...{ item: taskId, version: 1, data: JSON.stringify({ task: told }) },
 };
 
-const failed: DeliveryRecord = {
+/** Events of an execution, which no webhook hears. */
+const unheard = ['spawned', 'completed'].map((end, nth): LoggedEvent => {
+  const { id } = execution;
+  const data = JSON.stringify({ execution: { id, status: nth === 0 ? 'running' : end } });
+  return { ...logged, id: `ev_01KDVDMZ0000000000000000E${nth + 2}`, event: `agent.${end}` as EventName, data };
+});
+
+const failed: LoggedAttempt = {
   ...{ id: deliveryId, deliveryId, attempt: 1, event: 'task.created', httpStatus: 500, durationMs: 0 },
   ...{ deliveredAt: timestamp(at(0)), redelivery: false, error: 'The receiver answered 500.' },
+  ...{ eventId: logged.id, nextAttemptAt: timestamp(at(1)) },
 };
 
-const succeeded: DeliveryRecord = {
+const succeeded: LoggedAttempt = {
   ...{ id: 'dlv_01KDVDMZ0000000000000000D2', deliveryId, attempt: 2, event: 'task.created', httpStatus: 204 },
-  ...{ durationMs: 0, deliveredAt: timestamp(at(1)), redelivery: true },
+  ...{ durationMs: 0, deliveredAt: timestamp(at(1)), redelivery: true, eventId: logged.id },
 };
 
 const postAt = (seconds: number, status: number): Post => ({
@@ -50,7 +53,6 @@ const postAt = (seconds: number, status: number): Post => ({
 const webhook: WebhookEvidence = {
   id: webhookId,
   events: ['task.created'],
-  deliveries: [delivery],
   attempts: [failed, succeeded],
   total: 2,
   posts: [postAt(0, 500), postAt(1, 204)],
@@ -66,6 +68,8 @@ const whole: Evidence = {
   places: 0,
   tasks: [task],
   counted: new Map([['backlog', 1]]),
+  events: [logged, ...unheard],
+  underWay: [],
   webhooks: [webhook],
   due: [],
   interruptions: [],
@@ -82,8 +86,9 @@ it('finds nothing lost where nothing is', () => {
   });
 });
 
-const twin = { ...delivery, id: 'dlv_01KDVDMZ0000000000000000D3' };
-const older = { ...delivery, data: JSON.stringify({ task: { ...told, status: 'done' } }) };
+const { nextAttemptAt: _, ...givenUp } = failed;
+const twin = { ...succeeded, id: 'dlv_01KDVDMZ0000000000000000D3', deliveryId: 'dlv_01KDVDMZ0000000000000000D3' };
+const neverHappened = { ...logged, id: 'ev_2', data: JSON.stringify({ task: { ...told, status: 'done' } }) };
 
 it.each<[string, Evidence, RegExp]>([
   ['a task that is gone', { ...whole, tasks: [] }, /was created and is not there/],
@@ -110,20 +115,28 @@ it.each<[string, Evidence, RegExp]>([
     /agent.completed ex_\w+ completed has no delivery/,
   ],
   ['an entry left in the due index', { ...whole, due: ['left'] }, /left is still in the due index/],
-  ['an event without a delivery', but({ deliveries: [] }), /has no delivery to/],
-  ['an event with two deliveries', but({ deliveries: [delivery, twin] }), /has 2 deliveries/],
-  ['a delivery of what never happened', but({ deliveries: [delivery, older] }), /never happened/],
-  ['a delivery that waits', but({ deliveries: [{ ...delivery, state: 'retrying' }] }), /has not come to an end/],
-  ['a delivery that was skipped', but({ deliveries: [{ ...delivery, state: 'skipped' }] }), /has not come to an end/],
+  ['an event that is gone', { ...whole, events: unheard }, /task.created tk_\w+ backlog is not in the event log/],
+  ['an event of what never happened', { ...whole, events: [...whole.events, neverHappened] }, /and never happened/],
+  ['an event that is logged twice', { ...whole, events: [...whole.events, logged] }, /is 2 times in the event log/],
+  ['an event without a delivery', but({ attempts: [] }), /has no delivery to/],
+  ['an event with two deliveries', but({ attempts: [failed, succeeded, twin] }), /has 2 deliveries/],
+  ['a delivery that nobody asked for', but({ events: [] }), /is of an event that it does not hear/],
+  ['a delivery of no event', but({ attempts: [{ ...succeeded, eventId: 'ev_3' }] }), /that it does not hear/],
+  ['a delivery that waits', but({ attempts: [failed] }), /has not come to an end/],
+  ['an exhausted one with steps left', but({ attempts: [givenUp] }), /have failed, not 4/],
   [
-    'an exhausted one with steps left',
-    but({ deliveries: [{ ...delivery, state: 'exhausted' }] }),
-    /have failed, not 4/,
+    'an attempt that the service itself misses',
+    { ...whole, underWay: [{ deliveryId, attempt: 2 } as DeliveryMessage] },
+    /attempt 2 of dlv_\w+ is missing/,
   ],
   ['an attempt without a record', but({ attempts: [succeeded], total: 1 }), /has recorded the attempts 2$/],
   ['an attempt recorded twice', but({ attempts: [failed, failed, succeeded], total: 3 }), /the attempts 1, 1, 2$/],
-  ['a record of no delivery', but({ attempts: [failed, succeeded, { ...failed, deliveryId: 'x' }] }), /is no delivery/],
   ['a record that is mislabelled', but({ attempts: [failed, { ...succeeded, redelivery: false }] }), /wrong record/],
+  [
+    'a record whose status is no success and which has no error',
+    but({ attempts: [failed, { ...succeeded, httpStatus: 500 }] }),
+    /wrong record/,
+  ],
   ['a history that miscounts', but({ total: 3 }), /counts 3 attempts and has 2/],
   ['a delivered one never received', but({ posts: [postAt(0, 500)] }), /its receiver has not taken it/],
   ['a recorded answer nobody gave', but({ posts: [postAt(1, 204)] }), /records an answer of 500 that no receiver/],
@@ -136,11 +149,7 @@ it.each<[string, Evidence, RegExp]>([
 
 it.each<[string, Partial<Evidence>]>([
   ['a kill while it was under way', { interruptions: [{ from: at(9.5), to: at(12) }] }],
-  ['its own lost write', { disturbed: [{ at: at(9.5), body: `{"sk":{"S":"D#${deliveryId.slice(4)}"}}` }] }],
-  [
-    'what its webhook was not told',
-    { disturbed: [{ at: at(9.5), body: `{"sk":{"S":"${webhook.id.slice(3)}"},"u":"SET lastDeliveryAt = :at"}` }] },
-  ],
+  ['its own lost write', { disturbed: [{ at: at(9.5), body: `{"deliveryId":{"S":"${deliveryId}"}}` }] }],
 ])('counts a post that is explained by %s as a duplicate', (_, fault) => {
   const evidence = { ...but({ posts: [...webhook.posts, postAt(9, 204)] }), ...fault };
   expect(recount(evidence)).toMatchObject({ lost: [], duplicates: 1 });
@@ -150,7 +159,6 @@ it('takes no post for that of an attempt which never came as far as its receiver
   const unsent = { ...failed, httpStatus: 0, deliveredAt: timestamp(at(2)), attempt: 2, redelivery: true, id: 'dlv_2' };
   const third = { ...succeeded, deliveredAt: timestamp(at(3)), attempt: 3 };
   const evidence = but({
-    deliveries: [{ ...delivery, attempt: 3 }],
     attempts: [third, unsent, failed],
     total: 3,
     posts: [postAt(0, 500), postAt(3, 204)],

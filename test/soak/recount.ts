@@ -1,7 +1,7 @@
 import type { Evidence } from './evidence.ts';
 import { recountAttempts } from './recount-attempts.ts';
 import { recountBoard } from './recount-board.ts';
-import { recountDeliveries } from './recount-deliveries.ts';
+import { deliveriesOf, recountDeliveries, recountEvents } from './recount-deliveries.ts';
 import { recountExecutions } from './recount-executions.ts';
 import { recountPosts } from './recount-posts.ts';
 
@@ -16,20 +16,25 @@ export type Recount = {
 
 /** Recounts what the service has answered for: nothing may be lost, made up or done twice without a fault to explain it. */
 export function recount(evidence: Evidence): Recount {
-  const posts = evidence.webhooks.map((webhook) => recountPosts(webhook, evidence));
+  const { events, underWay, webhooks } = evidence;
+  const posts = webhooks.map((webhook) => recountPosts(webhook, events, evidence));
   const lost = [
     ...recountBoard(evidence),
     ...recountExecutions(evidence),
-    ...evidence.webhooks.flatMap((webhook) => [...recountDeliveries(webhook, evidence), ...recountAttempts(webhook)]),
+    ...recountEvents(evidence),
+    ...webhooks.flatMap((webhook) => [...recountDeliveries(webhook, evidence), ...recountAttempts(webhook, events)]),
+    ...underWay.map(
+      ({ deliveryId, attempt }) => `attempt ${attempt} of ${deliveryId} is missing, by the service's own check`,
+    ),
     ...posts.flatMap((counted) => counted.lost),
     ...evidence.due.map((key) => `${key} is still in the due index`),
   ];
-  const deliveries = evidence.webhooks.flatMap((webhook) => webhook.deliveries);
+  const deliveries = webhooks.flatMap((webhook) => deliveriesOf(webhook, events));
   return {
     lost,
     executions: countsOf(evidence.executions, ({ status }) => status),
     deliveries: countsOf(deliveries, ({ state }) => state),
-    attempts: evidence.webhooks.reduce((sum, { attempts }) => sum + attempts.length, 0),
+    attempts: webhooks.reduce((sum, { attempts }) => sum + attempts.length, 0),
     duplicates: posts.reduce((sum, { duplicates }) => sum + duplicates, 0),
   };
 }

@@ -22,7 +22,7 @@ export type TableProxy = {
 /** What one request of a fault comes to. */
 type Disturbance = Pick<TableFault, 'kind' | 'of'>;
 
-const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems'];
+const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'];
 
 /** What DynamoDB answers when it throttles. */
 const throttling = JSON.stringify({

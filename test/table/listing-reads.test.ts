@@ -2,7 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidFrom, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { utcDays } from '../../lib/table/delivery-items.ts';
+import { utcDays } from '../../lib/table/history-days.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { everything, listingWrites, readPage } from '../../lib/table/listing.ts';
 import { transact } from '../../lib/table/transact.ts';

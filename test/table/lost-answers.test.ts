@@ -4,12 +4,16 @@ import { ulid } from 'ulid';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import { Refusal } from '../../lib/contract/refusals.ts';
+import type { Webhook } from '../../lib/contract/webhooks.ts';
 import { headOf } from '../../lib/table/agent-items.ts';
 import { openAgentStore } from '../../lib/table/agents.ts';
+import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
+import { attemptKey } from '../../lib/table/attempt-items.ts';
+import { openAttemptLog, placeOf } from '../../lib/table/attempt-log.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { openDeliveryStore } from '../../lib/table/deliveries.ts';
-import { type Delivery, deliveryKey } from '../../lib/table/delivery-items.ts';
-import { type Overdue, sweep } from '../../lib/table/due.ts';
+import { deliveryLanes } from '../../lib/table/delivery-lanes.ts';
+import { type Overdue, openDueList, sweep } from '../../lib/table/due.ts';
+import { openEventLog } from '../../lib/table/event-log.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import { writeHeartbeat } from '../../lib/table/heartbeat.ts';
 import { openIdempotency } from '../../lib/table/idempotency.ts';
@@ -25,10 +29,13 @@ import { openTaskStore } from '../../lib/table/tasks.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
 import { openTokens } from '../../lib/table/tokens.ts';
 import { AlreadyDone, OutcomeUnknown, Stale, transact, type Write } from '../../lib/table/transact.ts';
+import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
+import { openWebhookStore } from '../../lib/table/webhooks.ts';
 import { openTasks } from '../../lib/tasks/tasks.ts';
 import { openService } from '../service.ts';
 import { streamed } from '../table-stream.ts';
 import { loseAnswers, watchEngine, writes } from '../watched-engine.ts';
+import { attemptFor, newMessage } from './attempt-seed.ts';
 import { always, newTask } from './board.ts';
 import { at, lease, openExecutionBoard } from './execution-board.ts';
 
@@ -40,7 +47,8 @@ const lossy = openTable(table.name, engine.endpoint);
 afterEach(() => engine.relent());
 
 const ulidNow = () => ulid(clock());
-const deliveries = openDeliveryStore(lossy);
+const attempts = openAttemptLog(lossy);
+const webhookAttempts = openWebhookAttempts(lossy);
 const executions = openExecutionStore(lossy, 50);
 const purges = openPurgeStore(lossy);
 const idempotency = openIdempotency(lossy, clock);
@@ -49,26 +57,21 @@ const settings = openSettings(lossy);
 const tokens = openTokens(lossy);
 const tasks = openTasks(openTaskStore(lossy), ulidNow, clock);
 
-const newDelivery = (): Delivery => ({
-  organization,
-  webhookId: 'wh_01K00000000000000000000000',
-  id: `dlv_${ulidNow()}`,
-  event: 'task.created',
-  data: '{}',
-  state: 'pending',
-  attempt: 1,
-  nextAttemptAt: at(0),
-});
-const putDelivery = async () => {
-  const delivery = newDelivery();
-  await openDeliveryStore(table).put(delivery, at(60));
-  return delivery;
+const webhooks = openWebhookStore(table);
+const insertWebhook = async (): Promise<Webhook> => {
+  const fields = { url: 'https://example.com/', active: true, createdAt: at(0) };
+  const webhook: Webhook = { ...fields, id: `wh_${ulidNow()}`, events: ['task.created'] };
+  await webhooks.insert(organization, webhook, undefined, undefined);
+  return webhook;
 };
-const claimedDelivery = async () => {
-  const claim = await openDeliveryStore(table).claim(await putDelivery(), 1, lease(randomUUID()));
-  return (claim as { claimed: Delivery }).claimed;
+const newAttempt = () => newMessage(organization, { deliveryId: `dlv_${ulidNow()}`, dueAt: at(0) });
+/** An attempt that has failed and waits for its retry: the message of that one. */
+const failedAttempt = async () => {
+  const message = newAttempt();
+  await openAttemptLog(table).put(attemptFor(message, { retry: { nextAttemptAt: at(300), dueAt: at(360) } }));
+  return { ...message, attempt: 2, dueAt: at(300), listedBy: attemptKey(placeOf(message)).sk };
 };
-const stateOf = async (delivery: Delivery) => (await getItem(table, deliveryKey(delivery)))?.state;
+const isListed = async (key: Overdue['key']) => 'due' in ((await getItem(table, key)) ?? {});
 const overdue = (key: Overdue['key']): Overdue => ({ key, dueAt: at(60) });
 const newRequest = () => ({ key: randomUUID(), operation: 'POST /calls', path: '/calls', body: {} });
 const newToken = () => ({ id: randomUUID(), hash: 'h', organization, scopes: [], createdAt: at(0) });
@@ -82,33 +85,103 @@ const headKey = (id: string) => keys.executionHead(organization, ulidOf(id));
 
 /** Every way in which a store writes an item alone: what it returns where the answer is lost, and then leaves behind. */
 const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
-  ['a delivery that is put is pending', async () => () => deliveries.put(newDelivery(), at(60)), 'pending'],
   [
-    'a lease of a delivery is its own',
-    async () => {
-      const delivery = await putDelivery();
-      return () => deliveries.claim(delivery, 1, lease('own'));
+    'events that are appended are there once each',
+    async () => async () => {
+      const events = [1, 2].map(() => ({ organization, id: `ev_${ulidNow()}`, item: 'tk_1', version: 1, data: '{}' }));
+      await Promise.all(events.map((event) => openEventLog(lossy).append({ ...event, event: 'task.created' })));
+      return (await Array.fromAsync(openEventLog(table).between(organization, clock(), clock()))).length;
     },
-    { claimed: expect.objectContaining({ claim: 'own', state: 'pending' }) },
+    2,
   ],
   [
-    'a delivery that is skipped is skipped',
+    'an attempt that is written down is made',
     async () => {
-      const delivery = await claimedDelivery();
+      const message = newAttempt();
       return async () => {
-        await deliveries.skip(delivery, 'webhook_deleted');
-        return stateOf(delivery);
+        await attempts.put(attemptFor(message));
+        return (await attempts.find(message)).made;
       };
     },
-    'skipped',
+    true,
   ],
   [
-    'a delivery that is postponed is returned',
+    'a late attempt stands at its beginning',
+    async () => () => attempts.begin(newAttempt(), Date.parse(at(600))),
+    { place: expect.objectContaining({ at: at(600) }) },
+  ],
+  [
+    'a retry that is taken off the sweeper’s list is off it',
     async () => {
-      const delivery = await putDelivery();
-      return () => deliveries.postpone(overdue(deliveryKey(delivery)), at(300));
+      const retry = await failedAttempt();
+      return async () => {
+        await attempts.unlist(retry);
+        return isListed(attemptKey(placeOf({ ...retry, attempt: 1, dueAt: at(0) })));
+      };
     },
-    expect.objectContaining({ state: 'pending', attempt: 1 }),
+    false,
+  ],
+  [
+    'attempts that are counted are counted once',
+    async () => {
+      const message = { ...newAttempt(), webhookId: `wh_${ulidNow()}` };
+      await openAttemptLog(table).put(attemptFor(message));
+      const later = Date.parse(at(600));
+      return async () => {
+        await openAttemptCounts(lossy).close(organization, message.webhookId, later);
+        return openAttemptCounts(table).read(organization, message.webhookId, later);
+      };
+    },
+    expect.objectContaining({ open: 1 }),
+  ],
+  [
+    'the end of an attempt is noted, and its lease returned',
+    async () => {
+      const webhook = await insertWebhook();
+      const named = [organization, webhook.id] as const;
+      await openWebhookAttempts(table).leaseSlowAttempt(...named, { number: 0, now: at(0), until: at(20) });
+      return async () => {
+        await webhookAttempts.note({
+          organization,
+          webhookId: webhook.id,
+          deliveredAt: at(1),
+          slow: true,
+          slowLease: 0,
+        });
+        return [(await webhooks.get(...named))?.lastDeliveryAt, await webhooks.target(...named)];
+      };
+    },
+    [at(1), expect.objectContaining({ slow: true, slowLeases: {} })],
+  ],
+  [
+    'a lease of a slow webhook is its own',
+    async () => {
+      const { id } = await insertWebhook();
+      return () => webhookAttempts.leaseSlowAttempt(organization, id, { number: 0, now: at(0), until: at(20) });
+    },
+    true,
+  ],
+  [
+    'a webhook that is marked as slow is slow',
+    async () => {
+      const { id } = await insertWebhook();
+      return async () => {
+        await webhookAttempts.markSlow(organization, id);
+        return (await webhooks.target(organization, id))?.slow;
+      };
+    },
+    true,
+  ],
+  [
+    'an event that is postponed is returned',
+    async () => {
+      const event = { organization, id: `ev_${ulidNow().slice(0, -1)}0`, item: 'tk_1', version: 1, data: '{}' };
+      await openEventLog(table).append({ ...event, event: 'task.created' });
+      const key = keys.event(organization, ulidOf(event.id));
+      const { dueAt } = (await getItem(table, key)) as { dueAt: string };
+      return () => openDueList(lossy, deliveryLanes).postpone({ key, dueAt }, at(300));
+    },
+    expect.objectContaining({ item: 'tk_1' }),
   ],
   [
     'a lease of an execution is its own, and counted once',

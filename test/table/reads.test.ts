@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { Key } from '../../lib/table/keys.ts';
-import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
+import { getEach, getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { openBoard, refusalOf } from './board.ts';
 import { type Command, named, scriptedTable } from './scripted-table.ts';
 
@@ -30,6 +30,12 @@ describe('a batch of items', () => {
     const wanted = keysOf(5);
     const { table } = scriptedTable((_, command) => answer(asked(command).filter(({ sk }) => sk !== '1002')));
     expect(await getItems(table, wanted)).toEqual(wanted.filter(({ sk }) => sk !== '1002'));
+  });
+
+  it('says of each key that it has no item, where it is asked for each', async () => {
+    const wanted = keysOf(3);
+    const { table } = scriptedTable((_, command) => answer(asked(command).filter(({ sk }) => sk !== '1001')));
+    expect(await getEach(table, wanted)).toEqual([wanted[0], undefined, wanted[2]]);
   });
 
   it('asks strongly, again for what was left unprocessed and for nothing else', async () => {

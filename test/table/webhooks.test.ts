@@ -2,13 +2,15 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { EventName } from '../../lib/contract/events.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
-import { openSlowWebhooks } from '../../lib/table/slow-webhooks.ts';
+import { openSubscriptions } from '../../lib/table/subscriptions.ts';
 import { openWebhookStore, webhooksLimit } from '../../lib/table/webhooks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type Board, openBoard, refusalOf } from './board.ts';
+import { meter } from './capacity.ts';
 
 const board: Board = await openBoard();
-const store = { ...openWebhookStore(board.table), ...openSlowWebhooks(board.table) };
+const { costOf } = meter(board.table);
+const store = { ...openWebhookStore(board.table), ...openSubscriptions(board.table) };
 let organization: Organization;
 let organizations = 0;
 
@@ -77,29 +79,24 @@ describe('a webhook in the table', () => {
     const target = { url: 'https://example.com/', slow: false, slowLeases: {} };
     expect(await store.target(organization, plain.id)).toEqual(target);
   });
+});
 
-  it('has numbered leases on slow attempts, each for one worker until it expires, which no read shows', async () => {
-    const webhook = await insert();
-    const before = await store.get(organization, webhook.id);
-    const [now, until, later] = ['2026-03-01T12:00:00.000Z', '2026-03-01T12:00:20.000Z', '2026-03-01T12:00:40.000Z'];
-    const take = (lease: { number: number; now: string; until: string }) =>
-      store.leaseSlowAttempt(organization, webhook.id, lease);
-    expect(await Promise.all([1, 1, 12].map((number) => take({ number, now, until })))).toHaveLength(3);
-    expect((await store.target(organization, webhook.id))?.slowLeases).toEqual({ 1: until, 12: until });
-    expect(await take({ number: 1, now, until: later })).toBe(false);
-    expect(await take({ number: 1, now: until, until: later })).toBe(true);
-    expect(await store.get(organization, webhook.id)).toEqual(before);
+describe('the webhooks that hear an event', () => {
+  it('are read once for all who ask at the same moment', async () => {
+    const { id } = await insert();
+    const events: EventName[] = ['task.created', 'task.created', 'task.completed'];
+    const ask = () => Promise.all(events.map((event) => store.hearing(organization, event)));
+    expect(await ask()).toEqual([[id], [id], []]);
+    expect(await costOf(ask)).toMatchObject({ requests: 2 });
   });
 
-  it('is marked as slow, unless it is deleted', async () => {
+  it('are those at the moment of the question: no answer is kept', async () => {
+    const hearing = () => store.hearing(organization, 'task.created');
+    expect(await hearing()).toEqual([]);
     const webhook = await insert();
-    await store.markSlow(organization, webhook.id);
-    expect((await store.target(organization, webhook.id))?.slow).toBe(true);
+    expect(await hearing()).toEqual([webhook.id]);
     await store.delete(organization, webhook);
-    await store.markSlow(organization, webhook.id);
-    const lease = { number: 0, now: '2026-03-01T12:00:00.000Z', until: '2026-03-01T12:00:20.000Z' };
-    expect(await store.leaseSlowAttempt(organization, webhook.id, lease)).toBe(false);
-    expect(await store.get(organization, webhook.id)).toBeUndefined();
+    expect(await hearing()).toEqual([]);
   });
 });
 

@@ -133,7 +133,12 @@ describe('a failure', () => {
     expect(office.queue.sent.slice(1)).toEqual([
       {
         to: 'firstRetry',
-        message: { ...message, attempt: 2, dueAt: '2026-03-01T12:05:00.000Z' },
+        message: {
+          ...message,
+          attempt: 2,
+          dueAt: '2026-03-01T12:05:00.000Z',
+          listedBy: expect.stringMatching(/^A#01KJMMA2G0.{16}1$/),
+        },
         delaySeconds: 300,
       },
     ]);
@@ -144,12 +149,10 @@ describe('an ended delivery', () => {
   it.each([
     ['delivered', {}],
     ['exhausted', failed],
-  ])('is in nobody’s hand and waits for nothing: %s', async (state, outcome) => {
+  ])('is on no list of the sweeper: %s', async (state, outcome) => {
     const message = await office.message();
     await office.attemptAll(message, notingSender(outcome).send);
-    const delivery = await office.delivery(message);
-    expect(delivery).toMatchObject({ state });
-    for (const gone of ['due', 'dueAt', 'claim', 'leaseUntil']) expect(delivery).not.toHaveProperty(gone);
+    expect(await office.delivery(message)).toMatchObject({ state, listed: false });
   });
 });
 
@@ -196,10 +199,6 @@ describe('lastDeliveryAt', () => {
     office.clock.now = opening;
     await attemptEndingAt(earlier as typeof message, 4_000);
     expect(await lastDeliveryAt(message.webhookId)).toBe('2026-03-01T12:00:10.000Z');
-    expect((await office.history(message.webhookId)).map(({ deliveredAt }) => deliveredAt)).toEqual([
-      '2026-03-01T12:00:10.000Z',
-      '2026-03-01T12:00:04.000Z',
-    ]);
     expect(await office.delivery(earlier as typeof message)).toMatchObject({ state: 'delivered' });
   });
 
@@ -212,9 +211,9 @@ describe('lastDeliveryAt', () => {
       office.clock.now = opening + ++ended * 1_000;
     });
     await Promise.all([...unique.values()].map((message) => office.deliveries.attempt(message, send)));
-    const [newest] = await office.history(webhookId);
-    expect(await office.history(webhookId)).toHaveLength(8);
-    expect(await lastDeliveryAt(webhookId)).toBe(newest?.deliveredAt);
+    const ends = (await office.history(webhookId)).map(({ deliveredAt }) => deliveredAt);
+    expect(ends).toHaveLength(8);
+    expect(await lastDeliveryAt(webhookId)).toBe(ends.sort().at(-1));
   });
 });
 

@@ -8,21 +8,21 @@ beforeEach(() => {
   office = newOffice();
 });
 
-/** A worker that has taken an attempt in hand and is still posting, until it is let go. */
-async function hangingWorker(message: Awaited<ReturnType<Office['message']>>) {
+/** Has another container begin an attempt, which posts until it is let go. */
+async function beginElsewhere(message: Awaited<ReturnType<Office['message']>>, outcome = {}) {
   const { promise, resolve: letGo } = Promise.withResolvers<void>();
   const posting = Promise.withResolvers<void>();
-  const sender = notingSender({}, () => {
+  const { send } = notingSender(outcome, () => {
     posting.resolve();
     return promise;
   });
-  const ended = office.deliveries.attempt(message, sender.send);
+  const ended = office.openContainer().attempt(message, send);
   await posting.promise;
   return { letGo, ended };
 }
 
 describe('an attempt', () => {
-  it('is made once by ten who are asked for it at once', async () => {
+  it('is made once by ten of a container that are asked for it at once', async () => {
     const message = await office.message();
     const { posts, send } = notingSender();
     await Promise.all(Array.from({ length: 10 }, () => office.deliveries.attempt(message, send)));
@@ -30,94 +30,166 @@ describe('an attempt', () => {
     expect(await office.history(message.webhookId)).toHaveLength(1);
   });
 
-  it('is not made for a message of another number', async () => {
-    const message = await office.message();
-    const { posts, send } = notingSender();
-    const before = await office.dump();
-    for (const attempt of [0, 2, 3]) await office.deliveries.attempt({ ...message, attempt }, send);
-    expect(posts).toEqual([]);
-    expect(await office.dump()).toEqual(before);
+  it('that fails for a fault of ours fails for all of them, so that none of their messages is deleted', async () => {
+    const message = await office.message({ secret: 'a secret' });
+    office.secrets.away = true;
+    const { send } = notingSender();
+    const ended = await Promise.allSettled([1, 2, 3].map(() => office.deliveries.attempt(message, send)));
+    expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });
 
   it.each([
     ['delivered', {}],
     ['exhausted', failed],
-  ])('is not made of a delivery that is %s', async (state, outcome) => {
+  ])('is not made again by any message of a delivery that is %s', async (state, outcome) => {
     const message = await office.message();
     await office.attemptAll(message, notingSender(outcome).send);
     expect(await office.delivery(message)).toMatchObject({ state });
     const before = await office.dump();
+    const sent = office.queue.sent.length;
     const { posts, send } = notingSender();
-    for (const attempt of [1, 2, 3, 4, 5]) await office.deliveries.attempt({ ...message, attempt }, send);
+    for (const { message } of office.queue.sent.slice()) await office.openContainer().attempt(message, send);
     expect(posts).toEqual([]);
+    expect(office.queue.sent).toHaveLength(sent);
     expect(await office.dump()).toEqual(before);
   });
 
-  it('is not made of a delivery that there is not', async () => {
+  it('is not made of an event that there is not', async () => {
     const message = await office.message();
     const before = await office.dump();
     const { posts, send } = notingSender();
-    await office.deliveries.attempt({ ...message, deliveryId: 'dlv_01K00000000000000000000000' }, send);
+    await office.deliveries.attempt({ ...message, eventId: 'ev_01K00000000000000000000000' }, send);
     expect(posts).toEqual([]);
     expect(await office.dump()).toEqual(before);
   });
 
-  it('is not made before it is due, whatever the message says, and is made then', async () => {
-    const message = await office.message();
+  it('that is a retry is not made before it is due, and is made then', async () => {
+    await office.deliveries.attempt(await office.message(), notingSender(failed).send);
+    const { message } = office.queue.sent.at(-1) as (typeof office.queue.sent)[number];
     const { posts, send } = notingSender();
-    office.clock.now = opening - 1;
-    await office.deliveries.attempt({ ...message, dueAt: '2020-01-01T00:00:00.000Z' }, send);
+    office.clock.now = Date.parse(message.dueAt) - 1;
+    await office.deliveries.attempt(message, send);
     expect(posts).toEqual([]);
-    office.clock.now = opening;
-    await office.deliveries.attempt({ ...message, dueAt: '2099-01-01T00:00:00.000Z' }, send);
+    expect(office.queue.sent.at(-1)).toEqual({ to: 'firstRetry', message, delaySeconds: 1 });
+    office.clock.now += 1;
+    await office.deliveries.attempt(message, send);
     expect(posts).toHaveLength(1);
   });
 
-  it('is not made by another while one has it in hand, to the last millisecond of 20 s', async () => {
+  it('that is the first is made at once, though the clock is behind that of the change', async () => {
     const message = await office.message();
-    const worker = await hangingWorker(message);
+    office.clock.now -= 1_000;
     const { posts, send } = notingSender();
-    office.clock.now = opening + 19_999;
     await office.deliveries.attempt(message, send);
-    expect(posts).toEqual([]);
-    worker.letGo();
-    await worker.ended;
-    expect(await office.history(message.webhookId)).toHaveLength(1);
+    expect(posts).toHaveLength(1);
   });
 
-  it('is made by another once the hold of a lost worker has ended', async () => {
+  it('is made again after a lost worker, when the message comes again', async () => {
     const message = await office.message();
-    await hangingWorker(message);
-    office.clock.now = opening + 20_000;
+    await beginElsewhere(message);
+    office.clock.now = opening + 180_000;
     const { posts, send } = notingSender();
     await office.deliveries.attempt(message, send);
     expect(posts).toHaveLength(1);
     expect(await office.delivery(message)).toMatchObject({ state: 'delivered' });
   });
+});
 
-  it('is not recorded by a worker that comes back when another has made it', async () => {
+describe('an attempt that two containers make at once', () => {
+  it.each([0, 90_000, 3_600_000])('is one row, begun %i ms after it was due', async (lateMs) => {
     const message = await office.message();
-    const worker = await hangingWorker(message);
-    office.clock.now = opening + 20_000;
+    office.clock.now = opening + lateMs;
+    const { letGo, ended } = await beginElsewhere(message);
+    office.clock.now += 1_000;
     await office.deliveries.attempt(message, notingSender({ httpStatus: 202 }).send);
-    const before = await office.dump();
-    worker.letGo();
-    await expect(worker.ended).rejects.toThrow();
-    expect(await office.dump()).toEqual(before);
     expect(await office.history(message.webhookId)).toMatchObject([{ httpStatus: 202 }]);
+    letGo();
+    await ended;
+    expect(await office.history(message.webhookId)).toMatchObject([{ attempt: 1 }]);
+  });
+
+  it('is one row where only one of them is late: that one waits until the other has ended', async () => {
+    const message = await office.message();
+    office.clock.now = opening + 59_999;
+    const { letGo, ended } = await beginElsewhere(message);
+    const { posts, send } = notingSender();
+    for (const lateMs of [60_000, 89_999]) {
+      office.clock.now = opening + lateMs;
+      await office.deliveries.attempt(message, send);
+      expect(office.queue.sent.at(-1)).toEqual({
+        to: 'deliveries',
+        message,
+        delaySeconds: Math.ceil((90_000 - lateMs) / 1000),
+      });
+    }
+    letGo();
+    await ended;
+    office.clock.now = opening + 90_000;
+    await office.deliveries.attempt(message, send);
+    expect(posts).toEqual([]);
+    expect(await office.history(message.webhookId)).toHaveLength(1);
+  });
+
+  it('is one row where a worker that was late began a minute ago', async () => {
+    const message = await office.message();
+    const begun = opening + 90_000;
+    office.clock.now = begun;
+    await beginElsewhere(message);
+    office.clock.now = begun + 59_999;
+    const { letGo, ended } = await beginElsewhere(message);
+    const { posts, send } = notingSender();
+    office.clock.now = begun + 60_000;
+    await office.deliveries.attempt(message, send);
+    expect(office.queue.sent.at(-1)).toEqual({ to: 'deliveries', message, delaySeconds: 30 });
+    letGo();
+    await ended;
+    office.clock.now = begun + 90_000;
+    await office.deliveries.attempt(message, send);
+    expect(posts).toEqual([]);
+    expect(await office.history(message.webhookId)).toHaveLength(1);
+  });
+
+  it.each([
+    ['delivered', 'the other one failed', failed, {}, 0],
+    ['retried once', 'both failed', failed, failed, 1],
+    ['retried once', 'the last one failed', {}, failed, 1],
+  ])('is %s where %s', async (_, __, first, last, retries) => {
+    const message = await office.message();
+    const { letGo, ended } = await beginElsewhere(message, last);
+    await office.deliveries.attempt(message, notingSender(first).send);
+    office.clock.now += 5_000;
+    letGo();
+    await ended;
+    const { posts, send } = notingSender();
+    const retried = office.queue.sent.filter(({ message }) => message.attempt === 2);
+    office.clock.now += 300_000;
+    for (const { message } of retried) await office.openContainer().attempt(message, send);
+    expect(posts).toHaveLength(retries);
+    expect(await office.delivery(message)).toEqual({ state: 'delivered', attempt: 1 + retries, listed: false });
+    expect(await office.history(message.webhookId)).toHaveLength(1 + retries);
   });
 });
 
 describe('an attempt for a webhook that was deleted', () => {
-  it('is not made; the delivery is skipped and says why', async () => {
+  it('is not made, and leaves nothing behind', async () => {
     const message = await office.message({ secret: 'a secret' });
     await office.webhooks.delete(office.organization, message.webhookId);
+    const before = await office.dump();
     const { posts, send } = notingSender();
     await office.deliveries.attempt(message, send);
     expect(posts).toEqual([]);
-    const delivery = await office.delivery(message);
-    expect(delivery).toMatchObject({ state: 'skipped', reason: 'webhook_deleted' });
-    for (const gone of ['due', 'dueAt', 'claim', 'leaseUntil']) expect(delivery).not.toHaveProperty(gone);
+    expect(await office.dump()).toEqual(before);
+  });
+
+  it('is not made where it is a retry, and is taken off the sweeper’s list', async () => {
+    const message = await office.message();
+    await office.deliveries.attempt(message, notingSender(failed).send);
+    await office.webhooks.delete(office.organization, message.webhookId);
+    office.clock.now += 300_000;
+    const { posts, send } = notingSender();
+    await office.deliveries.attempt(office.queue.sent.at(-1)?.message as typeof message, send);
+    expect(posts).toEqual([]);
+    expect(await office.delivery(message)).toMatchObject({ state: 'retrying', listed: false });
   });
 
   it('while it is under way ends well and brings nothing of the webhook back', async () => {
@@ -139,7 +211,7 @@ describe('an attempt whose secret cannot be had', () => {
     await expect(office.deliveries.attempt(message, send)).rejects.toThrow('The key is away.');
     expect(posts).toEqual([]);
     expect(await office.history(message.webhookId)).toEqual([]);
-    expect(await office.delivery(message)).toMatchObject({ state: 'pending', attempt: 1 });
+    expect(await office.delivery(message)).toEqual({ state: 'pending', attempt: 1 });
   });
 
   it('is made, signed, when the message comes again', async () => {

@@ -4,18 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ulid as ulidAt } from 'ulid';
+import * as v from 'valibot';
 import type { TaskEvent } from '../../lib/contract/events.ts';
-import { timestamp } from '../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
+import { DeliveryMessage, type SentDelivery } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord, NewWebhook, Webhook } from '../../lib/contract/webhooks.ts';
 import type { Waiting } from '../../lib/sqs/queue.ts';
+import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
+import { openAttemptLog } from '../../lib/table/attempt-log.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { openDeliveryStore } from '../../lib/table/deliveries.ts';
-import { deliveryKey } from '../../lib/table/delivery-items.ts';
-import { getItem } from '../../lib/table/reads.ts';
-import { openSlowWebhooks } from '../../lib/table/slow-webhooks.ts';
-import type { Item } from '../../lib/table/transact.ts';
+import { openEventLog } from '../../lib/table/event-log.ts';
+import { openHistory } from '../../lib/table/history.ts';
+import { openSubscriptions } from '../../lib/table/subscriptions.ts';
+import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
 import { openWebhookStore } from '../../lib/table/webhooks.ts';
 import { type Change, openDeliveries } from '../../lib/webhooks/deliveries.ts';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
@@ -23,12 +25,15 @@ import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { openRegistration } from '../../lib/webhooks/registration.ts';
 import { openKeyFile, type Secrets } from '../../lib/webhooks/secrets.ts';
 import type { Outcome, Post, Sender } from '../../lib/webhooks/sender.ts';
+import { openDeliverySweep } from '../../lib/webhooks/sweep.ts';
 import { openTestDelivery } from '../../lib/webhooks/test-delivery.ts';
-import type { DeliveryQueues } from '../../lib/webhooks/wake-ups.ts';
+import { openVerification } from '../../lib/webhooks/verification.ts';
+import { type DeliveryQueues, deliveryQueues } from '../../lib/webhooks/wake-ups.ts';
 import { openWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { clockAt, openService } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
 import { alarmsByHand } from './alarm.ts';
+import { type DeliveryState, type LoggedAttempt, stateOf } from './logged-attempts.ts';
 
 /** When every office opens. */
 export const opening = Date.parse('2026-03-01T12:00:00.000Z');
@@ -54,26 +59,30 @@ function officeOf(table: Table) {
   const organization = `org-${randomUUID()}` as Organization;
   const clock = clockAt(opening);
   const ulid = () => ulidAt(clock());
-  const store = openDeliveryStore(table);
-  const webhookStore = { ...openWebhookStore(table), ...openSlowWebhooks(table) };
+  const webhookStore = { ...openWebhookStore(table), ...openWebhookAttempts(table) };
+  const logs = { events: openEventLog(table), attempts: openAttemptLog(table), webhooks: openSubscriptions(table) };
   const secrets = faultySecrets(openKeyFile(join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key')));
   const queue = listingQueue();
   const allowed = allowedReceivers('127.0.0.1:*');
-  const webhooks = openWebhooks({ store: webhookStore, deliveries: store, clock });
+  const webhooks = openWebhooks({ store: webhookStore, history: openHistory(table), clock });
   const registration = openRegistration({ store: webhookStore, secrets, allowed, ulid });
   const { alarm, set: alarms } = alarmsByHand();
-  const deliveries = openDeliveries({
-    store,
-    webhooks: webhookStore,
-    queues: queue.queues,
-    secrets,
-    ladder: readLadder(undefined),
-    limits: { prompt: 5, slow: slowAttempts },
-    ulid,
-    clock,
-    alarm,
-  });
-  const testDelivery = openTestDelivery({ store, webhooks: webhookStore, secrets, ulid, clock });
+  const openContainer = () =>
+    openDeliveries({
+      ...logs,
+      counts: openAttemptCounts(table),
+      webhooks: { ...logs.webhooks, ...webhookStore },
+      queues: queue.queues,
+      secrets,
+      ladder: readLadder(undefined),
+      limits: { prompt: 5, slow: slowAttempts },
+      clock,
+      alarm,
+    });
+  const deliveries = openContainer();
+  const verification = openVerification(logs);
+  const sweep = openDeliverySweep({ table, webhooks: webhookStore, verification, wake: deliveries.wake, clock });
+  const testDelivery = openTestDelivery({ table, webhooks: webhookStore, secrets, ulid, clock });
 
   const office = {
     organization,
@@ -83,10 +92,14 @@ function officeOf(table: Table) {
     clock,
     secrets,
     queue,
-    store,
     webhookStore,
     webhooks,
     deliveries,
+    /** Opens the deliveries of another container, which knows nothing of what this one has in hand. */
+    openContainer,
+    attempts: logs.attempts,
+    verification,
+    sweep,
     testDelivery,
 
     /** Registers a webhook; what is not named is that of a plain one. */
@@ -124,9 +137,12 @@ function officeOf(table: Table) {
       }
     },
 
-    /** The item of a delivery, as it stands in the table. */
-    delivery: ({ webhookId, deliveryId }: DeliveryMessage): Promise<Item | undefined> =>
-      getItem(table, deliveryKey({ organization, webhookId, id: deliveryId })),
+    /** The state of a delivery and its next attempt, or its last one. */
+    delivery: async ({ webhookId, deliveryId }: DeliveryMessage): Promise<DeliveryState> => {
+      const rows = Object.values(await office.dump()) as LoggedAttempt[];
+      const own = rows.filter(({ pk, sk }) => pk.endsWith(`#WD#${ulidOf(webhookId)}`) && sk.startsWith('A#'));
+      return stateOf(own.filter((row) => row.deliveryId === deliveryId));
+    },
 
     /** The newest 100 attempts of a webhook. */
     history: async (id: string): Promise<DeliveryRecord[]> =>
@@ -142,25 +158,25 @@ function officeOf(table: Table) {
 function listingQueue() {
   const sent: (Waiting<DeliveryMessage> & { to: keyof DeliveryQueues })[] = [];
   const listing = (to: keyof DeliveryQueues) => ({
-    send: async (messages: readonly Waiting<DeliveryMessage>[]) => {
+    send: async (messages: readonly Waiting<SentDelivery>[]) => {
       if (queue.failsOnce && messages.length > 0) {
         queue.failsOnce = false;
         throw new Error('The queue is away.');
       }
-      sent.push(...messages.map((waiting) => ({ ...waiting, to })));
+      sent.push(
+        ...messages.map(({ message, delaySeconds }) => ({
+          to,
+          message: v.parse(DeliveryMessage, message),
+          delaySeconds,
+        })),
+      );
     },
   });
   const queue = {
     /** All that was sent, to whichever queue, in its order. */
     sent,
     failsOnce: false,
-    queues: {
-      deliveries: listing('deliveries'),
-      slowDeliveries: listing('slowDeliveries'),
-      firstRetry: listing('firstRetry'),
-      secondRetry: listing('secondRetry'),
-      thirdRetry: listing('thirdRetry'),
-    },
+    queues: Object.fromEntries(deliveryQueues.map((name) => [name, listing(name)])) as DeliveryQueues,
   };
   return queue;
 }
@@ -187,17 +203,6 @@ export function notingSender(outcome: Partial<Outcome> = {}, meanwhile: () => un
     return { httpStatus: 204, durationMs: 5, timedOut: false, responseBody: '', ...outcome };
   };
   return { posts, send };
-}
-
-/** Starts an attempt whose worker is lost while it posts: it never ends. Returns when the post has begun. */
-export async function loseWorker(office: Office, message: DeliveryMessage): Promise<void> {
-  const posting = Promise.withResolvers<void>();
-  const { send } = notingSender({}, () => {
-    posting.resolve();
-    return new Promise(() => {});
-  });
-  void office.deliveries.attempt(message, send);
-  await posting.promise;
 }
 
 /** How a sender ends whose receiver has answered 500. */

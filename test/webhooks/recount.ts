@@ -1,10 +1,12 @@
+import { ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import type { Table } from '../../lib/table/client.ts';
-import type { Delivery } from '../../lib/table/delivery-items.ts';
+import { webhookOf } from '../../lib/table/keys.ts';
 import type { Item } from '../../lib/table/transact.ts';
 import type { Ladder } from '../../lib/webhooks/ladder.ts';
 import { dumpOf } from '../table-dump.ts';
+import { type LoggedAttempt, stateOf } from './logged-attempts.ts';
 
 /** What one webhook ought to have been told of one committed change: an event and its `data` as JSON. */
 export type Expected = { webhookId: string; event: string; data: string };
@@ -16,13 +18,20 @@ export type Posted = { at: number; webhookId: string; deliveryId: string };
 export type Known = {
   expected: readonly Expected[];
   posts: readonly Posted[];
-  /** The deliveries of posts whose workers were lost before they wrote the attempt down: one entry for each post. */
+  /**
+   * The deliveries of posts that have no row of their own: of workers that were lost before they wrote it, or that began
+   * before another one had written it. One entry for each post.
+   */
   unrecorded?: readonly string[];
   ladder: Ladder;
+  now: number;
 };
 
 /** What a recount comes to: what is wrong, how deliveries ended, and the latest attempt's lateness. */
 export type Recount = { wrong: string[]; ends: Record<string, number>; latestMs: number };
+
+/** A delivery by the rows of its attempts. */
+type Delivery = Expected & { id: string; history: LoggedAttempt[] };
 
 const key = ({ webhookId, event, data }: Expected) => `${webhookId} ${event} ${data}`;
 
@@ -33,43 +42,54 @@ const key = ({ webhookId, event, data }: Expected) => `${webhookId} ${event} ${d
  */
 export async function recount(table: Table, organization: Organization, known: Known): Promise<Recount> {
   const items = Object.values(await dumpOf(table, organization)) as (Item & { pk: string; sk: string })[];
-  const ofDeliveries = items.filter(({ pk }) => pk.startsWith(`O#${organization}#WD#`));
-  const deliveries = ofDeliveries.filter(({ sk }) => sk.startsWith('D#')) as unknown as Delivery[];
-  const records = ofDeliveries.filter(({ sk }) => sk.startsWith('*#')) as unknown as DeliveryRecord[];
-  const counted = items
-    .filter(({ pk }) => pk.startsWith(`O#${organization}#C#WD#`))
-    .reduce((total, counter) => total + (counter['*'] as number), 0);
+  const there = new Set(items.filter(({ pk }) => pk === `O#${organization}#W`).map(({ sk }) => `wh_${sk}`));
+  const rows = items.filter(({ sk }) => sk.startsWith('A#')) as unknown as (LoggedAttempt & { eventId: string })[];
+  const events = new Map(items.filter(({ pk }) => pk === `O#${organization}#E`).map((item) => [item.sk, item]));
+  const deliveries = [...Map.groupBy(rows, ({ deliveryId }) => deliveryId)].map(([id, history]): Delivery => {
+    const { pk, event, eventId } = history[0] as (typeof history)[number];
+    const data = events.get(ulidOf(eventId))?.data as string;
+    history.sort((a, b) => a.attempt - b.attempt);
+    return { id, webhookId: `wh_${webhookOf(pk)}`, event, data, history };
+  });
 
-  const histories = Map.groupBy(records, ({ deliveryId }) => deliveryId);
   const posts = Map.groupBy(known.posts, ({ deliveryId }) => deliveryId);
   const unrecorded = Map.groupBy(known.unrecorded ?? [], (deliveryId) => deliveryId);
-  const ends: Record<string, number> = {};
+  const ids = new Set(deliveries.map(({ id }) => id));
+  // Of a webhook that was deleted nothing has to be attempted any more.
+  const dropped = known.expected.filter(
+    (one) => !there.has(one.webhookId) && !deliveries.some((two) => key(one) === key(two)),
+  );
+  const ends: Record<string, number> = dropped.length > 0 ? { dropped: dropped.length } : {};
   const late: number[] = [];
   const wrong: string[] = [
-    ...differences(known.expected.map(key), deliveries.map(key)),
-    ...strangers(deliveries, [...histories.keys(), ...posts.keys()]),
-    ...(counted === records.length ? [] : [`${counted} attempts are counted, there are ${records.length}`]),
+    ...differences(known.expected.filter((one) => !dropped.includes(one)).map(key), deliveries.map(key)),
+    ...[...posts.keys()].filter((id) => !ids.has(id)).map((id) => `${id} is no delivery`),
+    ...(await wrongCounts(table, organization, rows, known.now)),
   ];
-  for (const delivery of deliveries) {
-    const history = (histories.get(delivery.id) ?? []).sort((a, b) => a.attempt - b.attempt);
-    const sent = posts.get(delivery.id) ?? [];
-    const dues = duesOf(delivery, history, known.ladder);
-    const lost = unrecorded.get(delivery.id)?.length ?? 0;
-    const faults = [...faultsOfEnd(delivery, history), ...faultsOfHistory(history)];
+  for (const { id, webhookId, data, history } of deliveries) {
+    const sent = posts.get(id) ?? [];
+    const dues = duesOf(data, history, known.ladder);
+    const lost = unrecorded.get(id)?.length ?? 0;
+    const { state, ...rest } = stateOf(history);
+    const end = state === 'retrying' && !there.has(webhookId) ? 'dropped' : state;
+    const faults = faultsOfHistory(history);
+    if (end === 'retrying') faults.push(`waits for attempt ${rest.attempt}`);
+    if (end === 'exhausted' && rest.attempt !== 4) faults.push(`is exhausted after attempt ${rest.attempt}`);
+    if ('listed' in rest && rest.listed) faults.push('is on the list of the sweeper still');
     if (sent.length !== history.length + lost)
       faults.push(`was posted ${sent.length} times, of which ${lost} could not be recorded, not ${history.length}`);
-    faults.push(...sent.flatMap((post) => faultsOfPost(delivery, post, history, dues)));
-    wrong.push(...faults.map((fault) => `${delivery.id} ${fault}`));
-    ends[delivery.state] = (ends[delivery.state] ?? 0) + 1;
+    faults.push(...sent.flatMap((post) => faultsOfPost(webhookId, post, history, dues)));
+    wrong.push(...faults.map((fault) => `${id} ${fault}`));
+    ends[end] = (ends[end] ?? 0) + 1;
     late.push(...history.map((record, nth) => startOf(record) - (dues[nth] ?? 0)));
   }
   return { wrong, ends, latestMs: Math.max(0, ...late) };
 }
 
-const startOf = ({ deliveredAt, durationMs }: DeliveryRecord) => Date.parse(deliveredAt) - durationMs;
+const startOf = ({ deliveredAt, durationMs }: LoggedAttempt) => Date.parse(deliveredAt) - durationMs;
 
 /** When each attempt was due that was made, and the one after them. */
-function duesOf({ data }: Delivery, history: readonly DeliveryRecord[], ladder: Ladder): number[] {
+function duesOf(data: string, history: readonly LoggedAttempt[], ladder: Ladder): number[] {
   const first = Date.parse(JSON.parse(data).occurredAt);
   return [first, ...history.map(({ deliveredAt }, nth) => Date.parse(deliveredAt) + (ladder[nth] ?? Infinity))];
 }
@@ -84,27 +104,20 @@ function differences(expected: readonly string[], found: readonly string[]): str
   });
 }
 
-/** Attempts and posts of deliveries that there are not. */
-function strangers(deliveries: readonly Delivery[], named: readonly string[]): string[] {
-  const known = new Set(deliveries.map(({ id }) => id));
-  return named.filter((id) => !known.has(id)).map((id) => `${id} is no delivery`);
-}
-
-/** A delivery has ended, as its last attempt did, and waits for nothing any more. */
-function faultsOfEnd(delivery: Delivery, history: readonly DeliveryRecord[]): string[] {
-  const { state, attempt } = delivery;
-  const held = ['due', 'dueAt', 'claim', 'leaseUntil'].filter((name) => name in delivery);
-  const faults = held.map((name) => `has ${name} still`);
-  const last = history.at(-1);
-  if (state === 'skipped') return attempt === history.length + 1 ? faults : [...faults, 'lost an attempt when skipped'];
-  if (attempt !== history.length) faults.push(`ended by attempt ${attempt} with ${history.length} in its history`);
-  if (state === 'delivered' && last?.error === undefined) return faults;
-  if (state === 'exhausted' && last?.error !== undefined && attempt === 4) return faults;
-  return [...faults, `is ${state} after attempt ${attempt}, which ended with ${last?.error ?? 'success'}`];
+/** Webhooks whose history says another number than it has rows. */
+async function wrongCounts(table: Table, organization: Organization, rows: readonly LoggedAttempt[], now: number) {
+  const counts = openAttemptCounts(table);
+  const wrong: string[] = [];
+  for (const [webhook, { length }] of Map.groupBy(rows, ({ pk }) => `wh_${webhookOf(pk)}`)) {
+    const { days, open } = await counts.read(organization, webhook, now);
+    const counted = Object.values(days).reduce((sum, number) => sum + number, open);
+    if (counted !== length) wrong.push(`${counted} attempts of ${webhook} are counted, there are ${length}`);
+  }
+  return wrong;
 }
 
 /** Attempts are numbered from 1 without a gap, have ids of their own, and all but the last have failed. */
-function faultsOfHistory(history: readonly DeliveryRecord[]): string[] {
+function faultsOfHistory(history: readonly LoggedAttempt[]): string[] {
   const ids = new Set(history.map(({ id }) => id));
   const faults = ids.size === history.length ? [] : ['has attempts of one id'];
   for (const [nth, { id, deliveryId, attempt, redelivery, error }] of history.entries()) {
@@ -118,9 +131,9 @@ function faultsOfHistory(history: readonly DeliveryRecord[]): string[] {
 
 /** A post goes to the delivery's own webhook, and not before its attempt is due. */
 function faultsOfPost(
-  { webhookId }: Delivery,
+  webhookId: string,
   post: Posted,
-  history: readonly DeliveryRecord[],
+  history: readonly LoggedAttempt[],
   dues: readonly number[],
 ): string[] {
   const made = history.filter(({ deliveredAt }) => Date.parse(deliveredAt) < post.at).length;

@@ -42,7 +42,7 @@ describe('a delivery that failed to the end', () => {
     expect(pages.map(({ total }) => total)).toEqual([4, 4, 4]);
   });
 
-  it('stands among the attempts of others in the order of their ends', async () => {
+  it('stands among the attempts of others in the order in which they were due', async () => {
     office.clock.now = Date.parse('2026-03-02T02:33:00.001Z');
     const [other] = await office.publish();
     await office.deliveries.attempt(other as DeliveryMessage, notingSender().send);

@@ -1,11 +1,24 @@
 import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import * as v from 'valibot';
+import { DeliveryMessage, type SentDelivery } from '../../lib/contract/messages.ts';
 import type { Polling } from '../../lib/contract/polling.ts';
 import { openQueue } from '../../lib/sqs/queue.ts';
-import type { DeliveryQueues } from '../../lib/webhooks/wake-ups.ts';
+import { type DeliveryQueues, deliveryQueues as names } from '../../lib/webhooks/wake-ups.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 
 type Name = keyof DeliveryQueues;
+
+/** How a queue misbehaves: within what SQS says of standard queues, but far more often. */
+export type Misbehaviour = {
+  /** The moments at which a message that was just sent arrives, in milliseconds after its delay: one for each copy. */
+  arrivals: () => number[];
+  /** When a message that was just received comes again though its attempt runs, in milliseconds; absent: it does not. */
+  comesAgain: () => number | undefined;
+  /** Which of so many messages is received next. */
+  pick: (messages: number) => number;
+};
+
+const behaved: Misbehaviour = { arrivals: () => [0], comesAgain: () => undefined, pick: () => 0 };
 
 /** Processes messages side by side in one container, as a function does with a batch. */
 export type Container = (message: DeliveryMessage) => Promise<unknown>;
@@ -22,15 +35,15 @@ export const rampOfLambda = { calls: 5, perSecond: 5 };
  * containers of one function. Messages are received in the order in which they become visible: no queue is fair.
  *
  * @param ramp how the concurrency of a queue grows while messages wait; absent: it is there at once
+ * @param misbehaviour absent: each message is received once, in order
  */
 export function simulateLambda(
   time: SimulatedTime,
   polling: Record<Name, Polling>,
   createContainer: () => Container,
-  ramp?: typeof rampOfLambda,
+  { ramp, misbehaviour = behaved }: { ramp?: typeof rampOfLambda | undefined; misbehaviour?: Misbehaviour } = {},
 ) {
   const idle: Container[] = [];
-  const names = ['deliveries', 'slowDeliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;
   const sources = Object.fromEntries(names.map((name) => [name, sourceOf(polling[name])])) as Record<
     Name,
     ReturnType<typeof sourceOf>
@@ -64,7 +77,14 @@ export function simulateLambda(
       while (visible.length > 0 && running < Math.min(pollers, concurrency)) {
         running += 1;
         most = Math.max(most, running);
-        void call(visible.splice(0, batchSize)).then(() => {
+        const batch: DeliveryMessage[] = [];
+        while (visible.length > 0 && batch.length < batchSize)
+          batch.push(...visible.splice(misbehaviour.pick(visible.length), 1));
+        for (const message of batch) {
+          const againMs = misbehaviour.comesAgain();
+          if (againMs !== undefined) time.alarm(() => source.receive(message), againMs);
+        }
+        void call(batch).then(() => {
           running -= 1;
           poll();
         });
@@ -74,7 +94,7 @@ export function simulateLambda(
         time.alarm(grow, 1_000 / ramp.perSecond);
       }
     };
-    return {
+    const source = {
       /** The most calls that ran at the same time. */
       most: () => most,
       receive: (message: DeliveryMessage) => {
@@ -82,16 +102,20 @@ export function simulateLambda(
         poll();
       },
     };
+    return source;
   }
 
   const queueOf = (name: Name) => {
     const send = async ({ input: { Entries = [] } }: SendMessageBatchCommand) => {
       await time.sleep(awsMs.send);
       for (const { MessageBody = '', DelaySeconds = 0 } of Entries)
-        time.alarm(() => sources[name].receive(JSON.parse(MessageBody)), DelaySeconds * 1_000);
+        time.alarm(
+          () => sources[name].receive(v.parse(DeliveryMessage, JSON.parse(MessageBody))),
+          DelaySeconds * 1_000,
+        );
       return {};
     };
-    return openQueue<DeliveryMessage>({ send } as unknown as SQSClient, name);
+    return openQueue<SentDelivery>({ send } as unknown as SQSClient, name);
   };
 
   return {

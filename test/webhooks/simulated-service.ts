@@ -1,14 +1,24 @@
 import { timestamp, ulidFrom } from '../../lib/contract/ids.ts';
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { pollingOf, slowAttemptsOf } from '../../lib/contract/polling.ts';
-import { readAttemptLimits } from '../../lib/webhooks/attempt-limits.ts';
-import { openDeliveries } from '../../lib/webhooks/deliveries.ts';
+import type { Webhook } from '../../lib/contract/webhooks.ts';
+import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
+import { openAttemptLog } from '../../lib/table/attempt-log.ts';
+import type { Table } from '../../lib/table/client.ts';
+import { openEventLog } from '../../lib/table/event-log.ts';
+import { openSubscriptions } from '../../lib/table/subscriptions.ts';
+import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
+import { openWebhookStore } from '../../lib/table/webhooks.ts';
+import { type AttemptLimits, readAttemptLimits } from '../../lib/webhooks/attempt-limits.ts';
+import { type Change, openDeliveries } from '../../lib/webhooks/deliveries.ts';
 import type { Ladder } from '../../lib/webhooks/ladder.ts';
 import type { Secrets } from '../../lib/webhooks/secrets.ts';
 import type { Sender } from '../../lib/webhooks/sender.ts';
-import { type rampOfLambda, simulateLambda } from './simulated-lambda.ts';
-import { simulateStores } from './simulated-stores.ts';
-import { simulateTime } from './simulated-time.ts';
+import type { DeliveryQueues } from '../../lib/webhooks/wake-ups.ts';
+import { awsMs, type rampOfLambda, simulateLambda } from './simulated-lambda.ts';
+import { simulateTable } from './simulated-table.ts';
+import { type SimulatedTime, simulateTime } from './simulated-time.ts';
 
 /** A receiver: how many events a second its webhook is sent, and how it answers its nth post. */
 export type SimulatedReceiver = {
@@ -23,6 +33,48 @@ const start = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** Retries after 2, 4 and 8 s. */
 const ladder: Ladder = [2_000, 4_000, 8_000];
+
+/** Opens the deliveries of a container, by the service's own code. No webhook has a secret. */
+export function simulateDeliveries(
+  time: SimulatedTime,
+  table: Table,
+  queues: DeliveryQueues,
+  { ladder, limits }: { ladder: Ladder; limits: AttemptLimits },
+) {
+  return openDeliveries({
+    events: openEventLog(table),
+    attempts: openAttemptLog(table),
+    counts: openAttemptCounts(table),
+    webhooks: { ...openSubscriptions(table), ...openWebhookAttempts(table) },
+    queues,
+    secrets: {} as Secrets,
+    ladder,
+    limits,
+    clock: time.clock,
+    alarm: time.alarm,
+  });
+}
+
+/** Registers a webhook that hears of new tasks, for a receiver with a number that its URL ends with; returns its id. */
+export async function simulateWebhook(table: Table, organization: Organization, receiver: number, now: number) {
+  const id = `wh_${ulidFrom(now, new Uint8Array(10).fill(receiver))}`;
+  const url = `https://receivers.example/${receiver}`;
+  const webhook: Webhook = { id, url, events: ['task.created'], active: true, createdAt: timestamp(now) };
+  await openWebhookStore(table).insert(organization, webhook, undefined, undefined);
+  return id;
+}
+
+/** The nth new task of an organization as a change. */
+export function simulatedChange(organization: Organization, nth: number, now: number): Change {
+  const item = `task ${nth}`;
+  const task = { id: item, title: 'A task', status: 'backlog' as const };
+  return {
+    organization,
+    item,
+    version: 1,
+    events: [{ event: 'task.created', data: { task, occurredAt: timestamp(now) } }],
+  };
+}
 
 /**
  * Delivers events to receivers for some simulated seconds: by the service's own code of deliveries, in containers that
@@ -40,53 +92,42 @@ export async function deliverTo(
   }: { seconds: number; polling?: ReturnType<typeof pollingOf>; slowAttempts?: number; ramp?: typeof rampOfLambda },
 ) {
   const time = simulateTime(start);
-  const stores = simulateStores(time);
+  const table = simulateTable(time, () => awsMs.table);
   const attempts: Attempt[] = [];
   const posts = receivers.map(() => 0);
 
-  const send: Sender = async ({ url, headers }) => {
-    const receiver = Number(new URL(url).pathname.slice(1));
-    const { attempt, nextAttemptAt } = stores.delivery(headers['X-Service-Delivery'] as string);
-    const now = time.clock();
-    attempts.push({ receiver, attempt, atMs: now - start, lateMs: now - Date.parse(nextAttemptAt) });
-    const nth = posts[receiver] ?? 0;
-    posts[receiver] = nth + 1;
-    const { httpStatus, afterMs } = (receivers[receiver] as SimulatedReceiver).answer(nth);
-    await time.sleep(afterMs);
-    const error = httpStatus < 300 ? {} : { error: `The receiver answered ${httpStatus}.` };
-    return { httpStatus, durationMs: afterMs, timedOut: false, responseBody: '', ...error };
-  };
+  const senderFor =
+    ({ attempt, dueAt }: DeliveryMessage): Sender =>
+    async ({ url }) => {
+      const receiver = Number(new URL(url).pathname.slice(1));
+      const now = time.clock();
+      attempts.push({ receiver, attempt, atMs: now - start, lateMs: now - Date.parse(dueAt) });
+      const nth = posts[receiver] ?? 0;
+      posts[receiver] = nth + 1;
+      const { httpStatus, afterMs } = (receivers[receiver] as SimulatedReceiver).answer(nth);
+      await time.sleep(afterMs);
+      const error = httpStatus < 300 ? {} : { error: `The receiver answered ${httpStatus}.` };
+      return { httpStatus, durationMs: afterMs, timedOut: false, responseBody: '', ...error };
+    };
   const createDeliveries = () =>
-    openDeliveries({
-      store: stores.deliveryStore,
-      webhooks: stores.webhookStore,
-      queues: lambda.queues,
-      // No webhook has one.
-      secrets: {} as Secrets,
+    simulateDeliveries(time, table, lambda.queues, {
       ladder,
       limits: { prompt: readAttemptLimits({}).prompt, slow: slowAttempts },
-      ulid: () => ulidFrom(time.clock(), new Uint8Array(10)),
-      clock: time.clock,
-      alarm: time.alarm,
     });
   const createContainer = () => {
     const deliveries = createDeliveries();
-    return (message: Parameters<typeof deliveries.attempt>[0]) => deliveries.attempt(message, send);
+    return (message: DeliveryMessage) => deliveries.attempt(message, senderFor(message));
   };
-  const lambda = simulateLambda(time, polling, createContainer, ramp);
+  const lambda = simulateLambda(time, polling, createContainer, { ramp });
 
   const publisher = createDeliveries();
   const publishTo = async (receiver: number, { eventsPerSecond }: SimulatedReceiver) => {
     const organization = `org-${receiver}` as Organization;
-    const webhook = `wh_${ulidFrom(start, new Uint8Array(10).fill(receiver))}`;
-    stores.register(organization, webhook, `https://receivers.example/${receiver}`);
+    await simulateWebhook(table, organization, receiver, start);
     // Not all at the same moment.
     await time.sleep(Math.floor((1_000 * receiver) / receivers.length));
     for (let nth = 0; ; nth++) {
-      const item = `task ${nth}`;
-      const task = { id: item, title: 'A task', status: 'backlog' as const };
-      const data = { task, occurredAt: timestamp(time.clock()) };
-      void publisher.publish({ organization, item, version: 1, events: [{ event: 'task.created', data }] });
+      void publisher.publish(simulatedChange(organization, nth, time.clock()));
       await time.sleep(Math.floor(1_000 / eventsPerSecond));
     }
   };

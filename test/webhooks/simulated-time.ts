@@ -32,7 +32,9 @@ export function simulateTime(start: number) {
     /** Lets time pass up to a moment. */
     async passUntil(end: number): Promise<void> {
       for (;;) {
-        // All promises that can be settled by now are, before time goes on.
+        // All promises that can be settled by now are, before time goes on; also those of batches, which are handed over in
+        // the next turn of the event loop.
+        await macrotask();
         await macrotask();
         const at = moments.at(-1);
         if (at === undefined || at > end) break;

@@ -140,7 +140,8 @@ describe('attempts from the queue of slow webhooks', () => {
 
   it.each([
     [8_000, 2],
-    [60_000, 15],
+    [40_000, 10],
+    [100_000, 25],
     [3_600_000, 900],
     [86_400_000, 900],
   ])('that have waited for %i ms are sent again after %i s', async (waitedMs, delaySeconds) => {
@@ -175,23 +176,18 @@ describe('attempts from the queue of slow webhooks', () => {
     expect(await attempted(message)).toMatchObject({ posts: 1 });
   });
 
-  it('that another worker was sooner than are sent again when this worker’s claim has expired', async () => {
+  it('that another worker was sooner than are sent again', async () => {
     const message = { ...(await office.message()), slow: true } as const;
-    const { organization, webhookId } = message;
-    const { target } = office.webhookStore;
-    // Between its look at the webhook and its lease, others take all.
-    office.webhookStore.target = async (...given) => {
-      const seen = await target(...given);
-      const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
-      for (let number = 0; number < slowAttempts; number++)
-        await office.webhookStore.leaseSlowAttempt(organization, webhookId, { ...lease, number });
-      return seen;
+    const { leaseSlowAttempt } = office.webhookStore;
+    // Between its look at the webhook and its lease, another takes that one.
+    office.webhookStore.leaseSlowAttempt = async (...given) => {
+      await leaseSlowAttempt(...given);
+      return leaseSlowAttempt(...given);
     };
-    expect(await attempted(message)).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries', delaySeconds: 20 }] });
-    office.webhookStore.target = target;
-    office.clock.now += 20_000;
-    expect(await attempted(message)).toMatchObject({ posts: 1 });
-    expect(await office.history(webhookId)).toHaveLength(1);
+    const { posts, send } = notingSender();
+    await office.openContainer().attempt(message, send);
+    expect(posts).toEqual([]);
+    expect(office.queue.sent.at(-1)).toEqual({ to: 'slowDeliveries', message, delaySeconds: 1 });
   });
 
   it('of one webhook do not limit those of another', async () => {

@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { failed, loseWorker, notingSender, type Office, opening, openOffices } from './office.ts';
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const minuteMs = 60_000;
 const allTime = Date.parse('9999-12-31T23:59:59.999Z');
+/** When the first retry of what was attempted at the opening is due. */
+const retryDue = opening + 5 * minuteMs;
 let office: Office;
 
 // A sweep is over the whole table, so each test has one of its own.
@@ -10,63 +13,65 @@ beforeEach(async () => {
   office = (await openOffices())();
 });
 
-/** The messages that a sweep puts in the queue. */
+/** The messages that a sweep puts in the queues. */
 async function swept(until = office.clock()) {
   const before = office.queue.sent.length;
-  const { woken } = await office.deliveries.sweep({ until });
-  const sent = office.queue.sent.slice(before);
-  expect(woken).toBe(sent.length);
-  return sent;
+  await office.sweep({ until });
+  return office.queue.sent.slice(before);
 }
 
-describe('the sweep', () => {
-  it('wakes nothing where nothing waits', async () => {
+/** The message of the retry of an event whose first attempt has failed. */
+async function retry(message?: DeliveryMessage): Promise<DeliveryMessage> {
+  await office.deliveries.attempt(message ?? (await office.message()), notingSender(failed).send);
+  return office.queue.sent.at(-1)?.message as DeliveryMessage;
+}
+
+describe('the sweep of retries', () => {
+  it('sends nothing where nothing waits', async () => {
+    await office.message();
     expect(await swept()).toEqual([]);
     expect(await swept(allTime)).toEqual([]);
   });
 
-  it('wakes a delivery whose wake-up was lost for a minute, and none before', async () => {
+  it('sends a retry whose message was lost for a minute, and none before', async () => {
+    const message = await retry();
+    office.clock.now = retryDue + minuteMs - 1;
+    expect(await swept()).toEqual([]);
+    office.clock.now = retryDue + minuteMs;
+    expect(await swept()).toEqual([{ to: 'firstRetry', message, delaySeconds: 0 }]);
+  });
+
+  it('sends what a crash between the record and the send left behind', async () => {
     const message = await office.message();
-    office.clock.now = opening + minuteMs - 1;
-    expect(await swept()).toEqual([]);
-    office.clock.now = opening + minuteMs;
-    expect(await swept()).toEqual([{ to: 'deliveries', message, delaySeconds: 0 }]);
-  });
-
-  it('wakes what a crash between put and send left behind', async () => {
-    const { id } = await office.register();
     office.queue.failsOnce = true;
-    await expect(office.publish()).rejects.toThrow();
-    office.clock.now = opening + minuteMs;
-    const [woken] = await swept();
-    expect(woken?.message.webhookId).toBe(id);
+    await expect(retry(message)).rejects.toThrow('The queue is away.');
+    office.clock.now = retryDue + 2 * minuteMs;
+    const [sent] = await swept();
     const { posts, send } = notingSender();
-    await office.deliveries.attempt(woken?.message as NonNullable<typeof woken>['message'], send);
+    await office.deliveries.attempt(sent?.message as DeliveryMessage, send);
     expect(posts).toHaveLength(1);
+    expect(await office.delivery(message)).toEqual({ state: 'delivered', attempt: 2, listed: false });
   });
 
-  it('wakes once when it comes twice in a row, and again five minutes later', async () => {
-    await office.message();
-    office.clock.now = opening + minuteMs;
+  it('sends once when it comes twice in a row, and again five minutes later', async () => {
+    await retry();
+    office.clock.now = retryDue + minuteMs;
     expect(await swept()).toHaveLength(1);
     expect(await swept()).toEqual([]);
-    office.clock.now = opening + 6 * minuteMs - 1;
+    office.clock.now = retryDue + 6 * minuteMs - 1;
     expect(await swept()).toEqual([]);
-    office.clock.now = opening + 6 * minuteMs;
+    office.clock.now = retryDue + 6 * minuteMs;
     expect(await swept()).toHaveLength(1);
   });
 
-  it('wakes each once when two sweeps meet', async () => {
-    await office.message();
-    for (let more = 0; more < 9; more++) await office.publish();
-    office.clock.now = opening + minuteMs;
+  it('sends each once when two sweeps meet', async () => {
+    await retry();
+    for (let more = 0; more < 9; more++) await retry((await office.publish())[0]);
+    office.clock.now = retryDue + minuteMs;
     const before = office.queue.sent.length;
-    const [one, other] = await Promise.all([
-      office.deliveries.sweep({ until: office.clock() }),
-      office.deliveries.sweep({ until: office.clock() }),
-    ]);
+    await Promise.all([office.sweep({ until: office.clock() }), office.sweep({ until: office.clock() })]);
     const sent = office.queue.sent.slice(before);
-    expect(one.woken + other.woken).toBe(10);
+    expect(sent).toHaveLength(10);
     expect(new Set(sent.map(({ message }) => message.deliveryId)).size).toBe(10);
   });
 
@@ -79,84 +84,119 @@ describe('the sweep', () => {
     expect(await swept(allTime)).toEqual([]);
   });
 
-  it('leaves alone what was skipped', async () => {
-    const message = await office.message();
+  it('leaves alone what was to go to a webhook that is deleted, once that was found', async () => {
+    const message = await retry();
     await office.webhooks.delete(office.organization, message.webhookId);
+    office.clock.now = retryDue;
     await office.deliveries.attempt(message, notingSender().send);
     expect(await swept(allTime)).toEqual([]);
   });
 
-  it('wakes all that waits when it is given all time to come, also a moment after it has', async () => {
-    await office.message();
-    await office.publish();
+  it('sends all that waits when it is given all time to come, also a moment after it has', async () => {
+    await retry();
+    await retry((await office.publish())[0]);
     expect(await swept(allTime)).toHaveLength(2);
     expect(await swept(allTime)).toHaveLength(2);
   });
 
-  it('changes nothing of a delivery but when it is swept next', async () => {
-    const message = await office.message();
-    const before = await office.dump();
-    office.clock.now = opening + minuteMs;
+  it('changes nothing of an attempt but when it is swept next', async () => {
+    await retry();
+    const logged = async () => Object.entries(await office.dump()).filter(([key]) => key.includes(' A#'));
+    const before = await logged();
+    office.clock.now = retryDue + minuteMs;
     await swept();
-    const after = await office.dump();
-    const [key = ''] = Object.keys(before).filter((one) => one.includes(' D#'));
-    const moved = { ...(before[key] as object), dueAt: '2026-03-01T12:06:00.000Z' };
-    expect(after).toEqual({ ...before, [key]: moved });
-    expect(await office.delivery(message)).toMatchObject({ state: 'pending', attempt: 1 });
+    const moved = before.map(([key, item]) => [key, { ...(item as object), dueAt: '2026-03-01T12:11:00.000Z' }]);
+    expect(await logged()).toEqual(moved);
   });
 
-  it('loses nothing when the queue is away: it wakes it five minutes later', async () => {
-    const message = await office.message();
-    office.clock.now = opening + minuteMs;
+  it('loses nothing when the queue is away: it sends it five minutes later', async () => {
+    await retry();
+    office.clock.now = retryDue + minuteMs;
     office.queue.failsOnce = true;
-    await expect(office.deliveries.sweep({ until: office.clock() })).rejects.toThrow('The queue is away.');
-    expect(await office.delivery(message)).toMatchObject({ state: 'pending', dueAt: '2026-03-01T12:06:00.000Z' });
-    office.clock.now = opening + 6 * minuteMs;
+    await expect(office.sweep({ until: office.clock() })).rejects.toThrow('The queue is away.');
+    office.clock.now = retryDue + 6 * minuteMs;
     expect(await swept()).toHaveLength(1);
   });
 
-  it('wakes every one of forty', async () => {
+  it('sends every one of forty', async () => {
     await office.register();
-    await Promise.all(Array.from({ length: 40 }, () => office.publish()));
-    office.clock.now = opening + minuteMs;
+    const messages = (await Promise.all(Array.from({ length: 40 }, () => office.publish()))).flat();
+    const { send } = notingSender(failed);
+    const unique = new Map(messages.map((message) => [message.deliveryId, message]));
+    await Promise.all([...unique.values()].map((message) => office.openContainer().attempt(message, send)));
+    office.clock.now = retryDue + minuteMs;
     const sent = await swept();
     expect(new Set(sent.map(({ message }) => message.deliveryId)).size).toBe(40);
   });
 });
 
-describe('a delivery that a worker has in hand', () => {
-  it('is woken when it is overdue, a minute after its time', async () => {
-    const message = await office.message();
-    await loseWorker(office, message);
-    office.clock.now = opening + minuteMs - 1;
-    expect(await swept()).toEqual([]);
-    office.clock.now = opening + minuteMs;
-    expect(await swept()).toEqual([{ to: 'deliveries', message, delaySeconds: 0 }]);
+describe('the sweep of sampled events', () => {
+  const lost = opening + 15 * minuteMs;
+
+  /** Publishes events until one of them is sampled, and returns its message. */
+  async function sampled(): Promise<DeliveryMessage> {
+    for (;;) {
+      const [message] = await office.publish();
+      if (/[0G]$/.test(message?.eventId as string)) return message as DeliveryMessage;
+    }
+  }
+
+  /** What a sweep sends, and what it counts as missing. */
+  async function missing() {
+    const before = office.queue.sent.length;
+    const { counts, waits } = await office.sweep({ until: office.clock() });
+    return { sent: office.queue.sent.slice(before), missing: counts.WorkLost ?? 0, late: waits.DeliveriesLate };
+  }
+
+  it('sends a first attempt again that was lost for 15 minutes, counts it, and measures how long it waits before', async () => {
+    await office.register();
+    const message = await sampled();
+    office.clock.now = opening + 2 * minuteMs;
+    expect(await missing()).toEqual({ sent: [], missing: 0, late: 120 });
+    office.clock.now = lost - 1;
+    expect(await missing()).toEqual({ sent: [], missing: 0, late: 900 });
+    office.clock.now = lost + 5 * minuteMs;
+    expect(await missing()).toEqual({
+      sent: [{ to: 'deliveries', message, delaySeconds: 0 }],
+      missing: 1,
+      late: 1_200,
+    });
   });
 
-  it('and was taken just before it was overdue is woken for the end of the hold', async () => {
-    const message = await office.message();
-    office.clock.now = opening + minuteMs - 1_000;
-    await loseWorker(office, message);
-    office.clock.now = opening + minuteMs;
-    expect(await swept()).toEqual([{ to: 'deliveries', message, delaySeconds: 19 }]);
+  it('looks at no event again whose first attempts were made', async () => {
+    await office.register();
+    const message = await sampled();
+    await office.deliveries.attempt(message, notingSender(failed).send);
+    office.clock.now = opening + 2 * minuteMs;
+    expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
+    // Of the retry, which is listed by itself.
+    const listed = Object.entries(await office.dump()).filter(([, item]) => 'dueAt' in (item as object));
+    expect(listed.map(([key]) => key)).toEqual([expect.stringContaining(' A#')]);
   });
 
-  it('is woken for the end of the hold by a sweep that reaches ahead', async () => {
-    const message = await office.message();
-    await loseWorker(office, message);
-    office.clock.now = opening + 5_500;
-    expect(await swept(allTime)).toEqual([{ to: 'deliveries', message, delaySeconds: 15 }]);
+  it('counts nothing of a webhook that is slow: its attempts have their place in the queue', async () => {
+    const { id } = await office.register();
+    await sampled();
+    await office.webhookStore.markSlow(office.organization, id);
+    office.clock.now = lost;
+    expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
   });
 
-  it('is not listed again by a sweep that meets its end', async () => {
-    const message = await office.message();
-    office.clock.now = opening + minuteMs;
-    const overdue = await Array.fromAsync(office.store.due('2026-03-01T12:01:00.000Z'));
-    expect(overdue).toHaveLength(1);
-    await office.deliveries.attempt(message, notingSender().send);
-    const [listed] = overdue;
-    if (listed) expect(await office.store.postpone(listed, '2026-03-01T12:06:00.000Z')).toBeUndefined();
-    expect(await office.delivery(message)).not.toHaveProperty('dueAt');
+  it('counts nothing of a webhook that is deleted, or was registered after the event', async () => {
+    const { id } = await office.register();
+    await sampled();
+    await office.webhooks.delete(office.organization, id);
+    office.clock.now += 1;
+    await office.register();
+    office.clock.now = lost;
+    expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
+    expect(Object.values(await office.dump()).filter((item) => 'dueAt' in (item as object))).toEqual([]);
+  });
+
+  it('lists about one of 16 events', async () => {
+    await Promise.all(Array.from({ length: 320 }, () => office.publish()));
+    const listed = Object.values(await office.dump()).filter((item) => 'dueAt' in (item as object)).length;
+    expect(listed).toBeGreaterThan(0);
+    expect(listed).toBeLessThan(80);
   });
 });

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Delivery } from '../../lib/table/delivery-items.ts';
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
 import type { Target } from '../../lib/table/webhooks.ts';
 import { openWaits } from '../../lib/webhooks/waits.ts';
-import { loseWorker, notingSender, type Office, opening, openOffices } from './office.ts';
+import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const secondMs = 1_000;
 const target = vi.fn(async (_: unknown, id: string): Promise<Target | undefined> => {
@@ -11,7 +11,7 @@ const target = vi.fn(async (_: unknown, id: string): Promise<Target | undefined>
 });
 beforeEach(() => void target.mockClear());
 
-const wait = (webhookId: string, lateMs: number) => ({ delivery: { webhookId } as Delivery, lateMs });
+const wait = (webhookId: string, lateMs: number) => ({ message: { webhookId } as DeliveryMessage, lateMs });
 
 /** The longest waits among some, which are noted in steps. */
 async function longestOf(...steps: ReturnType<typeof wait>[][]) {
@@ -53,41 +53,25 @@ describe('the longest wait', () => {
 
 describe('a sweep measures', () => {
   let office: Office;
+  // The ladder's first step is five minutes.
+  const due = opening + 300 * secondMs;
   beforeEach(async () => {
     office = (await openOffices())();
+    await office.deliveries.attempt(await office.message(), notingSender(failed).send);
   });
-  const sweep = async () => (await office.deliveries.sweep({ until: office.clock() })).waits;
+  const sweep = async () => (await office.sweep({ until: office.clock() })).waits;
 
   it('nothing where nothing is overdue', async () => {
-    await office.message();
-    office.clock.now = opening + 59 * secondMs;
+    office.clock.now = due + 59 * secondMs;
     expect(await sweep()).toEqual({ DeliveriesLate: 0, SlowDeliveriesLate: 0 });
   });
 
-  it('the time since the attempt was due, growing from sweep to sweep though the delivery is listed anew each time', async () => {
-    await office.message();
-    office.clock.now = opening + 60 * secondMs;
+  it('the time since a retry was due, growing from sweep to sweep though it is listed anew each time', async () => {
+    office.clock.now = due + 60 * secondMs;
     expect(await sweep()).toMatchObject({ DeliveriesLate: 60 });
-    office.clock.now = opening + 360 * secondMs;
+    office.clock.now = due + 360 * secondMs;
     expect(await sweep()).toMatchObject({ DeliveriesLate: 360 });
-    office.clock.now = opening + 660 * secondMs;
+    office.clock.now = due + 660 * secondMs;
     expect(await sweep()).toMatchObject({ DeliveriesLate: 660 });
-  });
-
-  it('a retry from when it was due, not from when its message was sent', async () => {
-    const message = await office.message();
-    const { send } = notingSender({ httpStatus: 500, error: 'It failed.' });
-    await office.deliveries.attempt(message, send);
-    // The ladder's first step is five minutes.
-    office.clock.now = opening + (300 + 60) * secondMs;
-    expect(await sweep()).toMatchObject({ DeliveriesLate: 60 });
-  });
-
-  it('not the time in which a worker has the delivery', async () => {
-    const message = await office.message();
-    office.clock.now = opening + 55 * secondMs;
-    await loseWorker(office, message);
-    office.clock.now = opening + 60 * secondMs;
-    expect(await sweep()).toEqual({ DeliveriesLate: 0, SlowDeliveriesLate: 0 });
   });
 });

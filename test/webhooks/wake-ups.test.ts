@@ -1,53 +1,44 @@
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import type { DeliveryMessage, SentDelivery } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Waiting } from '../../lib/sqs/queue.ts';
-import type { Delivery } from '../../lib/table/delivery-items.ts';
-import { type DeliveryQueues, openWakeUps } from '../../lib/webhooks/wake-ups.ts';
+import { type DeliveryQueues, deliveryQueues, openWakeUps } from '../../lib/webhooks/wake-ups.ts';
 
 const now = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** Wake-ups at a standing moment, and what they put in which queue. */
 function wakeUps() {
-  const sent: ({ to: keyof DeliveryQueues } & Waiting<DeliveryMessage>)[] = [];
+  const sent: ({ to: keyof DeliveryQueues } & Waiting<SentDelivery>)[] = [];
   const queue = (to: keyof DeliveryQueues) => ({
-    send: async (messages: readonly Waiting<DeliveryMessage>[]) =>
+    send: async (messages: readonly Waiting<SentDelivery>[]) =>
       void sent.push(...messages.map((waiting) => ({ to, ...waiting }))),
   });
-  const queues = {
-    deliveries: queue('deliveries'),
-    slowDeliveries: queue('slowDeliveries'),
-    firstRetry: queue('firstRetry'),
-    secondRetry: queue('secondRetry'),
-    thirdRetry: queue('thirdRetry'),
-  };
+  const queues = Object.fromEntries(deliveryQueues.map((name) => [name, queue(name)])) as DeliveryQueues;
   return { sent, ...openWakeUps(queues, () => now) };
 }
 
-const delivery = (attempt = 1, nextAttemptAt = timestamp(now)): Delivery => ({
+const messageOf = (attempt = 1, dueAt = timestamp(now)): DeliveryMessage => ({
   organization: 'org' as Organization,
   webhookId: 'wh_01K00000000000000000000000',
-  id: `dlv_01K0000000000000000000000${attempt}`,
-  event: 'task.created',
-  data: '{"task":{"title":"private words"}}',
-  state: attempt === 1 ? 'pending' : 'retrying',
+  deliveryId: `dlv_01K0000000000000000000000${attempt}`,
+  eventId: 'ev_01K00000000000000000000000',
   attempt,
-  nextAttemptAt,
+  dueAt,
 });
 
 /** The delay of a wake-up for what is due so many milliseconds from now. */
 async function delayFor(milliseconds: number): Promise<number | undefined> {
   const { sent, send } = wakeUps();
-  await send([{ delivery: delivery(2, timestamp(now + milliseconds)) }]);
+  await send([messageOf(2, timestamp(now + milliseconds))]);
   return sent[0]?.delaySeconds;
 }
 
 describe('a wake-up', () => {
   it('goes to the queue of its attempt: the first one’s, then a step of the ladder each', async () => {
     const { sent, send } = wakeUps();
-    await send([4, 2, 1, 3, 1].map((attempt) => ({ delivery: delivery(attempt) })));
-    expect(sent.map(({ to, message }) => `${message.attempt} ${to}`)).toEqual([
+    await send([4, 2, 1, 3, 1].map((attempt) => messageOf(attempt)));
+    expect(sent.map(({ to, message }) => `${message.attempt} ${to}`).sort()).toEqual([
       '1 deliveries',
       '1 deliveries',
       '2 firstRetry',
@@ -56,18 +47,11 @@ describe('a wake-up', () => {
     ]);
   });
 
-  it('names the attempt and its moment, and nothing of what the delivery says', async () => {
+  it('calls its moment otherwise than the version before, which would take it for one of an ended delivery', async () => {
     const { sent, send } = wakeUps();
-    await send([{ delivery: { ...delivery(2), claim: 'a claim', leaseUntil: timestamp(now) } }]);
-    expect(sent.map(({ message }) => message)).toEqual([
-      {
-        organization: 'org',
-        webhookId: 'wh_01K00000000000000000000000',
-        deliveryId: 'dlv_01K00000000000000000000002',
-        attempt: 2,
-        dueAt: timestamp(now),
-      },
-    ]);
+    const { dueAt, ...named } = messageOf(2);
+    await send([{ ...named, dueAt }]);
+    expect(sent.map(({ message }) => message)).toEqual([{ ...named, due: dueAt }]);
   });
 
   it.each([
@@ -88,10 +72,14 @@ describe('a wake-up', () => {
     expect(await delayFor(milliseconds)).toBe(seconds);
   });
 
-  it('waits for the moment that it is told, where that is not the attempt’s', async () => {
+  it('waits for a later moment that it is told', async () => {
     const { sent, send } = wakeUps();
-    await send([{ delivery: delivery(), at: now + 12_345 }]);
-    expect(sent).toMatchObject([{ to: 'deliveries', delaySeconds: 13, message: { dueAt: timestamp(now) } }]);
+    await send([messageOf()], now + 12_345);
+    await send([messageOf(1, timestamp(now + 20_000))], now + 12_345);
+    expect(sent).toMatchObject([
+      { to: 'deliveries', delaySeconds: 13, message: { due: timestamp(now) } },
+      { to: 'deliveries', delaySeconds: 20, message: { due: timestamp(now + 20_000) } },
+    ]);
   });
 
   it('is sent for nothing where there is nothing', async () => {
@@ -101,17 +89,10 @@ describe('a wake-up', () => {
   });
 });
 
-describe('a wake-up for the lane of slow webhooks', () => {
-  it.each([1, 2, 3, 4])('goes there at once and says so, at attempt %i', async (attempt) => {
-    const { sent, toSlowQueue } = wakeUps();
-    const message: DeliveryMessage = {
-      organization: 'org' as Organization,
-      webhookId: 'wh_01K00000000000000000000000',
-      deliveryId: 'dlv_01K00000000000000000000000',
-      attempt,
-      dueAt: timestamp(now),
-    };
-    await toSlowQueue(message);
-    expect(sent).toEqual([{ to: 'slowDeliveries', delaySeconds: 0, message: { ...message, slow: true } }]);
+describe('a wake-up for the queue of slow webhooks', () => {
+  it.each([1, 2, 3, 4])('goes there and says so, at attempt %i', async (attempt) => {
+    const { sent, send } = wakeUps();
+    await send([{ ...messageOf(attempt), slow: true }]);
+    expect(sent).toMatchObject([{ to: 'slowDeliveries', delaySeconds: 0, message: { attempt, slow: true } }]);
   });
 });

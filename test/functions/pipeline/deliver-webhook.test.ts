@@ -116,7 +116,8 @@ describe('deliver-webhook', () => {
 
   it('has no secret in the queue’s messages', async () => {
     const { message } = await waiting(204, 'a very own secret');
-    expect(Object.keys(JSON.parse(message))).toEqual(['organization', 'webhookId', 'deliveryId', 'attempt', 'dueAt']);
+    const fields = ['organization', 'webhookId', 'deliveryId', 'eventId', 'attempt', 'due'];
+    expect(Object.keys(JSON.parse(message))).toEqual(fields);
     expect(message).not.toContain('secret');
   });
 });

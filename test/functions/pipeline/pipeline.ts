@@ -2,13 +2,15 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import * as v from 'valibot';
 import { afterAll } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import { clientConfig, environment, type QueueName } from '../../../lib/contract/deployment.ts';
 import type { EventName } from '../../../lib/contract/events.ts';
-import type { DeliveryMessage } from '../../../lib/contract/messages.ts';
+import { DeliveryMessage } from '../../../lib/contract/messages.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
+import { type LoggedEvent, openEventLog } from '../../../lib/table/event-log.ts';
 import { newCaller, openService, type Service } from '../../service.ts';
 import { type Queues, startQueues } from '../../sqs-emulator.ts';
 
@@ -20,6 +22,8 @@ export type Pipeline = {
   register: (url?: string, events?: EventName[], secret?: string) => Promise<Webhook>;
   /** Takes what can be received from a queue, that of first attempts unless it is named: the bodies, as they are. */
   receive: (queue?: QueueName) => Promise<string[]>;
+  /** Takes the messages of first attempts, and reads from the log which event each is about. */
+  told: () => Promise<LoggedEvent[]>;
   /** Where the queues are, and a client of them. */
   sqs: SQSClient;
   urls: Queues['urls'];
@@ -45,6 +49,15 @@ export async function openPipeline(): Promise<Pipeline> {
     [environment.allowedReceivers]: '127.0.0.1:*',
   });
   const { organization } = await newCaller(app());
+  const receive = async (queue: QueueName = 'deliveries') => {
+    const bodies: string[] = [];
+    for (;;) {
+      const command = new ReceiveMessageCommand({ QueueUrl: queues.urls[queue], MaxNumberOfMessages: 10 });
+      const { Messages = [] } = await sqs.send(command);
+      if (Messages.length === 0) return bodies;
+      bodies.push(...Messages.map(({ Body = '' }) => Body));
+    }
+  };
   return {
     service,
     organization,
@@ -52,17 +65,19 @@ export async function openPipeline(): Promise<Pipeline> {
     urls: queues.urls,
     register: (url = 'https://example.com/hooks', events = ['task.created'], secret) =>
       app().registration(organization, { url, events, secret }, undefined),
-    receive: async (queue = 'deliveries') => {
-      const bodies: string[] = [];
-      for (;;) {
-        const receive = new ReceiveMessageCommand({ QueueUrl: queues.urls[queue], MaxNumberOfMessages: 10 });
-        const { Messages = [] } = await sqs.send(receive);
-        if (Messages.length === 0) return bodies;
-        bodies.push(...Messages.map(({ Body = '' }) => Body));
-      }
+    receive,
+    told: async () => {
+      const day = 24 * 60 * 60_000;
+      const log = openEventLog(service.table).between(organization, Date.now() - day, Date.now() + day);
+      const events = new Map((await Array.fromAsync(log)).map((event) => [event.id, event]));
+      return (await receive()).map((body) => {
+        const event = events.get(messageOf(body).eventId ?? '');
+        if (!event) throw new Error(`The log has no event for ${body}.`);
+        return event;
+      });
     },
   };
 }
 
-/** The delivery that a received body asks for. */
-export const messageOf = (body: string): DeliveryMessage => JSON.parse(body);
+/** The attempt that a received body asks for. */
+export const messageOf = (body: string) => v.parse(DeliveryMessage, JSON.parse(body));

@@ -7,9 +7,9 @@ import { timestamp } from '../../../lib/contract/ids.ts';
 import { openExecutionStore } from '../../../lib/table/executions.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
-import { messageOf, openPipeline } from './pipeline.ts';
+import { openPipeline } from './pipeline.ts';
 
-const { service, organization, register, receive } = await openPipeline();
+const { service, organization, register, receive, told } = await openPipeline();
 await register('https://example.com/hooks', ['agent.spawned', 'agent.completed', 'agent.failed', 'task.created']);
 const store = openExecutionStore(service.table, 50);
 const ended = { durationMs: 7, tokensUsed: 111, selfTest: 'passed', qaReview: 'skipped' } as const;
@@ -19,13 +19,9 @@ async function publish(...records: DynamoDBRecord[]): Promise<void> {
   expect(batchItemFailures).toEqual([]);
 }
 
-/** The events of the messages that wait in the queue of deliveries, with the executions that they tell of. */
-async function told(): Promise<{ event: string; execution: Record<string, unknown> }[]> {
-  const items = Object.values(await dumpOf(service.table, organization)) as Record<string, string>[];
-  return (await receive()).map(messageOf).map(({ deliveryId }) => {
-    const { event = '', data = '{}' } = items.find(({ id }) => id === deliveryId) ?? {};
-    return { event, execution: JSON.parse(data).execution };
-  });
+/** The events that messages wait for, with the executions that they tell of. */
+async function toldOf(): Promise<{ event: string; execution: Record<string, unknown> }[]> {
+  return (await told()).map(({ event, data }) => ({ event, execution: JSON.parse(data).execution }));
 }
 
 /** Starts an execution, has it claimed twice and held on to, and ends it: the records that the stream has of it. */
@@ -59,7 +55,7 @@ describe('publish-events', () => {
       await publish(start);
       const woken = (await receive('executions')).map((body) => JSON.parse(body));
       expect(woken).toEqual([{ organization, executionId: id }]);
-      expect(await told()).toEqual([
+      expect(await toldOf()).toEqual([
         {
           event: 'agent.spawned',
           execution: { id, agentName: 'qa-reviewer', status: 'running', startedAt: expect.any(String) },
@@ -69,11 +65,11 @@ describe('publish-events', () => {
       // Two claims and a renewal.
       expect(more).toHaveLength(3);
       await publish(...more);
-      expect([await receive('executions'), await told()]).toEqual([[], []]);
+      expect([await receive('executions'), await toldOf()]).toEqual([[], []]);
 
       await publish(end);
       expect(await receive('executions')).toEqual([]);
-      const [{ event, execution } = { event: '', execution: {} }, ...others] = await told();
+      const [{ event, execution } = { event: '', execution: {} }, ...others] = await toldOf();
       expect([event, others]).toEqual([`agent.${status}`, []]);
       expect(execution).toMatchObject({ id, status, durationMs: 7, tokensUsed: 111 });
       expect('error' in execution).toBe(status === 'failed');
@@ -83,13 +79,13 @@ describe('publish-events', () => {
   it('tells a start and an end once though their records come again, and wakes a worker each time', async () => {
     const { records } = await lived('completed');
     await publish(...records);
-    const events = (await told()).map(({ event }) => event).sort();
+    const events = (await toldOf()).map(({ event }) => event).sort();
     expect(events).toEqual(['agent.completed', 'agent.spawned']);
     const before = await dumpOf(service.table, organization);
     await publish(...records);
     expect(await dumpOf(service.table, organization)).toEqual(before);
     expect(await receive('executions')).toHaveLength(2);
-    expect((await told()).map(({ event }) => event).sort()).toEqual(events);
+    expect((await toldOf()).map(({ event }) => event).sort()).toEqual(events);
   });
 
   it('tells nobody of an execution that is purged, and wakes nobody', async () => {
@@ -102,6 +98,6 @@ describe('publish-events', () => {
     const before = await dumpOf(service.table, organization);
     await publish(...removals);
     expect(await dumpOf(service.table, organization)).toEqual(before);
-    expect([await receive('executions'), await told()]).toEqual([[], []]);
+    expect([await receive('executions'), await toldOf()]).toEqual([[], []]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
+import { pipelineApp } from '../../../lib/apps/pipeline.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { RunningExecution } from '../../../lib/table/execution-items.ts';
 import { openExecutionStore } from '../../../lib/table/executions.ts';
@@ -106,7 +107,7 @@ describe('sweep-overdue', () => {
   it('wakes executions though deliveries cannot be swept, whose own call fails', async () => {
     const id = await start();
     pass(60_000);
-    const away = vi.spyOn(app().deliveries, 'sweep').mockRejectedValue(new Error('The table is away.'));
+    const away = vi.spyOn(pipelineApp(), 'sweepDeliveries').mockRejectedValue(new Error('The table is away.'));
     await expect(runJob('deliveries')).rejects.toThrow('The table is away.');
     await runJob('executions');
     away.mockRestore();

@@ -16,7 +16,7 @@ import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { NewWebhook, Webhook } from '../../../lib/contract/webhooks.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
-import { openDeliveryStore } from '../../../lib/table/deliveries.ts';
+import { openEventLog } from '../../../lib/table/event-log.ts';
 import type { Outcome } from '../../../lib/webhooks/sender.ts';
 import { type Answer, call, newCaller, openService, type Sent, type Service } from '../../service.ts';
 import { type Queues, startQueues } from '../../sqs-emulator.ts';
@@ -106,12 +106,11 @@ function registryOf(service: Service, organization: Organization, token: string)
     /** Makes an attempt to deliver to a webhook, now, with this outcome, and returns the delivery's id. */
     attempt: async (webhookId: string, outcome: Partial<Outcome> = {}): Promise<string> => {
       const { ulid, clock, deliveries } = app();
-      const [deliveryId, nextAttemptAt] = [`dlv_${ulid()}`, timestamp(clock())];
-      const event = { event: 'task.created', data: '{}' } as const;
-      const named = { organization, webhookId, attempt: 1 };
-      const delivery = { ...named, ...event, id: deliveryId, state: 'pending', nextAttemptAt } as const;
-      await openDeliveryStore(service.table).put(delivery, nextAttemptAt);
-      await deliveries.attempt({ ...named, deliveryId, dueAt: nextAttemptAt }, notingSender(outcome).send);
+      const [eventId, deliveryId] = [`ev_${ulid()}`, `dlv_${ulid()}`];
+      const event = { organization, id: eventId, event: 'task.created', item: 'tk_1', version: 1, data: '{}' } as const;
+      await openEventLog(service.table).append(event);
+      const message = { organization, webhookId, deliveryId, eventId, attempt: 1, dueAt: timestamp(clock()) };
+      await deliveries.attempt(message, notingSender(outcome).send);
       return deliveryId;
     },
 

@@ -142,18 +142,14 @@ describe('the history', () => {
 });
 
 describe('what a test delivery leaves behind', () => {
-  it.each([200, 500])('is its row and its count in the history, after %i too', async (status) => {
+  it.each([200, 500])('is its row in the history, after %i too', async (status) => {
     const { url } = await startReceiver((response) => response.writeHead(status).end());
     const id = await registry.put({ url, secret: 'a secret' });
     const before = await registry.dump();
     await registry.test(id);
     const after = await registry.dump();
     const fresh = Object.keys(after).filter((key) => !(key in before));
-    const list = `#WD#${id.slice(3)} `;
-    expect(fresh.sort()).toEqual([
-      expect.stringMatching(new RegExp(`#C${list}\\d{4}-\\d\\d-\\d\\d#\\d$`)),
-      expect.stringMatching(new RegExp(`${list}\\*#[0-9A-Z]+$`)),
-    ]);
+    expect(fresh).toEqual([expect.stringMatching(new RegExp(`#WD#${id.slice(3)} A#[0-9A-Z]+$`))]);
     const changed = Object.keys(before).filter((key) => !isDeepStrictEqual(before[key], after[key]));
     expect(changed).toEqual([expect.stringContaining(`#W ${id.slice(3)}`)]);
   });

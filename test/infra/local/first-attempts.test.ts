@@ -6,6 +6,10 @@ import {
   sendingFor,
   settle,
 } from '../../../infra/local/first-attempts.ts';
+import { createQueues, senderOf } from '../../../infra/local/queues.ts';
+import type { DeliveryMessage } from '../../../lib/contract/messages.ts';
+import type { Organization } from '../../../lib/contract/organization.ts';
+import { type DeliveryQueues, deliveryQueues, openWakeUps } from '../../../lib/webhooks/wake-ups.ts';
 
 /** A handled batch with so many messages left. */
 const batch = (position: string, messages: number): HandledBatch => ({ batch: { messages }, position });
@@ -41,4 +45,23 @@ it('a handler call sends for its batches, also after it has waited; nothing else
   );
   expect(await Promise.all(calls)).toEqual([[one], [other], []]);
   expect(recordBatchesOfCall()).toEqual([]);
+});
+
+it('a message belongs to the call that sends it, though another call sends in the same turn of the event loop', async () => {
+  const queues = createQueues();
+  const { send } = openWakeUps(
+    Object.fromEntries(deliveryQueues.map((name) => [name, senderOf(queues[name])])) as DeliveryQueues,
+    Date.now,
+  );
+  const batches: RecordBatch[] = [{ messages: 0 }, { messages: 0 }];
+  const message: DeliveryMessage = {
+    organization: 'local' as Organization,
+    webhookId: 'wh_01K00000000000000000000000',
+    deliveryId: 'dlv_01K00000000000000000000000',
+    attempt: 1,
+    dueAt: '2026-03-01T12:00:00.000Z',
+    slow: true,
+  };
+  await Promise.all(batches.map((batch) => sendingFor([batch], () => send([message]))));
+  expect(batches).toEqual([{ messages: 1 }, { messages: 1 }]);
 });

@@ -3,11 +3,13 @@ import { opening } from '../office.ts';
 import type { Fault } from './faults.ts';
 import { failing, type Line, openLines } from './line.ts';
 
-/** A wake-up that is lost, or its worker, is missed a minute after its time, and sent again by the next sweep. */
+/** The message of a worker that failed comes again when its queue hides it no more. */
+const again = 180_000;
+
+/** A retry that is lost is missed a minute after its time, and sent again by the next sweep. */
 const overdue = 119_999;
 
 /** A fault of ten minutes is over for whatever comes next. */
-const tenMinutes = 599_999;
 const until = opening + 600_000;
 
 const newLine = await openLines();
@@ -25,71 +27,50 @@ async function lineWith(failures: number, ...faults: Fault[]): Promise<Line> {
 
 describe('a first attempt is made and recorded once, though its worker', () => {
   it.each<[string, Fault, { posts: number; latestMs: number }]>([
-    ['dies before it reads where to', { at: 'target', when: 'before', how: 'dies' }, { posts: 1, latestMs: overdue }],
-    ['dies before it takes it in hand', { at: 'claim', when: 'before', how: 'dies' }, { posts: 1, latestMs: overdue }],
-    ['dies once it has it in hand', { at: 'claim', when: 'after', how: 'dies' }, { posts: 1, latestMs: overdue }],
-    ['dies before the post', { at: 'post', when: 'before', how: 'dies' }, { posts: 1, latestMs: overdue }],
-    ['dies after the post', { at: 'post', when: 'after', how: 'dies' }, { posts: 2, latestMs: overdue }],
+    ['dies before it reads what to do', { at: 'find', when: 'before', how: 'dies' }, { posts: 1, latestMs: again }],
+    ['dies once it has read it', { at: 'find', when: 'after', how: 'dies' }, { posts: 1, latestMs: again }],
+    ['cannot read what to do', { at: 'find', when: 'before', how: 'fails' }, { posts: 1, latestMs: again }],
+    ['meets reads throttled once', { at: 'find', when: 'before', how: 'throttles' }, { posts: 1, latestMs: again }],
+    ['dies before the post', { at: 'post', when: 'before', how: 'dies' }, { posts: 1, latestMs: again }],
+    ['dies after the post', { at: 'post', when: 'after', how: 'dies' }, { posts: 2, latestMs: again }],
     [
       'dies before it writes the attempt down',
-      { at: 'end', when: 'before', how: 'dies' },
-      { posts: 2, latestMs: overdue },
+      { at: 'record', when: 'before', how: 'dies' },
+      { posts: 2, latestMs: again },
     ],
-    ['dies once it has written it down', { at: 'end', when: 'after', how: 'dies' }, { posts: 1, latestMs: 0 }],
+    ['cannot write it down', { at: 'record', when: 'before', how: 'fails' }, { posts: 2, latestMs: again }],
+    ['meets writes throttled once', { at: 'record', when: 'before', how: 'throttles' }, { posts: 2, latestMs: again }],
+    ['dies once it has written it down', { at: 'record', when: 'after', how: 'dies' }, { posts: 1, latestMs: 0 }],
+    [
+      'has written it down and is not told so',
+      { at: 'record', when: 'after', how: 'fails' },
+      { posts: 1, latestMs: 0 },
+    ],
+    [
+      'dies once it has told the webhook',
+      { at: 'tell the webhook', when: 'after', how: 'dies' },
+      { posts: 1, latestMs: 0 },
+    ],
+    ['cannot tell the webhook', { at: 'tell the webhook', when: 'before', how: 'fails' }, { posts: 1, latestMs: 0 }],
+    [
+      'meets the webhook throttled a while',
+      { at: 'tell the webhook', when: 'before', how: 'throttles', times: 7 },
+      { posts: 1, latestMs: 0 },
+    ],
     [
       'dies before its message is deleted',
       { at: 'acknowledge', when: 'before', how: 'dies' },
       { posts: 1, latestMs: 0 },
     ],
-    ['cannot read where to', { at: 'target', when: 'before', how: 'fails' }, { posts: 1, latestMs: overdue }],
-    ['cannot take it in hand', { at: 'claim', when: 'before', how: 'fails' }, { posts: 1, latestMs: overdue }],
-    [
-      'has it in hand and is not told so',
-      { at: 'claim', when: 'after', how: 'fails' },
-      { posts: 1, latestMs: overdue },
-    ],
-    [
-      'dies before it tells the webhook',
-      { at: 'tell the webhook', when: 'before', how: 'dies' },
-      { posts: 2, latestMs: overdue },
-    ],
-    [
-      'dies once it has told the webhook',
-      { at: 'tell the webhook', when: 'after', how: 'dies' },
-      { posts: 2, latestMs: overdue },
-    ],
-    [
-      'cannot tell the webhook',
-      { at: 'tell the webhook', when: 'before', how: 'fails' },
-      { posts: 2, latestMs: overdue },
-    ],
-    ['cannot write it down', { at: 'end', when: 'before', how: 'fails' }, { posts: 2, latestMs: overdue }],
-    ['has written it down and is not told so', { at: 'end', when: 'after', how: 'fails' }, { posts: 1, latestMs: 0 }],
-    ['meets reads throttled once', { at: 'target', when: 'before', how: 'throttles' }, { posts: 1, latestMs: overdue }],
-    [
-      'meets claims throttled a while',
-      { at: 'claim', when: 'before', how: 'throttles', times: 7 },
-      { posts: 1, latestMs: 0 },
-    ],
-    [
-      'meets ends throttled a while',
-      { at: 'end', when: 'before', how: 'throttles', times: 7 },
-      { posts: 1, latestMs: 0 },
-    ],
     [
       'meets reads throttled for 10 minutes',
-      { at: 'target', when: 'before', how: 'throttles', until },
-      { posts: 1, latestMs: tenMinutes },
+      { at: 'find', when: 'before', how: 'throttles', until },
+      { posts: 1, latestMs: 4 * again },
     ],
     [
-      'meets claims throttled for 10 minutes',
-      { at: 'claim', when: 'before', how: 'throttles', until },
-      { posts: 1, latestMs: tenMinutes },
-    ],
-    [
-      'meets ends throttled for 10 minutes',
-      { at: 'end', when: 'before', how: 'throttles', until },
-      { posts: 9, latestMs: tenMinutes },
+      'meets writes throttled for 10 minutes',
+      { at: 'record', when: 'before', how: 'throttles', until },
+      { posts: 5, latestMs: 4 * again },
     ],
   ])('%s', async (_, fault, { posts, latestMs }) => {
     const line = await lineWith(0, fault);
@@ -98,16 +79,36 @@ describe('a first attempt is made and recorded once, though its worker', () => {
     expect(line.room.deadLetters).toEqual([]);
   });
 });
+
+describe('a late attempt is made and recorded once, though its worker', () => {
+  it.each<[string, Fault, { posts: number; latestMs: number }]>([
+    [
+      'dies before it says that it begins',
+      { at: 'begin late', when: 'before', how: 'dies' },
+      { posts: 1, latestMs: 2 * again },
+    ],
+    ['dies once it has said so', { at: 'begin late', when: 'after', how: 'dies' }, { posts: 1, latestMs: 2 * again }],
+    ['is not told that it has', { at: 'begin late', when: 'after', how: 'fails' }, { posts: 1, latestMs: 2 * again }],
+    ['dies after the post', { at: 'post', when: 'after', how: 'dies' }, { posts: 2, latestMs: 2 * again }],
+    ['dies once it has written it down', { at: 'record', when: 'after', how: 'dies' }, { posts: 1, latestMs: again }],
+  ])('%s', async (_, fault, { posts, latestMs }) => {
+    // Its first worker has died before it read anything.
+    const line = await lineWith(0, { at: 'find', when: 'before', how: 'dies' }, fault);
+    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
+    expect(line.posts).toHaveLength(posts);
+  });
+});
+
 describe('the ladder is climbed to its end, though a worker', () => {
   it.each<[string, Fault, { posts: number; latestMs: number }]>([
     [
       'dies between the record and the next message',
-      { at: 'end', when: 'after', how: 'dies' },
+      { at: 'record', when: 'after', how: 'dies' },
       { posts: 4, latestMs: overdue },
     ],
     [
       'is not told that the record is written',
-      { at: 'end', when: 'after', how: 'fails' },
+      { at: 'record', when: 'after', how: 'fails' },
       { posts: 4, latestMs: overdue },
     ],
     [
@@ -139,7 +140,7 @@ describe('the ladder is climbed to its end, though a worker', () => {
     ['cannot send a hop', { at: 'send', when: 'before', how: 'fails', after: 3 }, { posts: 4, latestMs: 0 }],
     [
       'dies before it looks at an early message',
-      { at: 'claim', when: 'before', how: 'dies', after: 2 },
+      { at: 'find', when: 'before', how: 'dies', after: 2 },
       { posts: 4, latestMs: 0 },
     ],
     [
@@ -148,18 +149,20 @@ describe('the ladder is climbed to its end, though a worker', () => {
       { posts: 5, latestMs: overdue },
     ],
     [
-      'dies with a retry in hand',
-      { at: 'claim', when: 'after', how: 'dies', after: 1 },
+      'dies before it takes a failed attempt off the list',
+      { at: 'unlist', when: 'before', how: 'dies' },
       { posts: 4, latestMs: overdue },
     ],
+    ['dies once it has taken it off', { at: 'unlist', when: 'after', how: 'dies' }, { posts: 4, latestMs: overdue }],
+    ['cannot take it off', { at: 'unlist', when: 'before', how: 'fails' }, { posts: 4, latestMs: overdue }],
     [
       'dies with the last record written',
-      { at: 'end', when: 'after', how: 'dies', after: 3 },
+      { at: 'record', when: 'after', how: 'dies', after: 3 },
       { posts: 4, latestMs: 0 },
     ],
     [
       'dies before the last record is written',
-      { at: 'end', when: 'before', how: 'dies', after: 3 },
+      { at: 'record', when: 'before', how: 'dies', after: 3 },
       { posts: 5, latestMs: overdue },
     ],
   ])('%s', async (_, fault, { posts, latestMs }) => {

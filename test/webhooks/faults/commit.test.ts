@@ -31,7 +31,7 @@ describe('a task', () => {
     const { line, board } = await lineWithBoard();
     for (let more = 0; more < 3; more++) await board.create();
     await board.expectAll();
-    line.faults.plan({ at: 'send', when: 'before', how: 'dies', after: 1 });
+    line.faults.plan({ at: 'send', when: 'half', how: 'dies' });
     line.put(...(await changesOf(line)));
     expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 3 }, latestMs: 1_000 });
     expect(line.posts).toHaveLength(3);

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from '../../../lib/table/client.ts';
 import { openLanes } from '../../../lib/table/lanes.ts';
 import { type Ended, type Mortal, runMortal } from '../../mortal.ts';
@@ -8,20 +7,25 @@ import { named } from '../../table/scripted-table.ts';
 
 /** Where a fault can strike: what a worker calls of its collaborators. */
 export type Point =
+  | keyof typeof requests
   | 'write a task'
-  | 'hear'
-  | 'put'
-  | 'target'
-  | 'claim'
   | 'post'
-  | 'tell the webhook'
-  | 'end'
-  | 'skip'
-  | 'list'
-  | 'postpone'
   | 'send'
   | 'send on to the slow lane'
   | 'acknowledge';
+
+/** The requests to the table that have a name, by what their JSON says. */
+const requests = {
+  hear: /#S#task/,
+  append: /"PutRequest":\{"Item":\{"pk":"[^"]+#E"/,
+  find: /"Keys":/,
+  'begin late': /"Item":\{"pk":"[^"]+","sk":"L#/,
+  'tell the webhook': /SET #mark = :mark, lastDeliveryAt/,
+  record: /"PutRequest":\{"Item":\{"pk":"[^"]+#WD#[^"]+","sk":"A#/,
+  unlist: /REMOVE #due/,
+  list: /"IndexName"/,
+  postpone: /#dueAt = :later/,
+} as const;
 
 /** A fault that is to strike. */
 export type Fault = {
@@ -44,13 +48,13 @@ const never = new Promise<never>(() => {});
 type Worker = Mortal & { trace: Trace };
 
 /** What became of a worker's calls: the points at which they were carried out, and at which a fault struck. */
-export type Trace = { carriedOut: Point[]; struck: Point[] };
+export type Trace = { carriedOut: Point[]; struck: Point[]; onCarriedOut?: (point: Point) => void };
 
 export type Faults = ReturnType<typeof openFaults>;
 
-/** An end is two calls: the update of the webhook, and then the transaction. */
-function pointOf(step: Point | undefined, command: object): Point | undefined {
-  return step === 'end' && command instanceof UpdateCommand ? 'tell the webhook' : step;
+function pointOf({ input }: { input: object }): Point | undefined {
+  const said = JSON.stringify(input);
+  return (Object.keys(requests) as (keyof typeof requests)[]).find((name) => requests[name].test(said));
 }
 
 /** The faults of a line: they strike at named points, whichever worker comes there first. */
@@ -102,19 +106,21 @@ export function openFaults(clock: Clock) {
       if (fault?.when === 'before') return strike(fault, worker);
       const answer = await really(fault?.when === 'half');
       worker?.trace.carriedOut.push(point);
+      worker?.trace.onCarriedOut?.(point);
       if (worker?.dead) return never;
       return fault ? strike(fault, worker) : answer;
     },
 
-    /** Says at which point the table is called by `work`. */
+    /** Says that all requests of `work` are of one point. */
     step: <Answer>(point: Point, work: () => Promise<Answer>): Promise<Answer> => points.run(point, work),
 
-    /** A table that is struck at the points that `step` names, and waits no time between its tries. */
+    /** A table whose requests are struck at their points, and that waits no time between its tries. */
     table({ name, client }: Table): Table {
-      const send = (command: never) => {
-        const point = pointOf(points.getStore(), command);
-        const really = () => client.send(command) as Promise<unknown>;
-        return point ? this.pass(point, really) : really();
+      const send = (command: { input: object }) => {
+        const point = points.getStore() ?? pointOf(command);
+        const really = () => client.send(command as never) as Promise<unknown>;
+        if (point) return this.pass(point, really);
+        return workers.getStore()?.dead ? never : really();
       };
       return { name, client: { send } as unknown as Table['client'], sleep: async () => {}, lanes: openLanes() };
     },

@@ -7,12 +7,13 @@ import { failing, type Line } from './line.ts';
 
 const points: readonly Point[] = [
   'hear',
-  'put',
-  'target',
-  'claim',
+  'append',
+  'find',
+  'begin late',
   'post',
-  'end',
-  'skip',
+  'tell the webhook',
+  'record',
+  'unlist',
   'list',
   'postpone',
   'send',
@@ -68,7 +69,7 @@ const webhook: fc.Arbitrary<Hearing> = fc.record({
 
 async function carryOut(line: Line, committed: Change[], step: Step): Promise<void> {
   if (step.does === 'commit') {
-    const change = line.change(step.event);
+    const change = line.change(step.event, committed.length % 2 === 0);
     committed.push(change);
     line.put(change);
     await line.publishStream();
@@ -81,10 +82,14 @@ async function carryOut(line: Line, committed: Change[], step: Step): Promise<vo
   else if (step.does === 'deliver twice') await Promise.all([line.deliver(), line.sweep(), line.deliver()]);
   else if (step.does === 'sweep') await line.sweep();
   else if (step.does === 'duplicate') line.room.held.push(...line.room.held.slice(0, 2).map((held) => ({ ...held })));
-  else line.room.held.splice(0, 1);
+  else {
+    // A first attempt that a queue loses is found for sampled events only.
+    const at = line.room.held.findIndex(({ body }) => JSON.parse(body).attempt > 1);
+    if (at >= 0) line.room.held.splice(at, 1);
+  }
 }
 
-/** How late an attempt may be after all that: seven minutes for each loss, beside the time in which nobody worked. */
+/** How late an attempt may be after all that: seven minutes for each loss, or a message that comes again after three, beside the time in which nobody worked. */
 function latestOf(steps: readonly Step[]): number {
   const losses = steps.filter(({ does }) => does === 'break' || does === 'lose').length;
   const idle = steps.reduce((total, step) => total + (step.does === 'wait' ? step.seconds * 1000 + 1 : 0), 0);
@@ -106,6 +111,8 @@ export async function checkInterleavings(newLine: () => Line, numRuns: number, s
     line.clock.now = opening + 1;
     for (const step of steps) await carryOut(line, committed, step);
     await line.settle();
+    // What has failed so often that it is a dead letter is sent back by an operator.
+    while (line.room.redrive()) await line.settle();
     const { wrong, latestMs } = await line.recount();
     expect(wrong).toEqual([]);
     expect(latestMs).toBeLessThanOrEqual(latestOf(steps));

@@ -14,16 +14,23 @@ import { DeliveryMessage } from '../../../lib/contract/messages.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { consumeQueue } from '../../../lib/queue/consume.ts';
-import { openDeliveryStore } from '../../../lib/table/deliveries.ts';
+import { openAttemptCounts } from '../../../lib/table/attempt-counts.ts';
+import { openAttemptLog } from '../../../lib/table/attempt-log.ts';
+import { openEventLog } from '../../../lib/table/event-log.ts';
+import { openHistory } from '../../../lib/table/history.ts';
 import { organizationOf } from '../../../lib/table/keys.ts';
-import { openSlowWebhooks } from '../../../lib/table/slow-webhooks.ts';
+import { openSubscriptions } from '../../../lib/table/subscriptions.ts';
+import { openWebhookAttempts } from '../../../lib/table/webhook-attempts.ts';
 import { openWebhookStore } from '../../../lib/table/webhooks.ts';
 import { type Change, openDeliveries } from '../../../lib/webhooks/deliveries.ts';
+import { eventIdOf } from '../../../lib/webhooks/derived-ids.ts';
 import { readLadder } from '../../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../../lib/webhooks/receivers.ts';
 import { openRegistration } from '../../../lib/webhooks/registration.ts';
 import { openKeyFile } from '../../../lib/webhooks/secrets.ts';
 import type { Outcome, Sender } from '../../../lib/webhooks/sender.ts';
+import { openDeliverySweep } from '../../../lib/webhooks/sweep.ts';
+import { openVerification } from '../../../lib/webhooks/verification.ts';
 import { openWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import type { Ended } from '../../mortal.ts';
 import { queueEvent } from '../../queue-event.ts';
@@ -31,7 +38,6 @@ import { clockAt, openService, type Service } from '../../service.ts';
 import { opening } from '../office.ts';
 import { type Expected, type Posted, type Recount, recount } from '../recount.ts';
 import { openFaults, type Trace } from './faults.ts';
-import { namedDeliveries, namedWebhooks } from './named-stores.ts';
 import { type Held, openWaitingRoom } from './waiting-room.ts';
 
 const minuteMs = 60_000;
@@ -71,28 +77,40 @@ function lineOf(service: Service) {
   const secrets = openKeyFile(join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'));
 
   const struckTable = faults.table(table);
-  const deliveries = openDeliveries({
-    store: namedDeliveries(openDeliveryStore(struckTable), faults),
-    webhooks: { ...namedWebhooks(openWebhookStore(struckTable), faults), ...openSlowWebhooks(struckTable) },
-    queues: room.queues,
-    secrets,
-    ladder,
-    ulid,
-    clock,
-    limits: { prompt: 5, slow: 30 },
+  const openLogs = () => ({
+    events: openEventLog(struckTable),
+    attempts: openAttemptLog(struckTable),
+    webhooks: openSubscriptions(struckTable),
   });
-  // What the function of deliveries asks of its app.
-  const app = { deliveries, log: { info: () => {}, error: () => {} } } as unknown as App;
+  /** A container of the functions of deliveries: each worker has one of its own. */
+  const openContainer = () => {
+    const logs = openLogs();
+    return openDeliveries({
+      ...logs,
+      counts: openAttemptCounts(struckTable),
+      webhooks: { ...logs.webhooks, ...openWebhookAttempts(struckTable) },
+      queues: room.queues,
+      secrets,
+      ladder,
+      clock,
+      limits: { prompt: 5, slow: 30 },
+    });
+  };
   const store = openWebhookStore(table);
-  const webhooks = openWebhooks({ store, deliveries: openDeliveryStore(table), clock });
+  const webhooks = openWebhooks({ store, history: openHistory(table), clock });
   const registration = openRegistration({ store, secrets, allowed: allowedReceivers(''), ulid });
 
   const receivers = new Map<string, { webhook: Webhook; answers: Answers; posts: number }>();
   const posts: Posted[] = [];
-  const unrecorded: string[] = [];
+  /** The posts of each worker, and what became of its calls. */
+  const worked: { deliveryId: string; posted: number; trace: Trace }[] = [];
+  const repeated: string[] = [];
   const expected: Expected[] = [];
   const stream: { changes: Change[]; from: number; failures: number }[] = [];
   let sweptAt = opening;
+  /** When each attempt was first recorded, by the number of the step: time stands still in between. */
+  const recorded = new Map<string, number>();
+  let steps = 0;
 
   const line = {
     service,
@@ -114,8 +132,10 @@ function lineOf(service: Service) {
     },
 
     /** A new task as a committed change, which each webhook that hears it ought to be told of. */
-    change(event: TaskEvent['event'] = 'task.created'): Change {
-      const item = `tk_${ulid()}`;
+    change(event: TaskEvent['event'] = 'task.created', sampled = false): Change {
+      const isSampled = (item: string) => /[0G]$/.test(eventIdOf(clock(), { item, version: 1, event }));
+      let item = `tk_${ulid()}`;
+      while (isSampled(item) !== sampled) item = `tk_${ulid()}`;
       const occurredAt = timestamp(clock());
       const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt };
       line.expect({ event, data });
@@ -133,7 +153,10 @@ function lineOf(service: Service) {
 
     /** Publishes a batch of the stream once; each change by itself, as the handler does, in one worker. */
     publish: (changes: readonly Change[]): Promise<Ended> =>
-      faults.run(() => Promise.all(changes.map((change) => deliveries.publish(change)))),
+      faults.run(() => {
+        const { publish } = openContainer();
+        return Promise.all(changes.map(publish));
+      }),
 
     publishStream,
 
@@ -144,16 +167,22 @@ function lineOf(service: Service) {
     work,
 
     /** One sweep. */
-    sweep: (): Promise<Ended> => faults.run(() => deliveries.sweep({ until: clock() })),
+    sweep: (): Promise<Ended> =>
+      faults.run(() => {
+        const { wake } = openContainer();
+        const verification = openVerification(openLogs());
+        const webhooks = openWebhookStore(struckTable);
+        return openDeliverySweep({ table: struckTable, webhooks, verification, wake, clock })({ until: clock() });
+      }),
 
     /**
      * Lets time pass until nothing is left to do: the stream is published again and again until it is through, what is
-     * in a queue is delivered as it comes, and the sweeper runs at every whole minute.
+     * in a queue is delivered as it comes, one message after the other, and the sweeper runs at every whole minute.
      */
     async settle(): Promise<void> {
       for (let turn = 0; turn < 2_000; turn++) {
         await publishStream();
-        await line.deliver();
+        for (const held of room.receive()) await work(held);
         // A sweep that lists nothing changes nothing, so only those are made that list something.
         const dueAt = await earliestDue();
         if (clock() >= sweepAfter(dueAt)) {
@@ -176,7 +205,12 @@ function lineOf(service: Service) {
     },
 
     /** What the line has come to. */
-    recount: (): Promise<Recount> => recount(table, organization, { expected, posts, unrecorded, ladder }),
+    recount(): Promise<Recount> {
+      // Only a fault excuses a post that is not written down.
+      const lost = worked.filter(({ trace }) => trace.struck.length > 0 && !trace.carriedOut.includes('record'));
+      const unrecorded = [...lost.flatMap(({ deliveryId, posted }) => Array(posted).fill(deliveryId)), ...repeated];
+      return recount(table, organization, { expected, posts, unrecorded, ladder, now: clock() });
+    },
   };
   return line;
 
@@ -189,14 +223,32 @@ function lineOf(service: Service) {
   }
 
   async function work(held: Held): Promise<void> {
-    const posted: string[] = [];
+    const askedAt = ++steps;
+    const { deliveryId, attempt } = JSON.parse(held.body);
+    const name = `${deliveryId} ${attempt}`;
+    const trace: Trace = {
+      carriedOut: [],
+      struck: [],
+      onCarriedOut: (point) => {
+        if (point !== 'record') return;
+        // One that was asked for the attempt before another had recorded it could not know of that one's post.
+        const recordedAt = recorded.get(name);
+        if (recordedAt === undefined) recorded.set(name, ++steps);
+        else if (askedAt < recordedAt) repeated.push(deliveryId);
+      },
+    };
+    const one = { deliveryId, posted: 0, trace };
+    worked.push(one);
     const send: Sender = ({ url, headers }) =>
       faults.pass('post', async () => {
         const receiver = receivers.get(url);
         if (!receiver) throw new Error(`Nobody is at ${url}.`);
-        const deliveryId = headers['X-Service-Delivery'] as string;
-        posts.push({ at: clock(), webhookId: receiver.webhook.id, deliveryId });
-        posted.push(deliveryId);
+        posts.push({
+          at: clock(),
+          webhookId: receiver.webhook.id,
+          deliveryId: headers['X-Service-Delivery'] as string,
+        });
+        one.posted += 1;
         receiver.posts += 1;
         return {
           httpStatus: 204,
@@ -206,19 +258,18 @@ function lineOf(service: Service) {
           ...receiver.answers(receiver.posts),
         };
       });
-    const trace: Trace = { carriedOut: [], struck: [] };
+    // What the function of deliveries asks of its app.
+    const app = { deliveries: openContainer(), log: { info: () => {}, error: () => {} } } as unknown as App;
     const deliver = consumeQueue(
       DeliveryMessage,
       (message, { deliveries }) => deliveries.attempt(message, send),
       () => app,
     );
-    const ended = await faults.run(async () => {
+    await faults.run(async () => {
       const { batchItemFailures } = await deliver(queueEvent([held.body]), contextOf('deliverWebhook', 30));
       if (batchItemFailures.length > 0) throw new Error('The message comes again.');
       await faults.pass('acknowledge', async () => room.acknowledge(held));
     }, trace);
-    // Only a fault excuses a post that is not written down: who loses a race must have lost it before.
-    if (ended !== 'done' && trace.struck.length > 0 && !trace.carriedOut.includes('end')) unrecorded.push(...posted);
   }
 
   /** The first moment at which the sweeper has something to do. */

@@ -12,6 +12,9 @@ const messages = [
   ...[1, 2, 3, 4, 5, 6, 7, 8].map((nth) => `hop ${nth} of the 2 hours`),
 ].map((name, nth) => ({ name, nth }));
 
+/** A first attempt that a queue loses is found for sampled events only, see `publish.test.ts`. */
+const retries = messages.slice(1);
+
 /** An event at a receiver that always fails, of whose messages some are lost; the line has come to rest. */
 async function climbed(...lost: number[]): Promise<Line> {
   const line = newLine();
@@ -30,7 +33,7 @@ it('a ladder has no other messages than these', async () => {
   expect(line.room.taken()).toBe(messages.length);
 });
 
-it.each(messages)(
+it.each(retries)(
   'all four attempts are made, the latest within 2 minutes of its time, where $name is lost',
   async ({ nth }) => {
     const { wrong, ends, latestMs } = await (await climbed(nth)).recount();
@@ -40,7 +43,7 @@ it.each(messages)(
   },
 );
 
-it.each(messages)('and within 7 minutes, where $name is lost and then the sweeper’s own message', async ({ nth }) => {
+it.each(retries)('and within 7 minutes, where $name is lost and then the sweeper’s own message', async ({ nth }) => {
   const { wrong, ends, latestMs } = await (await climbed(nth, nth + 1)).recount();
   expect({ wrong, ends }).toEqual({ wrong: [], ends: { exhausted: 1 } });
   expect(latestMs).toBeGreaterThan(6 * minuteMs);

@@ -1,15 +1,13 @@
 import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { maxReceiveCount, queues as rows } from '../../../lib/contract/deployment.ts';
-import type { DeliveryMessage } from '../../../lib/contract/messages.ts';
+import type { SentDelivery } from '../../../lib/contract/messages.ts';
 import { openQueue } from '../../../lib/sqs/queue.ts';
-import type { DeliveryQueues } from '../../../lib/webhooks/wake-ups.ts';
+import { type DeliveryQueues, deliveryQueues as names } from '../../../lib/webhooks/wake-ups.ts';
 import type { Clock } from '../../service.ts';
 import type { Faults } from './faults.ts';
 
 /** A message in a queue: when it can be received next, and how often it was. */
 export type Held = { queue: keyof DeliveryQueues; body: string; visibleAt: number; receives: number };
-
-const names = ['deliveries', 'slowDeliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;
 
 /**
  * SQS for the queues of deliveries under a clock, as the very `openQueue` sends to it: delays, hiding and dead letters
@@ -36,7 +34,7 @@ export function openWaitingRoom(clock: Clock, faults: Faults) {
 
   return {
     queues: Object.fromEntries(
-      names.map((name) => [name, openQueue<DeliveryMessage>(clientOf(name), name)]),
+      names.map((name) => [name, openQueue<SentDelivery>(clientOf(name), name)]),
     ) as DeliveryQueues,
 
     /** How many messages were taken so far. */
@@ -65,6 +63,13 @@ export function openWaitingRoom(clock: Clock, faults: Faults) {
     acknowledge(message: Held): void {
       const at = held.indexOf(message);
       if (at >= 0) held.splice(at, 1);
+    },
+
+    /** Sends the dead letters back to their queues; returns whether there were any. */
+    redrive(): boolean {
+      const letters = deadLetters.splice(0);
+      held.push(...letters.map((letter) => ({ ...letter, visibleAt: clock(), receives: 0 })));
+      return letters.length > 0;
     },
 
     /** When something can be received next. */

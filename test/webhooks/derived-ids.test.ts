@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { timeOf, ulidOf } from '../../lib/contract/ids.ts';
 import { DeliveryId } from '../../lib/contract/webhooks.ts';
-import { deliveryIdOf } from '../../lib/webhooks/delivery-id.ts';
+import { deliveryIdOf } from '../../lib/webhooks/derived-ids.ts';
 
 const changedAt = Date.parse('2026-03-01T12:00:00.123Z');
 const origin = { item: 'tk_1', version: 1, event: 'task.created', webhookId: 'wh_1' };

@@ -1,0 +1,36 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import type { Table } from './client.ts';
+import type { Key } from './keys.ts';
+import { isOutage } from './lost-answers.ts';
+import { type Item, isThrottling, unavailable } from './transact.ts';
+
+/** A put or a deletion in a batch: none of them has a condition, and none waits for another. */
+export type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: Key } };
+
+/** DynamoDB takes no more writes in one batch. */
+export const batchWriteLimit = 25;
+const tries = 8;
+
+/**
+ * Carries out a batch of at most `batchWriteLimit` writes to different items. What DynamoDB leaves unprocessed is sent
+ * again, with full jitter.
+ *
+ * @throws `Refusal` `unavailable` when some stay unprocessed, or the table cannot be reached; the others are written
+ */
+export async function writeBatch(table: Table, writes: readonly BatchWrite[]): Promise<void> {
+  let left = writes;
+  for (let attempt = 0; left.length > 0; attempt++) {
+    if (attempt === tries) throw unavailable();
+    if (attempt > 0) await table.sleep(Math.random() * 25 * 2 ** attempt);
+    left = await tryBatch(table, left);
+  }
+}
+
+async function tryBatch({ client, name }: Table, writes: readonly BatchWrite[]): Promise<BatchWrite[]> {
+  try {
+    const command = new BatchWriteCommand({ RequestItems: { [name]: [...writes] } });
+    return ((await client.send(command)).UnprocessedItems?.[name] ?? []) as BatchWrite[];
+  } catch (error) {
+    throw isThrottling(error) || isOutage(error) ? unavailable(error) : error;
+  }
+}

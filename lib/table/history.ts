@@ -1,0 +1,52 @@
+import type { Page } from '../contract/endpoint.ts';
+import { ulidOf } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import type { DeliveryRecord } from '../contract/webhooks.ts';
+import { openAttemptCounts } from './attempt-counts.ts';
+import { attemptRun, recordFrom } from './attempt-items.ts';
+import type { Table } from './client.ts';
+import { firstKeptDay, utcDays } from './history-days.ts';
+import { keys } from './keys.ts';
+import { type EpochCount, everything, readPage } from './listing.ts';
+
+/** Behind every ULID. */
+const last = '~';
+
+/** Opens the history of webhooks: the attempt log as it is shown. */
+export function openHistory(table: Table) {
+  const counts = openAttemptCounts(table);
+
+  return {
+    /**
+     * A page of a webhook's attempts of the last 90 days, in the order in which they were due, newest first, and their
+     * exact number. Those of versions before the attempt log stand in a run of their own, in the order of their ends.
+     */
+    async page(
+      organization: Organization,
+      webhookId: string,
+      page: { limit: number; offset: number },
+      now: number,
+    ): Promise<Page<DeliveryRecord>> {
+      const count = async (): Promise<EpochCount[]> => {
+        const { days, openDay, open } = await counts.read(organization, webhookId, now);
+        const closed = Object.entries(days).map(([day, number]) => ({
+          number,
+          first: utcDays.first(day),
+          last: utcDays.last(day),
+        }));
+        const newestFirst = closed.sort((a, b) => (a.first < b.first ? 1 : -1));
+        return [{ number: open, first: utcDays.first(openDay), last }, ...newestFirst];
+      };
+      const { rows, total } = await readPage(table, {
+        list: keys.attemptScope(organization, ulidOf(webhookId)),
+        cells: [everything, attemptRun],
+        ...page,
+        since: utcDays.first(firstKeptDay(now)),
+        count,
+      });
+      return { items: rows.map(({ entry }) => recordFrom(entry)), total };
+    },
+  };
+}
+
+export type History = ReturnType<typeof openHistory>;

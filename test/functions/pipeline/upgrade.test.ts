@@ -1,0 +1,111 @@
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { describe, expect, it, vi } from 'vitest';
+import { app } from '../../../lib/app.ts';
+import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
+import { openDueList } from '../../../lib/table/due.ts';
+import { oldDeliveryLanes } from '../../../lib/table/old-deliveries.ts';
+import { writeItems } from '../../table/seed.ts';
+import { startReceiver } from '../../webhooks/receiver.ts';
+import { takeTurn } from './delivery-lanes.ts';
+import { allTime, runJob } from './jobs.ts';
+import { openPipeline } from './pipeline.ts';
+
+// The queues' engine and the service read the time in this process, so a faked one makes hours pass for both.
+vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });
+
+const pipeline = await openPipeline();
+const { service, organization, urls, sqs } = pipeline;
+const minuteMs = 60_000;
+const queueOf = ['deliveries', 'firstRetry', 'secondRetry', 'thirdRetry'] as const;
+
+/** A delivery in the form of the version before the attempt log. */
+type Left = {
+  state: 'pending' | 'retrying' | 'delivered' | 'exhausted' | 'skipped';
+  /** The number of its next attempt; of the last one at its end. */
+  attempt: number;
+  /** How many attempts its history has; all failed but that which delivered it. */
+  attempts: number;
+  /** Whether a worker of that version has the attempt in hand. */
+  claimed?: boolean;
+  /** Which attempts the messages in the queues ask for. */
+  messages: number[];
+};
+
+/** Writes what the version before has in the table and the queue of a delivery that fell due a minute ago. */
+async function leave(webhookId: string, { state, attempt, attempts, claimed, messages }: Left): Promise<string> {
+  const now = Date.now();
+  const waits = state === 'pending' || state === 'retrying';
+  const [ulid, webhook] = [app().ulid(), ulidOf(webhookId)];
+  const [id, dueAt] = [`dlv_${ulid}`, timestamp(now - minuteMs)];
+  const data = JSON.stringify({ task: { id: `tk_${ulid}`, title: 'Left', status: 'backlog' }, occurredAt: dueAt });
+  const partition = `O#${organization}#WD#${webhook}`;
+  const named = { organization, webhookId, attempt };
+  const rows = Array.from({ length: attempts }, (_, nth) => {
+    const endedAt = now - 10 * minuteMs + nth;
+    const recordId = nth === 0 ? id : `dlv_${app().ulid()}`;
+    const order = ulidFrom(endedAt, new Uint8Array(10)).slice(0, 10) + ulidOf(recordId);
+    const failed = state !== 'delivered' || nth < attempts - 1;
+    return {
+      ...{ pk: partition, sk: `*#${order}`, id: recordId, deliveryId: id, attempt: nth + 1, event: 'task.created' },
+      ...{ durationMs: 1, deliveredAt: timestamp(endedAt), redelivery: nth > 0 },
+      ...(failed ? { httpStatus: 500, error: 'The receiver answered 500.' } : { httpStatus: 204 }),
+    };
+  });
+  await writeItems(service.table, [
+    {
+      ...{ pk: partition, sk: `D#${ulid}`, ...named, id, event: 'task.created', data, state, nextAttemptAt: dueAt },
+      ...(waits && { due: '1', dueAt: timestamp(now) }),
+      ...(claimed && { claim: 'theirs', leaseUntil: timestamp(now + 10_000) }),
+    },
+    ...rows,
+    // One counter for each day and part of the load.
+    ...(attempts > 0 ? [{ pk: `O#${organization}#C#WD#${webhook}`, sk: '2026-03-01#3', '*': attempts }] : []),
+  ]);
+  for (const asked of messages) {
+    const QueueUrl = urls[queueOf[asked - 1] ?? 'deliveries'];
+    const MessageBody = JSON.stringify({ ...named, attempt: asked, deliveryId: id, dueAt });
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+  }
+  return id;
+}
+
+/** Lets the hours of a whole retry schedule pass, a quarter at a time, with a sweep and the messages of each. */
+async function passHours(): Promise<void> {
+  for (let quarter = 0; quarter < 16; quarter++) {
+    await runJob('deliveries');
+    await takeTurn(pipeline);
+    vi.setSystemTime(Date.now() + 15 * minuteMs);
+  }
+}
+
+describe('a delivery that the version before has left', () => {
+  const first = { state: 'pending', attempt: 1, attempts: 0, messages: [1] } satisfies Left;
+  const retry = { state: 'retrying', attempt: 3, attempts: 2, messages: [3] } satisfies Left;
+
+  it.each<[string, Left, number, number]>([
+    ['waiting for its first attempt', first, 204, 1],
+    ['waiting at a receiver that fails', first, 500, 4],
+    ['with its message lost', { ...first, messages: [] }, 204, 1],
+    ['with copies of its message', { ...first, messages: [1, 1, 1] }, 204, 1],
+    ['while a worker of that version had it in hand', { ...first, claimed: true }, 204, 1],
+    ['waiting for its second retry', retry, 204, 1],
+    ['waiting for its second retry at a receiver that fails', retry, 500, 2],
+    ['waiting for its second retry with a message of its first', { ...retry, messages: [2, 3] }, 204, 1],
+    ['waiting for a retry whose message is lost', { ...retry, messages: [] }, 204, 1],
+    ['with a message of an attempt that was made', { ...retry, state: 'delivered', attempts: 3 }, 204, 0],
+    ['exhausted, with a message of it', { state: 'exhausted', attempt: 4, attempts: 4, messages: [4] }, 204, 0],
+  ])('%s, is brought to its end, with a history that is exact', async (_, left, status, posts) => {
+    const { url, received } = await startReceiver((response) => response.writeHead(status).end());
+    const { id: webhookId } = await pipeline.register(url, ['task.created']);
+    const deliveryId = await leave(webhookId, left);
+    await passHours();
+    expect(received.map(({ headers }) => headers['x-service-delivery'])).toEqual(Array(posts).fill(deliveryId));
+    const { items, total } = await app().webhooks.history(organization, webhookId, { limit: 100, offset: 0 });
+    const attempts = Array.from({ length: left.attempts + posts }, (_, nth) => nth + 1);
+    expect(items.map((record) => record.attempt).reverse()).toEqual(attempts);
+    expect(total).toBe(attempts.length);
+    expect(items.every((record) => record.deliveryId === deliveryId)).toBe(true);
+    expect(await Array.fromAsync(openDueList(service.table, oldDeliveryLanes).due(allTime))).toEqual([]);
+    await app().webhooks.delete(organization, webhookId);
+  });
+});

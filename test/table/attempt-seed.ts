@@ -1,0 +1,35 @@
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { type Attempt, attemptIdOf } from '../../lib/table/attempt-items.ts';
+import { placeOf } from '../../lib/table/attempt-log.ts';
+
+/** The webhook that attempts are of, unless another is named. */
+export const webhookId = 'wh_01K00000000000000000000000';
+
+/** The message of a delivery's first attempt. */
+export function newMessage(
+  organization: Organization,
+  { dueAt, ...fields }: Partial<DeliveryMessage> & Pick<DeliveryMessage, 'deliveryId' | 'dueAt'>,
+): DeliveryMessage {
+  return { organization, webhookId, eventId: 'ev_01K00000000000000000000000', attempt: 1, dueAt, ...fields };
+}
+
+/** The attempt that a message asks for, as it ended: with a success, unless it is told otherwise. */
+export function attemptFor(
+  message: DeliveryMessage,
+  { place = placeOf(message), retry, error }: Partial<Pick<Attempt, 'place' | 'retry'>> & { error?: string } = {},
+): Attempt {
+  const { deliveryId, attempt, eventId, requestId } = message;
+  const record = {
+    id: attemptIdOf(place),
+    deliveryId,
+    attempt,
+    event: 'task.created',
+    httpStatus: error ? 500 : 204,
+    durationMs: 5,
+    deliveredAt: place.at,
+    redelivery: attempt > 1,
+    ...(error && { error }),
+  } as const;
+  return { place, record, eventId, requestId, retry };
+}

@@ -1,0 +1,76 @@
+import { beforeEach, expect, it } from 'vitest';
+import type { Organization } from '../../lib/contract/organization.ts';
+import { deliveryLane, deliveryLanes } from '../../lib/table/delivery-lanes.ts';
+import { dueEntry, type Overdue, openDueList } from '../../lib/table/due.ts';
+import type { Key } from '../../lib/table/keys.ts';
+import { transact } from '../../lib/table/transact.ts';
+import { openBoard } from './board.ts';
+import { scriptedTable } from './scripted-table.ts';
+
+const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
+const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const { table } = await openBoard();
+const list = openDueList(table, deliveryLanes);
+let organization: Organization;
+let organizations = 0;
+
+beforeEach(() => {
+  organization = `org-${++organizations}` as Organization;
+});
+
+/** Puts an item that is listed from a moment on, in the partition of a ULID. */
+async function put(ulid: string, dueAt: string): Promise<Key> {
+  const key = { pk: organization, sk: ulid };
+  await transact(table, [{ Put: { Item: { ...key, ...dueEntry(deliveryLane(ulid), dueAt) } } }]);
+  return key;
+}
+
+/** What is listed of the test's own items, by their keys. */
+const due = async (until: string, from?: string) =>
+  (await Array.fromAsync(list.due(until, from))).filter(({ key }) => key.pk === organization).map(({ key }) => key.sk);
+
+it('what waits is listed, whatever letter its ULID ends with, and spread over all partitions', async () => {
+  const ulids = [...letters].map((letter) => letter.padStart(26, '0'));
+  await Promise.all(ulids.map((ulid) => put(ulid, at(60))));
+  expect((await due(at(60))).sort()).toEqual(ulids);
+  expect([...new Set(ulids.map(deliveryLane))].sort()).toEqual([...deliveryLanes]);
+});
+
+it('a page of each partition is read in turn, no more than is asked for, the oldest of a turn first', async () => {
+  const pages = (nth: number) => ({
+    Items: [{ pk: 'pk', sk: `D#${nth}`, dueAt: at(10 - nth) }],
+    // The first turn's four pages have one more each.
+    ...(nth < 4 && { LastEvaluatedKey: { pk: 'pk', sk: `D#${nth}` } }),
+  });
+  const scripted = scriptedTable(pages);
+  const overdue = openDueList(scripted.table, deliveryLanes).due(at(60));
+  const turn = async () => {
+    const listed: Overdue[] = [];
+    while (listed.length < 4) listed.push((await overdue.next()).value as Overdue);
+    return listed.map(({ key }) => key.sk);
+  };
+
+  expect(await turn()).toEqual(['D#3', 'D#2', 'D#1', 'D#0']);
+  expect(scripted.sent).toHaveLength(4);
+  expect(await turn()).toEqual(['D#7', 'D#6', 'D#5', 'D#4']);
+  expect(scripted.sent.map(({ input }) => input.ExclusiveStartKey)).toEqual([
+    ...Array(4).fill(undefined),
+    ...[0, 1, 2, 3].map((nth) => ({ pk: 'pk', sk: `D#${nth}` })),
+  ]);
+  for (const { input } of scripted.sent) expect(input.Limit).toBe(100);
+  expect(await overdue.next()).toMatchObject({ done: true });
+});
+
+it('it is read from a moment on, and up to one, both included', async () => {
+  for (const second of [10, 20, 30]) await put(`${second}`, at(second));
+  expect(await due(at(30), at(20))).toEqual(['20', '30']);
+  expect(await due(at(29.999), at(10.001))).toEqual(['20']);
+});
+
+it('something is listed later when it is postponed, which only one of several can do', async () => {
+  const key = await put('1', at(60));
+  const moved = await Promise.all(Array.from({ length: 5 }, () => list.postpone({ key, dueAt: at(60) }, at(360))));
+  expect(moved.filter((one) => one !== undefined)).toEqual([{ ...key, ...dueEntry(deliveryLane('1'), at(360)) }]);
+  expect(await due(at(359))).toEqual([]);
+  expect(await due(at(360))).toEqual(['1']);
+});

@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
+
+const minuteMs = 60_000;
+const newOffice = await openOffices();
+let office: Office;
+
+beforeEach(() => {
+  office = newOffice();
+});
+
+const quick = notingSender().send;
+const failing = notingSender(failed).send;
+
+/** What the events of the opening's hour come to now. */
+const compare = () =>
+  office.verification.compare(office.organization, {
+    from: opening - 30 * minuteMs,
+    to: opening + 30 * minuteMs,
+    now: office.clock(),
+  });
+
+/** Lets time pass until the message of anything that is due must have been lost. */
+function waitLong(): void {
+  office.clock.now += 15 * minuteMs;
+}
+
+describe('a verification', () => {
+  it('counts the events, also those that no webhook hears, and their deliveries', async () => {
+    await office.publish();
+    await office.register();
+    await office.register();
+    for (let more = 0; more < 3; more++) {
+      office.clock.now += 1;
+      for (const message of await office.publish()) await office.deliveries.attempt(message, quick);
+    }
+    // The webhooks are of the first event's millisecond, which therefore is due to them as well.
+    const { lost, waiting, ...counts } = await compare();
+    expect(counts).toEqual({ events: 4, deliveries: 8 });
+    expect([lost, waiting.length]).toEqual([[], 2]);
+  });
+
+  it('takes an attempt that was not made for waiting, and after 15 minutes for lost', async () => {
+    const message = await office.message();
+    expect(await compare()).toMatchObject({ waiting: [message], lost: [] });
+    office.clock.now = opening + 15 * minuteMs - 1;
+    expect(await compare()).toMatchObject({ waiting: [message], lost: [] });
+    office.clock.now += 1;
+    expect(await compare()).toMatchObject({ waiting: [], lost: [message] });
+  });
+
+  it('finds those that are missing among many', async () => {
+    await office.register();
+    const messages: DeliveryMessage[] = [];
+    for (let nth = 0; nth < 120; nth++) {
+      const [message] = await office.publish();
+      if (nth % 40 === 0) messages.push(message as DeliveryMessage);
+      else await office.deliveries.attempt(message as DeliveryMessage, quick);
+    }
+    waitLong();
+    const { lost, ...others } = await compare();
+    expect(others).toEqual({ events: 120, deliveries: 120, waiting: [] });
+    expect(new Set(lost)).toEqual(new Set(messages));
+  });
+
+  it.each([
+    ['delivered', quick],
+    ['exhausted', failing],
+  ])('finds nothing of a delivery that is %s', async (_, send) => {
+    await office.attemptAll(await office.message(), send);
+    waitLong();
+    expect(await compare()).toEqual({ events: 1, deliveries: 1, waiting: [], lost: [] });
+  });
+
+  it.each([90_000, 3_600_000])('finds an attempt that was made %i ms late', async (lateMs) => {
+    const message = await office.message();
+    office.clock.now += lateMs;
+    await office.deliveries.attempt(message, quick);
+    waitLong();
+    expect(await compare()).toMatchObject({ waiting: [], lost: [] });
+  });
+
+  it('finds a retry whose message was lost, also where no list of the sweeper has it', async () => {
+    const message = await office.message();
+    office.clock.now += 90_000;
+    await office.deliveries.attempt(message, failing);
+    const [{ message: retry }] = office.queue.sent.slice(-1) as [(typeof office.queue.sent)[number]];
+    expect(await compare()).toMatchObject({ waiting: [retry], lost: [] });
+    await office.attempts.unlist(retry);
+    office.clock.now = Date.parse(retry.dueAt) + 15 * minuteMs;
+    expect(await compare()).toMatchObject({ waiting: [], lost: [retry] });
+  });
+
+  it('names the messages that make the missing attempts', async () => {
+    await office.message();
+    waitLong();
+    const { lost } = await compare();
+    for (const message of lost) await office.deliveries.attempt(message, failing);
+    const { waiting } = await compare();
+    office.clock.now = Date.parse(waiting[0]?.dueAt as string);
+    for (const message of waiting) await office.deliveries.attempt(message, quick);
+    expect(await compare()).toEqual({ events: 1, deliveries: 1, waiting: [], lost: [] });
+  });
+
+  it('asks for nothing of a webhook that is deleted, or was registered after the event', async () => {
+    const message = await office.message();
+    await office.webhooks.delete(office.organization, message.webhookId);
+    office.clock.now += 1;
+    await office.register();
+    waitLong();
+    expect(await compare()).toEqual({ events: 1, deliveries: 0, waiting: [], lost: [] });
+  });
+
+  it('is of the events of its time, both ends included', async () => {
+    await office.message();
+    const { organization } = office;
+    const at = async (from: number, to: number) =>
+      (await office.verification.compare(organization, { from, to, now: office.clock() })).events;
+    expect(await at(opening, opening)).toBe(1);
+    expect(await at(opening - 10, opening - 1)).toBe(0);
+    expect(await at(opening + 1, opening + 10)).toBe(0);
+  });
+});
