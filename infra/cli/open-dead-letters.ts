@@ -1,21 +1,18 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { SQSClient } from '@aws-sdk/client-sqs';
 import { consumers } from '../../lib/contract/consumers.ts';
-import { clientConfig, environment, type QueueName, queues } from '../../lib/contract/deployment.ts';
 import { fileNameOf } from '../../lib/contract/endpoints.ts';
 import { contextOf, loadHandler } from '../local/functions.ts';
 import type { Running } from '../local/running.ts';
 import type { ChangeRecord } from './dead-letter-kinds.ts';
 import { findLocal } from './deployments.ts';
-import { partOf, queueUrlsOf, resourcesOf } from './stack.ts';
+import { type Queues, queuesOfStack, queuesOfThisMachine } from './open-queues.ts';
+import { partOf, resourcesOf } from './stack.ts';
 
 /** Hands a change to the function that publishes; answers what it failed for, if it did. */
 type Publish = (change: ChangeRecord) => Promise<string | undefined>;
 
 /** Where the dead letters of a deployment are, and what it has to handle them once more. */
-export type DeadLetters = {
-  sqs: SQSClient;
-  urls: Readonly<Record<QueueName, string>>;
+export type DeadLetters = Queues & {
   /** Hands a change to the publisher as it is deployed now. */
   publish: Publish;
 };
@@ -33,9 +30,7 @@ async function ofStack(stack: string): Promise<DeadLetters> {
   const resources = await resourcesOf(stack);
   const lambda = new LambdaClient({});
   return {
-    // Where AWS answers is for this shell to say, as for every other client, not for the URL of a queue.
-    sqs: new SQSClient({ useQueueUrlAsEndpoint: false }),
-    urls: queueUrlsOf(resources),
+    ...queuesOfStack(resources),
     publish: async (change) => {
       const FunctionName = partOf(resources, 'AWS::Lambda::Function', 'publishEvents');
       const { FunctionError, Payload } = await lambda.send(
@@ -50,13 +45,7 @@ async function ofStack(stack: string): Promise<DeadLetters> {
 
 async function ofThisMachine(): Promise<DeadLetters> {
   const running = await findLocal();
-  const variables = running.environment;
-  const urls = Object.entries(queues).map(([name, { urlVariable }]) => [name, variables[urlVariable]]);
-  return {
-    sqs: new SQSClient(clientConfig(variables[environment.sqsEndpoint])),
-    urls: Object.fromEntries(urls) as DeadLetters['urls'],
-    publish: publisherOf(running),
-  };
+  return { ...queuesOfThisMachine(running), publish: publisherOf(running) };
 }
 
 /** The publisher that Lambda would run, in this process: its log of what goes wrong goes to standard error. */

@@ -1,6 +1,7 @@
 import { agents } from './agents.ts';
 import { command } from './command.ts';
 import { deadLetters } from './dead-letters.ts';
+import { deliveries } from './deliveries.ts';
 import { orgs } from './organizations.ts';
 import { preflight } from './preflight.ts';
 import { protect } from './protect.ts';
@@ -22,6 +23,7 @@ export const program = command(
   .addCommand(settings)
   .addCommand(agents)
   .addCommand(deadLetters)
+  .addCommand(deliveries)
   .addCommand(recountCommand)
   .addCommand(trace)
   .addCommand(preflight)

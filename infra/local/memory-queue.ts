@@ -11,6 +11,8 @@ export type MemoryQueue = {
   /** Whether its messages hold back the stream position; see `first-attempts.ts`. */
   readonly holdsPosition: boolean;
   readonly time: QueueTime;
+  /** The messages whose delay has not ended. */
+  readonly delayed: Set<StoredMessage>;
   /** The messages that can be received, oldest first. */
   readonly visible: Set<StoredMessage>;
   /** The received messages that are hidden, by receipt handle. */
@@ -67,6 +69,7 @@ export function createMemoryQueue({
     deadLetters,
     holdsPosition,
     time,
+    delayed: new Set(),
     visible: new Set(),
     received: new Map(),
     listeners: new Set(),
@@ -102,13 +105,15 @@ export function sendMessages(
     return { message, delaySeconds };
   });
   for (const [delaySeconds, group] of Map.groupBy(sent, (one) => one.delaySeconds)) {
-    const showGroup = () =>
-      show(
-        queue,
-        group.map(({ message }) => message),
-      );
-    if (delaySeconds > 0) queue.time.after(delaySeconds * 1000, showGroup);
-    else showGroup();
+    const messages = group.map(({ message }) => message);
+    const showGroup = () => {
+      for (const message of messages) queue.delayed.delete(message);
+      show(queue, messages);
+    };
+    if (delaySeconds > 0) {
+      for (const message of messages) queue.delayed.add(message);
+      queue.time.after(delaySeconds * 1000, showGroup);
+    } else showGroup();
   }
   return sent.map(({ message }) => message.id);
 }

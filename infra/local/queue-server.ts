@@ -77,6 +77,13 @@ const operations: Record<string, (queue: MemoryQueue, input: any) => object> = {
       Attributes: { SentTimestamp: String(message.sentAt), ApproximateReceiveCount: String(message.receiveCount) },
     })),
   }),
+  GetQueueAttributes: ({ visible, received, delayed }) => ({
+    Attributes: {
+      ApproximateNumberOfMessages: String(visible.size),
+      ApproximateNumberOfMessagesNotVisible: String(received.size),
+      ApproximateNumberOfMessagesDelayed: String(delayed.size),
+    },
+  }),
   DeleteMessage: (queue, { ReceiptHandle }: { ReceiptHandle: string }) => {
     deleteMessage(queue, ReceiptHandle);
     return {};

@@ -1,6 +1,7 @@
 import {
   ChangeMessageVisibilityBatchCommand,
   DeleteMessageCommand,
+  GetQueueAttributesCommand,
   ListQueuesCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
@@ -78,4 +79,17 @@ it.each([
   ['another operation', new ListQueuesCommand({}), 'UnsupportedOperation'],
 ])('answers %s with an error', async (_, command, name) => {
   await expect(client.send(command as ReceiveMessageCommand)).rejects.toMatchObject({ name });
+});
+
+it('says how many messages wait, are received and are delayed', async () => {
+  const QueueUrl = server.urls.firstRetry;
+  const delays = [0, 0, 0, 900, 900];
+  await openQueue(client, QueueUrl).send(delays.map((delaySeconds, nth) => ({ message: { nth }, delaySeconds })));
+  await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 1 }));
+  const { Attributes } = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
+  expect(Attributes).toEqual({
+    ApproximateNumberOfMessages: '2',
+    ApproximateNumberOfMessagesNotVisible: '1',
+    ApproximateNumberOfMessagesDelayed: '2',
+  });
 });
