@@ -353,7 +353,7 @@ export type Webhook = {
   url: string;
   events: EventName[];
   active: boolean;
-  /** End of the newest attempt, whatever came of it. */
+  /** End of the newest attempt of the last 90 days, whatever came of it. */
   lastDeliveryAt?: string;
   createdAt: string;
 };

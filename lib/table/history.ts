@@ -8,6 +8,7 @@ import type { Table } from './client.ts';
 import { firstKeptDay, utcDays } from './history-days.ts';
 import { keys } from './keys.ts';
 import { type EpochCount, everything, readPage } from './listing.ts';
+import { queryItems } from './reads.ts';
 
 /** Behind every ULID. */
 const last = '~';
@@ -17,6 +18,15 @@ export function openHistory(table: Table) {
   const counts = openAttemptCounts(table);
 
   return {
+    /** The end of a webhook's newest attempt of the last 90 days; ISO 8601. */
+    async lastEnd(organization: Organization, webhookId: string): Promise<string | undefined> {
+      const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
+      // The run of versions before the attempt log sorts before that of the log.
+      const range = { pk, from: `${everything}#`, to: `${attemptRun}#${last}`, limit: 1 };
+      const [newest] = await Array.fromAsync(queryItems(table, range));
+      return newest?.deliveredAt as string | undefined;
+    },
+
     /**
      * A page of a webhook's attempts of the last 90 days, in the order in which they were due, newest first, and their
      * exact number. Those of versions before the attempt log stand in a run of their own, in the order of their ends.

@@ -1,16 +1,12 @@
-import { inBatches } from '../batching/in-batches.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { ignoreStale, Stale, transact, type Write } from './transact.ts';
+import type { Target } from './webhooks.ts';
 
-/** What an attempt says of the receiver of its webhook. */
-export type AttemptNote = {
-  organization: Organization;
-  webhookId: string;
-  /** The end of the attempt; ISO 8601. */
-  deliveredAt: string;
+/** What the end of an attempt changes of its webhook's pace. */
+export type Pace = {
   /** Whether the receiver has shown itself slow, or quick again; absent: neither. */
   slow?: boolean | undefined;
   /** The number of the webhook's lease on slow attempts that this one had: it is free again. */
@@ -22,18 +18,32 @@ const slowLeaseAttribute = (number: number) => `slowLease${number}`;
 
 /** What attempts write to the item of their webhook. Apart from the other writes, which the functions of the API carry. */
 export function openWebhookAttempts(table: Table) {
-  const note = inBatches(Number.POSITIVE_INFINITY, async (notes: AttemptNote[]): Promise<undefined[]> => {
-    const byWebhook = Map.groupBy(notes, ({ organization, webhookId }) => `${organization} ${webhookId}`);
-    await Promise.all([...byWebhook.values()].map((of) => transact(table, [noteWrite(of)]).catch(ignoreStale)));
-    return [];
-  });
-
   return {
-    /**
-     * Notes the end of an attempt on its webhook. Those of one webhook at the same moment are one write. Does nothing
-     * where a later attempt has been noted, or the webhook is deleted.
-     */
-    note: (attempt: AttemptNote): Promise<unknown> => note(attempt),
+    /** Writes the pace of a webhook after an attempt, where that changes it. Does nothing where the webhook is deleted. */
+    async pace(organization: Organization, id: string, before: Pick<Target, 'slow'>, pace: Pace): Promise<void> {
+      const { slow, slowLease } = pace;
+      const isNew = slow !== undefined && slow !== before.slow;
+      const removed = [
+        ...(isNew && !slow ? ['slow'] : []),
+        ...(slowLease === undefined ? [] : [slowLeaseAttribute(slowLease)]),
+      ];
+      if (!isNew && removed.length === 0) return;
+      const marked = isNew && slow;
+      const write: Write = {
+        Update: {
+          Key: keys.webhook(organization, ulidOf(id)),
+          UpdateExpression: [
+            ...(marked ? ['SET slow = :slow'] : []),
+            ...(removed.length > 0 ? [`REMOVE ${removed.join(', ')}`] : []),
+          ].join(' '),
+          ConditionExpression: 'attribute_exists(pk)',
+          ...(marked && { ExpressionAttributeValues: { ':slow': true } }),
+        },
+        // A lease of a webhook that is deleted is gone with it.
+        otherwise: () => new Stale(),
+      };
+      await transact(table, [write]).catch(ignoreStale);
+    },
 
     /** Says that a webhook's receiver is slow. Does nothing where the webhook is deleted. */
     async markSlow(organization: Organization, id: string): Promise<void> {
@@ -76,27 +86,3 @@ export function openWebhookAttempts(table: Table) {
 }
 
 export type WebhookAttempts = ReturnType<typeof openWebhookAttempts>;
-
-/** What a webhook's own item tells of its newest attempt. */
-function noteWrite(notes: readonly AttemptNote[]): Write {
-  const { organization, webhookId } = notes[0] as AttemptNote;
-  const at = notes
-    .map(({ deliveredAt }) => deliveredAt)
-    .toSorted()
-    .at(-1);
-  const slow = notes.some((note) => note.slow === true);
-  const quick = !slow && notes.some((note) => note.slow === false);
-  const leases = notes.flatMap(({ slowLease }) => (slowLease === undefined ? [] : [slowLeaseAttribute(slowLease)]));
-  const removed = [...(quick ? ['slow'] : []), ...new Set(leases)];
-  const pace = (slow ? ', slow = :slow' : '') + (removed.length > 0 ? ` REMOVE ${removed.join(', ')}` : '');
-  return {
-    Update: {
-      Key: keys.webhook(organization, ulidOf(webhookId)),
-      UpdateExpression: `SET lastDeliveryAt = :at${pace}`,
-      ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(lastDeliveryAt) OR lastDeliveryAt < :at)',
-      ExpressionAttributeValues: { ':at': at, ...(slow && { ':slow': true }) },
-    },
-    // A later attempt was noted, or the webhook is gone: it is left as it is. A lease then expires.
-    otherwise: () => new Stale(),
-  };
-}

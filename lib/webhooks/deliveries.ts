@@ -196,7 +196,7 @@ export function openDeliveries({
     const { record, slow } = attemptedOf({ place, event: told.event }, outcome, endedAt);
     await Promise.all([
       attempts.put({ place, record, eventId, requestId, retry }),
-      webhooks.note({ organization, webhookId, deliveredAt: record.deliveredAt, slow, slowLease }),
+      webhooks.pace(organization, webhookId, target, { slow, slowLease }),
     ]);
     await attempts.unlist(message);
     if (retry) {

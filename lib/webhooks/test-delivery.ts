@@ -19,7 +19,7 @@ import type { Sender } from './sender.ts';
 /** What test deliveries are made of. */
 export type TestDeliveryParts = {
   table: Table;
-  webhooks: Pick<WebhookStore, 'target'> & Pick<WebhookAttempts, 'note'>;
+  webhooks: Pick<WebhookStore, 'target'> & Pick<WebhookAttempts, 'pace'>;
   secrets: Secrets;
   ulid: () => string;
   clock: () => number;
@@ -51,7 +51,7 @@ export function openTestDelivery({ table, webhooks, secrets, ulid, clock }: Test
     const place = { organization, webhookId, deliveryId, attempt: 1, at: timestamp(begun) };
     const { record, slow } = attemptedOf({ place, event }, outcome, clock());
     const row = { Put: { Item: attemptItem({ place, record, ...traced() }) } };
-    await webhooks.note({ organization, webhookId, deliveredAt: record.deliveredAt, slow });
+    await webhooks.pace(organization, webhookId, target, { slow });
     await transact(table, [row, ...(once ? [once(result)] : [])]);
     return result;
   };

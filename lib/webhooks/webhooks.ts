@@ -16,12 +16,22 @@ export function openWebhooks({ store, history, clock }: WebhookParts) {
     return webhook;
   };
 
+  /** A webhook with the end of its newest attempt. Versions before the attempt log have written that on the webhook. */
+  const withLastDelivery = async (organization: Organization, webhook: Webhook): Promise<Webhook> => {
+    const lastDeliveryAt = (await history.lastEnd(organization, webhook.id)) ?? webhook.lastDeliveryAt;
+    return { ...webhook, ...(lastDeliveryAt && { lastDeliveryAt }) };
+  };
+
   return {
     /** An organization's webhooks, newest first. */
-    list: (organization: Organization): Promise<Webhook[]> => store.list(organization),
+    async list(organization: Organization): Promise<Webhook[]> {
+      const webhooks = await store.list(organization);
+      return Promise.all(webhooks.map((webhook) => withLastDelivery(organization, webhook)));
+    },
 
     /** @throws `Refusal` `not_found` */
-    get: found,
+    get: async (organization: Organization, id: string): Promise<Webhook> =>
+      withLastDelivery(organization, await found(organization, id)),
 
     /**
      * Deletes a webhook; what is on its way to it is not sent any more.

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
-import { type AttemptNote, openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
+import { openWebhookAttempts, type Pace } from '../../lib/table/webhook-attempts.ts';
 import { openWebhookStore } from '../../lib/table/webhooks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { openBoard } from './board.ts';
@@ -27,60 +27,39 @@ beforeEach(async () => {
 });
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 12) + seconds * 1000).toISOString();
-const note = (fields: Partial<AttemptNote> & { deliveredAt: string }) =>
-  store.note({ organization, webhookId: webhook.id, ...fields });
-const lastDeliveryAt = async () => (await store.get(organization, webhook.id))?.lastDeliveryAt;
+/** Writes the pace of the webhook after an attempt that has found it slow, or quick. */
+const pace = (slow: boolean, found: Pace) => store.pace(organization, webhook.id, { slow }, found);
 const target = () => store.target(organization, webhook.id);
 
-describe('the note of an attempt on its webhook', () => {
-  it('says when the newest attempt ended, whichever is noted last', async () => {
-    await note({ deliveredAt: at(1) });
-    expect(await lastDeliveryAt()).toBe(at(1));
-    await note({ deliveredAt: at(3) });
-    await note({ deliveredAt: at(2) });
-    expect(await lastDeliveryAt()).toBe(at(3));
-  });
-
-  it('is one write for all that end at the same moment, which says when the last of them did', async () => {
-    const seconds = [4, 9, 2, 7];
-    const cost = await costOf(() => Promise.all(seconds.map((second) => note({ deliveredAt: at(second) }))));
-    expect(cost).toMatchObject({ requests: 1, wcu: 1 });
-    expect(await lastDeliveryAt()).toBe(at(9));
-  });
-
-  it('is of each webhook by itself', async () => {
-    const other = await insert();
-    await Promise.all([note({ deliveredAt: at(1) }), note({ webhookId: other.id, deliveredAt: at(2) })]);
-    expect(await lastDeliveryAt()).toBe(at(1));
-    expect((await store.get(organization, other.id))?.lastDeliveryAt).toBe(at(2));
-  });
-
+describe('the pace of a webhook after an attempt', () => {
   it.each([
-    ['slow', true, true],
-    ['quick', false, false],
-    ['neither', undefined, true],
-  ])('of an attempt that was %s leaves a slow webhook as that says', async (_, slow, expected) => {
+    ['slow', false, true, true, 1],
+    ['slow as before', true, true, true, 0],
+    ['quick again', true, false, false, 1],
+    ['quick as before', false, false, false, 0],
+    ['neither, where it was slow', true, undefined, true, 0],
+    ['neither, where it was quick', false, undefined, false, 0],
+  ])('is %s, in one write only where it is another', async (_, before, slow, after, requests) => {
+    if (before) await store.markSlow(organization, webhook.id);
+    expect(await costOf(() => pace(before, { slow }))).toMatchObject({ requests, wcu: requests });
+    expect((await target())?.slow).toBe(after);
+  });
+
+  it('comes with the lease that the attempt had, and returns no other', async () => {
     await store.markSlow(organization, webhook.id);
-    await note({ deliveredAt: at(1), slow });
-    expect((await target())?.slow).toBe(expected);
-  });
-
-  it('says slow where any of several at once was, whatever the others were', async () => {
-    await Promise.all([true, false, undefined].map((slow, nth) => note({ deliveredAt: at(nth), slow })));
-    expect((await target())?.slow).toBe(true);
-  });
-
-  it('returns the leases that the attempts had, and no other', async () => {
     for (const number of [0, 1, 2])
       await store.leaseSlowAttempt(organization, webhook.id, { number, now: at(0), until: at(20) });
-    await Promise.all([0, 2].map((slowLease) => note({ deliveredAt: at(1), slowLease })));
-    expect((await target())?.slowLeases).toEqual({ 1: at(20) });
+    await pace(true, { slow: true, slowLease: 0 });
+    expect(await target()).toMatchObject({ slow: true, slowLeases: { 1: at(20), 2: at(20) } });
+    expect(await costOf(() => pace(true, { slow: false, slowLease: 2 }))).toMatchObject({ requests: 1 });
+    expect(await target()).toMatchObject({ slow: false, slowLeases: { 1: at(20) } });
   });
 
   it('makes no webhook of one that is deleted', async () => {
     await store.delete(organization, webhook);
     const before = await dumpOf(board.table, organization);
-    await note({ deliveredAt: at(1), slow: true });
+    await pace(false, { slow: true });
+    await pace(true, { slow: false, slowLease: 0 });
     expect(await dumpOf(board.table, organization)).toEqual(before);
   });
 });

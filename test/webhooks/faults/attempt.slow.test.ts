@@ -47,17 +47,6 @@ describe('a first attempt is made and recorded once, though its worker', () => {
       { posts: 1, latestMs: 0 },
     ],
     [
-      'dies once it has told the webhook',
-      { at: 'tell the webhook', when: 'after', how: 'dies' },
-      { posts: 1, latestMs: 0 },
-    ],
-    ['cannot tell the webhook', { at: 'tell the webhook', when: 'before', how: 'fails' }, { posts: 1, latestMs: 0 }],
-    [
-      'meets the webhook throttled a while',
-      { at: 'tell the webhook', when: 'before', how: 'throttles', times: 7 },
-      { posts: 1, latestMs: 0 },
-    ],
-    [
       'dies before its message is deleted',
       { at: 'acknowledge', when: 'before', how: 'dies' },
       { posts: 1, latestMs: 0 },

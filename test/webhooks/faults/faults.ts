@@ -20,7 +20,7 @@ const requests = {
   append: /"PutRequest":\{"Item":\{"pk":"[^"]+#E"/,
   find: /"Keys":/,
   'begin late': /"Item":\{"pk":"[^"]+","sk":"L#/,
-  'tell the webhook': /SET #mark = :mark, lastDeliveryAt/,
+  pace: /SET #mark = :mark, slow|REMOVE slow/,
   record: /"PutRequest":\{"Item":\{"pk":"[^"]+#WD#[^"]+","sk":"A#/,
   unlist: /REMOVE #due/,
   list: /"IndexName"/,

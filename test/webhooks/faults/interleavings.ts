@@ -11,7 +11,7 @@ const points: readonly Point[] = [
   'find',
   'begin late',
   'post',
-  'tell the webhook',
+  'pace',
   'record',
   'unlist',
   'list',
