@@ -1,5 +1,6 @@
 import { agentsApp } from './apps/agents.ts';
 import { appOf, type Collaborators, openBase } from './apps/base.ts';
+import { deliveriesApp } from './apps/deliveries.ts';
 import { executionsApp } from './apps/executions.ts';
 import { improvementsApp } from './apps/improvements.ts';
 import { metricsApp } from './apps/metrics.ts';
@@ -27,6 +28,7 @@ export const app = appOf((base) => ({
   ...runsApp(base),
   ...purgesApp(base),
   ...pipelineApp(base),
+  ...deliveriesApp(base),
 }));
 
 export type App = ReturnType<typeof app>;

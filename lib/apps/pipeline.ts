@@ -1,13 +1,11 @@
 import { openPurgeWakeUps, openRunWakeUps } from '../agents/wake-ups.ts';
 import { openAttemptLog } from '../table/attempt-log.ts';
-import { openEventLog } from '../table/event-log.ts';
 import { openPurgeStore } from '../table/purges.ts';
-import { openSubscriptions } from '../table/subscriptions.ts';
 import { openWebhookStore } from '../table/webhooks.ts';
 import { openDeliverySweep } from '../webhooks/sweep.ts';
 import { openVerification } from '../webhooks/verification.ts';
 import { appOf } from './base.ts';
-import { deliveriesApp } from './deliveries.ts';
+import { publisherApp } from './publisher.ts';
 import { queueOf } from './queues.ts';
 import { executionStoreOf } from './stores.ts';
 
@@ -16,9 +14,8 @@ export const pipelineApp = appOf((base) => {
   const { table, clock } = base;
   const runs = { store: executionStoreOf(base), queue: queueOf(base, 'executions'), clock };
   const purges = { store: openPurgeStore(table), queue: queueOf(base, 'purges'), clock };
-  const app = deliveriesApp(base);
-  const logs = { events: openEventLog(table), attempts: openAttemptLog(table), webhooks: openSubscriptions(table) };
-  const verification = openVerification(logs);
+  const app = publisherApp(base);
+  const verification = openVerification({ ...app.publisherParts, attempts: openAttemptLog(table) });
   return {
     ...app,
     verification,

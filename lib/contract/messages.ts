@@ -46,11 +46,6 @@ export const DeliveryMessage = v.union([
   Attempt,
 ]);
 
-/** An attempt in the form in which it is sent. */
-export function sentForm({ dueAt, ...rest }: DeliveryMessage): SentDelivery {
-  return { ...rest, due: dueAt };
-}
-
 /** What stands in the queue of purges: which deleted agent or task to purge what is left of. */
 export const PurgeMessage = v.union([
   v.object({ organization: Organization, agentId: AgentId, requestId }),

@@ -1,44 +1,33 @@
-import type { PublicEvent } from '../contract/events.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { DeliveryMessage } from '../contract/messages.ts';
 import type { Counts } from '../contract/metrics.ts';
-import type { Organization } from '../contract/organization.ts';
 import { type AttemptCounter, isTurnToCount } from '../table/attempt-counts.ts';
 import { attemptKey, type Retry } from '../table/attempt-items.ts';
 import { type AttemptLog, type Found, undecidedUntil } from '../table/attempt-log.ts';
 import { graceMs } from '../table/due.ts';
-import type { EventLog } from '../table/event-log.ts';
 import type { Subscriptions } from '../table/subscriptions.ts';
-import { traced } from '../table/trace.ts';
 import type { WebhookAttempts } from '../table/webhook-attempts.ts';
 import type { Target } from '../table/webhooks.ts';
 import { type Alarm, timer } from './alarm.ts';
 import { type AttemptLimits, createAttemptLimit } from './attempt-limits.ts';
 import { attemptedOf, slowMs } from './attempted.ts';
-import { eventIdOf } from './derived-ids.ts';
-import { firstAttempts } from './first-attempts.ts';
 import type { Ladder } from './ladder.ts';
 import { post } from './post.ts';
+import { openPublisher, type PublisherParts } from './publisher.ts';
 import type { Secrets } from './secrets.ts';
 import type { Outcome, Sender } from './sender.ts';
-import { type DeliveryQueues, openWakeUps } from './wake-ups.ts';
+import { openWakeUps } from './wake-ups.ts';
 
 /** What deliveries are made of. */
-export type DeliveryParts = {
-  events: EventLog;
+export type DeliveryParts = PublisherParts & {
   attempts: AttemptLog;
   counts: Pick<AttemptCounter, 'close'>;
   webhooks: Subscriptions & WebhookAttempts;
-  queues: DeliveryQueues;
   secrets: Secrets;
   ladder: Ladder;
   limits: AttemptLimits;
-  clock: () => number;
   alarm?: Alarm;
 };
-
-/** What happened to an item: which version of it, and the events that are told of it. */
-export type Change = { organization: Organization; item: string; version: number; events: PublicEvent[] };
 
 /** A message of an attempt, and what there is to know of it. */
 type Asked = { message: DeliveryMessage; target: Target; told: NonNullable<Found['told']> };
@@ -69,20 +58,7 @@ export function openDeliveries({
   const inHand = new Map<string, Promise<Counts>>();
 
   return {
-    /**
-     * Appends the events of a change to the log, then sends a message for each webhook that hears one and was registered
-     * when it happened.
-     */
-    async publish({ organization, item, version, events: told }: Change): Promise<void> {
-      await Promise.all(
-        told.map(async ({ event, data }) => {
-          const id = eventIdOf(Date.parse(data.occurredAt), { item, version, event });
-          const logged = { organization, id, event, item, version, ...traced(), data: JSON.stringify(data) };
-          const [messages] = await Promise.all([firstAttempts(logged, webhooks), events.append(logged)]);
-          await wakeUps.send(messages);
-        }),
-      );
-    },
+    ...openPublisher({ events, webhooks, queues, clock }),
 
     /**
      * Makes the attempt that a message asks for, unless it was made. A retry that is early is sent again for its time. A
@@ -103,9 +79,6 @@ export function openDeliveries({
       inHand.set(name, counts);
       return counts;
     },
-
-    /** Sends the messages of attempts again; for those that were lost. */
-    wake: wakeUps.send,
   };
 
   async function attemptOnce(message: DeliveryMessage, send: Sender): Promise<Counts> {

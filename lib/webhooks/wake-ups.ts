@@ -1,4 +1,4 @@
-import { type DeliveryMessage, type SentDelivery, sentForm } from '../contract/messages.ts';
+import type { DeliveryMessage, SentDelivery } from '../contract/messages.ts';
 import { type Queue, secondsUntil } from '../sqs/queue.ts';
 
 /** The queue of each attempt: the first one's, then a step of the ladder each. */
@@ -9,6 +9,11 @@ export const deliveryQueues = [...queueOfAttempt, 'slowDeliveries'] as const;
 
 /** The queues in which deliveries wait. */
 export type DeliveryQueues = Record<(typeof deliveryQueues)[number], Queue<SentDelivery>>;
+
+/** An attempt in the form in which it is sent. It is not beside the schemas, which whoever sends need not carry. */
+export function sentForm({ dueAt, ...rest }: DeliveryMessage): SentDelivery {
+  return { ...rest, due: dueAt };
+}
 
 /** Sends the messages of attempts. */
 export function openWakeUps(queues: DeliveryQueues, clock: () => number) {

@@ -4,7 +4,7 @@ import { taskFrom } from '../../../lib/table/task-items.ts';
 import { openTaskStore } from '../../../lib/table/tasks.ts';
 import { taskEvents } from '../../../lib/tasks/events.ts';
 import { openTasks } from '../../../lib/tasks/tasks.ts';
-import type { Change } from '../../../lib/webhooks/deliveries.ts';
+import type { Change } from '../../../lib/webhooks/publisher.ts';
 import { newTask } from '../../table/board.ts';
 import { streamed } from '../../table-stream.ts';
 import type { Line } from './line.ts';
