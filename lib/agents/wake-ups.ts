@@ -3,9 +3,9 @@ import type { Waits } from '../contract/metrics.ts';
 import { type Queue, secondsUntil } from '../sqs/queue.ts';
 import { type SweepCall, type Swept, sweep } from '../table/due.ts';
 import type { ExecutionHead } from '../table/execution-items.ts';
-import type { ExecutionStore } from '../table/executions.ts';
+import type { OverdueExecutions } from '../table/executions.ts';
 import type { Purge } from '../table/purge-items.ts';
-import type { PurgeStore } from '../table/purges.ts';
+import type { OverduePurges } from '../table/purges.ts';
 
 /** What wakes workers: where the work that is due is found, and the queue of those who do it. */
 type Parts<Store, Message> = { store: Store; queue: Queue<Message>; clock: () => number };
@@ -14,7 +14,7 @@ type Parts<Store, Message> = { store: Store; queue: Queue<Message>; clock: () =>
 const sweptAgainMs = 60_000;
 
 /** Wakes workers for executions. A wake-up too many finds the execution ended, or in another's hand. */
-export function openRunWakeUps({ store, queue, clock }: Parts<ExecutionStore, ExecutionMessage>) {
+export function openRunWakeUps({ store, queue, clock }: Parts<OverdueExecutions, ExecutionMessage>) {
   const wake = (executions: readonly ExecutionHead[]): Promise<void> =>
     queue.send(
       executions.map(({ organization, id, leaseUntil, requestId }) => ({
@@ -51,7 +51,7 @@ function freeAt({ leaseUntil, startedAt }: ExecutionHead): number {
 }
 
 /** Wakes workers for purges. A wake-up too many finds nothing left. */
-export function openPurgeWakeUps({ store, queue, clock }: Parts<PurgeStore, PurgeMessage>) {
+export function openPurgeWakeUps({ store, queue, clock }: Parts<OverduePurges, PurgeMessage>) {
   const wake = (purges: readonly Purge[]): Promise<void> =>
     queue.send(purges.map((purge) => ({ message: purge, delaySeconds: 0 })));
 

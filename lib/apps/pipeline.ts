@@ -1,19 +1,19 @@
 import { openPurgeWakeUps, openRunWakeUps } from '../agents/wake-ups.ts';
 import { openAttemptLog } from '../table/attempt-log.ts';
-import { openPurgeStore } from '../table/purges.ts';
+import { openOverdueExecutions } from '../table/executions.ts';
+import { openOverduePurges } from '../table/purges.ts';
 import { openWebhookStore } from '../table/webhooks.ts';
 import { openDeliverySweep } from '../webhooks/sweep.ts';
 import { openVerification } from '../webhooks/verification.ts';
 import { appOf } from './base.ts';
 import { publisherApp } from './publisher.ts';
 import { queueOf } from './queues.ts';
-import { executionStoreOf } from './stores.ts';
 
 /** The app of functions that look after everything that is under way: all that the table's changes can set off. */
 export const pipelineApp = appOf((base) => {
   const { table, clock } = base;
-  const runs = { store: executionStoreOf(base), queue: queueOf(base, 'executions'), clock };
-  const purges = { store: openPurgeStore(table), queue: queueOf(base, 'purges'), clock };
+  const runs = { store: openOverdueExecutions(table), queue: queueOf(base, 'executions'), clock };
+  const purges = { store: openOverduePurges(table), queue: queueOf(base, 'purges'), clock };
   const app = publisherApp(base);
   const verification = openVerification({ ...app.publisherParts, attempts: openAttemptLog(table) });
   return {

@@ -1,6 +1,7 @@
 import { openRuns, readWaitingLimit } from '../agents/runs.ts';
 import { openRunWakeUps } from '../agents/wake-ups.ts';
 import { environment } from '../contract/deployment.ts';
+import { openOverdueExecutions } from '../table/executions.ts';
 import { openTaskStore } from '../table/tasks.ts';
 import { appOf } from './base.ts';
 import { pause } from './pause.ts';
@@ -12,6 +13,10 @@ export const runsApp = appOf((base) => {
   const [store, agents, tasks] = [executionStoreOf(base), agentStoreOf(base), openTaskStore(base.table)];
   const { clock, variables } = base;
   const waitingLimitMs = readWaitingLimit(variables[environment.waitingLimit] || undefined);
-  const { wake } = openRunWakeUps({ store, queue: queueOf(base, 'executions'), clock });
+  const { wake } = openRunWakeUps({
+    store: openOverdueExecutions(base.table),
+    queue: queueOf(base, 'executions'),
+    clock,
+  });
   return { runs: openRuns({ store, agents, tasks, wake, waitingLimitMs, clock, pause }) };
 });

@@ -49,7 +49,6 @@ export type ExecutionReference = Pick<ExecutionHead, 'organization' | 'id'>;
  */
 export function openExecutionStore(table: Table, cap: number, perMinute?: number) {
   const starts = openStartCounts({ running: cap, perMinute });
-  const waiting = openDueList(table, [executionLane]);
 
   return {
     table,
@@ -216,7 +215,15 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
         ...(task ? changeWrites(organization, task.before, task.after) : []),
       ]);
     },
+  };
+}
 
+export type ExecutionStore = ReturnType<typeof openExecutionStore>;
+
+/** The executions that the sweeper's index lists. Apart from the store, which functions of the API carry. */
+export function openOverdueExecutions(table: Table) {
+  const waiting = openDueList(table, [executionLane]);
+  return {
     due: waiting.due,
 
     /** Lists an execution for a later moment and answers it as it is now; `undefined` where it has moved on. */
@@ -227,7 +234,7 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
   };
 }
 
-export type ExecutionStore = ReturnType<typeof openExecutionStore>;
+export type OverdueExecutions = ReturnType<typeof openOverdueExecutions>;
 
 /** No execution is begun by an agent that was deleted or set inactive meanwhile. */
 function stillActive({ organization, agentName, agentId }: RunningExecution): Write {

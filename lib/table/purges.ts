@@ -10,16 +10,7 @@ import { transact } from './transact.ts';
 
 /** What is left of deleted agents and tasks. Each step may be made again, by several at once. */
 export function openPurgeStore(table: Table) {
-  const waiting = openDueList(table, [purgeLane]);
   return {
-    due: waiting.due,
-
-    /** Lists a purge for a later moment and answers it; `undefined` where it is done. */
-    async postpone(overdue: Overdue, later: string): Promise<Purge | undefined> {
-      const item = await waiting.postpone(overdue, later);
-      return item && purgeFrom(item);
-    },
-
     /** Takes what belongs to an agent out of everything that can still be read. */
     hide: (purge: AgentPurge): Promise<void> => leaveList(table, purge),
 
@@ -40,3 +31,19 @@ export function openPurgeStore(table: Table) {
 }
 
 export type PurgeStore = ReturnType<typeof openPurgeStore>;
+
+/** The purges that the sweeper's index lists. Apart from the store, which functions of the API carry. */
+export function openOverduePurges(table: Table) {
+  const waiting = openDueList(table, [purgeLane]);
+  return {
+    due: waiting.due,
+
+    /** Lists a purge for a later moment and answers it; `undefined` where it is done. */
+    async postpone(overdue: Overdue, later: string): Promise<Purge | undefined> {
+      const item = await waiting.postpone(overdue, later);
+      return item && purgeFrom(item);
+    },
+  };
+}
+
+export type OverduePurges = ReturnType<typeof openOverduePurges>;

@@ -18,7 +18,7 @@ import type { Waiting } from '../../lib/sqs/queue.ts';
 import { openAgentStore } from '../../lib/table/agents.ts';
 import type { Table } from '../../lib/table/client.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
-import { openExecutionStore } from '../../lib/table/executions.ts';
+import { openExecutionStore, openOverdueExecutions } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { openLanes } from '../../lib/table/lanes.ts';
 import { getItem } from '../../lib/table/reads.ts';
@@ -94,7 +94,7 @@ export async function openWorkshop({
   const [store, agents, tasks] = [openExecutionStore(seen, cap), openAgentStore(seen, 'm'), openTaskStore(seen)];
   const sent: Waiting<ExecutionMessage>[] = [];
   const queue = { send: async (messages: readonly Waiting<ExecutionMessage>[]) => void sent.push(...messages) };
-  const wakeUps = openRunWakeUps({ store, queue, clock });
+  const wakeUps = openRunWakeUps({ store: openOverdueExecutions(seen), queue, clock });
   const ulid = () => ulidAt(clock());
   const started = openExecutionStore(table, cap);
   const starting = {

@@ -21,11 +21,11 @@ const budgets: Record<string, number> = {
   'functions/agents/self-improve-agent.ts': 330_000,
   'functions/pipeline/deliver-webhook.ts': 300_000,
   // It measures the heartbeat, for which it carries Powertools' metrics; so does the sweeper for what is late.
-  'functions/pipeline/publish-events.ts': 276_000,
+  'functions/pipeline/publish-events.ts': 260_000,
   'functions/pipeline/purge-agent.ts': 249_000,
   // It also carries the client of SQS, to send throttled executions again.
   'functions/pipeline/run-execution.ts': 340_000,
-  'functions/pipeline/sweep-overdue.ts': 270_000,
+  'functions/pipeline/sweep-overdue.ts': 253_000,
   'functions/webhooks/test-webhook.ts': 300_000,
 };
 

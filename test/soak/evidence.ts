@@ -11,7 +11,7 @@ import { deliveryLanes } from '../../lib/table/delivery-lanes.ts';
 import { openDueList } from '../../lib/table/due.ts';
 import { type LoggedEvent, openEventLog } from '../../lib/table/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
-import { openExecutionStore } from '../../lib/table/executions.ts';
+import { openExecutionStore, openOverdueExecutions } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { everything } from '../../lib/table/listing.ts';
 import { getItem, queryItems } from '../../lib/table/reads.ts';
@@ -76,7 +76,7 @@ const distantFuture = '9999-12-31T23:59:59.999Z';
  * event is left out: it is listed until the sweeper has looked at it, minutes later.
  */
 export async function dueIn(table: Table): Promise<string[]> {
-  const lists = [openDueList(table, deliveryLanes), openExecutionStore(table, 1)];
+  const lists = [openDueList(table, deliveryLanes), openOverdueExecutions(table)];
   const due = await Promise.all(lists.map((list) => Array.fromAsync(list.due(distantFuture))));
   const underWay = due.flat().filter(({ key }) => key.pk !== keys.events(organization));
   return underWay.map(({ key }) => `${key.pk} ${key.sk}`);

@@ -4,7 +4,13 @@ import { timeOf, timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import { type AgentStore, openAgentStore } from '../../lib/table/agents.ts';
 import type { Asked, Ending, RunningExecution } from '../../lib/table/execution-items.ts';
-import { type ExecutionStore, openExecutionStore, type TaskMove } from '../../lib/table/executions.ts';
+import {
+  type ExecutionStore,
+  type OverdueExecutions,
+  openExecutionStore,
+  openOverdueExecutions,
+  type TaskMove,
+} from '../../lib/table/executions.ts';
 import type { Once } from '../../lib/table/idempotency.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
 import { storedAgent } from './agent-seed.ts';
@@ -43,7 +49,7 @@ type Beside = { asked?: Asked; task?: TaskMove | undefined; once?: Once };
 /** A board, and its executions by the very store that the handlers call; `agent` is its one active agent. */
 export type ExecutionBoard = Board & {
   agents: AgentStore;
-  executions: ExecutionStore;
+  executions: ExecutionStore & OverdueExecutions;
   agent: StoredAgent;
   /** Puts another agent. */
   hire: (name: string, fields?: Partial<StoredAgent>) => Promise<StoredAgent>;
@@ -65,7 +71,7 @@ export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
   const board = await openBoard();
   const { table, store: tasks, organization, clock } = board;
   const agents = openAgentStore(table, 'some.model');
-  const executions = openExecutionStore(table, cap);
+  const executions = { ...openExecutionStore(table, cap), ...openOverdueExecutions(table) };
   const hire: ExecutionBoard['hire'] = async (name, fields) => {
     const agent = storedAgent({ name, ...fields }, clock());
     await agents.insert(organization, agent, undefined);

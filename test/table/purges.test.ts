@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { agentPurgeWrite } from '../../lib/table/purge-items.ts';
-import { openPurgeStore } from '../../lib/table/purges.ts';
+import { openOverduePurges, openPurgeStore } from '../../lib/table/purges.ts';
 import { transact, type Write } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type Board, openBoard } from './board.ts';
@@ -62,7 +62,7 @@ describe('a purge', () => {
   });
 
   it('that is killed at any step is still listed, and is carried out by the next', async () => {
-    const store = openPurgeStore(board.table);
+    const store = { ...openPurgeStore(board.table), ...openOverduePurges(board.table) };
     for (let step = 0; step < 7; step++) {
       await expect(openPurgeStore(dyingTable(step)).carryOut(purge(organization), noTask)).rejects.toThrow('killed');
       const [overdue, ...more] = await Array.fromAsync(store.due(dueAt));
@@ -75,7 +75,7 @@ describe('a purge', () => {
   });
 
   it('is listed when it is overdue, and later once it has been woken', async () => {
-    const store = openPurgeStore(board.table);
+    const store = openOverduePurges(board.table);
     expect(await Array.fromAsync(store.due('2026-01-01T00:00:59.999Z'))).toEqual([]);
     const [overdue] = await Array.fromAsync(store.due(dueAt));
     const moved = overdue && (await store.postpone(overdue, '2026-01-01T00:06:00.000Z'));

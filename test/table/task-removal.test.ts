@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openPurges } from '../../lib/agents/purges.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import { graceMs } from '../../lib/table/due.ts';
-import { openPurgeStore } from '../../lib/table/purges.ts';
+import { openOverduePurges, openPurgeStore } from '../../lib/table/purges.ts';
 import { recount } from '../../lib/table/recount.ts';
 import { detachLimit } from '../../lib/table/task-edges.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
@@ -88,11 +88,11 @@ async function expectConsistent(board: Crowded, others = many + 2): Promise<void
 
 /** Does what the sweeper and the workers of the queue do: every purge that is due. */
 async function sweep(board: Crowded): Promise<number> {
-  const store = openPurgeStore(board.table);
-  const purges = openPurges({ store, clock: board.clock });
-  const overdue = await Array.fromAsync(store.due(timestamp(board.clock() + graceMs)));
+  const list = openOverduePurges(board.table);
+  const purges = openPurges({ store: openPurgeStore(board.table), clock: board.clock });
+  const overdue = await Array.fromAsync(list.due(timestamp(board.clock() + graceMs)));
   for (const one of overdue) {
-    const purge = await store.postpone(one, timestamp(board.clock() + 2 * graceMs));
+    const purge = await list.postpone(one, timestamp(board.clock() + 2 * graceMs));
     if (purge) await purges.carryOut(purge);
   }
   return overdue.length;
