@@ -1,4 +1,3 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { tableSchema } from '../contract/deployment.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
@@ -7,7 +6,7 @@ import type { Table } from './client.ts';
 import { dayAfter, firstKeptDay, historyExpiry } from './history-days.ts';
 import { keys } from './keys.ts';
 import { everything } from './listing.ts';
-import { getItem, queryItems } from './reads.ts';
+import { countItems, getItem, queryItems } from './reads.ts';
 import { type Item, ignoreStale, Stale, transact, type Write } from './transact.ts';
 
 /**
@@ -94,29 +93,9 @@ export function openAttemptCounts(table: Table) {
   }
 
   /** The number of rows from a moment on, up to another that is not included; both as the letters of a ULID. */
-  async function countRows(organization: Organization, webhookId: string, from: string, to = '~'): Promise<number> {
-    let number = 0;
-    let start: Item | undefined;
-    do {
-      const { Count = 0, LastEvaluatedKey }: { Count?: number | undefined; LastEvaluatedKey?: Item | undefined } =
-        await table.client.send(
-          new QueryCommand({
-            TableName: table.name,
-            Select: 'COUNT',
-            KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-            ExpressionAttributeValues: {
-              ':pk': keys.attemptScope(organization, ulidOf(webhookId)).rows,
-              ':from': `${attemptRun}#${from}`,
-              ':to': `${attemptRun}#${to}`,
-            },
-            ConsistentRead: true,
-            ExclusiveStartKey: start,
-          }),
-        );
-      number += Count;
-      start = LastEvaluatedKey;
-    } while (start);
-    return number;
+  function countRows(organization: Organization, webhookId: string, from: string, to = '~'): Promise<number> {
+    const pk = keys.attemptScope(organization, ulidOf(webhookId)).rows;
+    return countItems(table, { pk, from: `${attemptRun}#${from}`, to: `${attemptRun}#${to}` });
   }
 }
 

@@ -78,6 +78,40 @@ function projected(names: readonly string[]) {
   return { ProjectionExpression: Object.keys(standIns).join(', '), ExpressionAttributeNames: standIns };
 }
 
+/** The ends of a range. */
+type Bounds = Required<Pick<Range, 'pk' | 'to'>> & { from: string };
+
+/** What asks for a range as it is now. */
+function queryOf({ name }: Table, { pk, from, to }: Bounds) {
+  return {
+    TableName: name,
+    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+    ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
+    ConsistentRead: true,
+  };
+}
+
+/** Counts a range of a partition as it is now. It takes as many read units as reading it. */
+export async function countItems(table: Table, range: Bounds): Promise<number> {
+  let count = 0;
+  let start: Item | undefined;
+  do {
+    const { Count = 0, LastEvaluatedKey }: { Count?: number | undefined; LastEvaluatedKey?: Item | undefined } =
+      await reading(
+        table.client.send(
+          new QueryCommand({
+            ...queryOf(table, range),
+            Select: 'COUNT',
+            ExclusiveStartKey: start,
+          }),
+        ),
+      );
+    count += Count;
+    start = LastEvaluatedKey;
+  } while (start);
+  return count;
+}
+
 /** Reads a range of a partition as it is now, by descending sort key, page after page for as long as it is asked. */
 export async function* queryItems(
   table: Table,
@@ -90,11 +124,8 @@ export async function* queryItems(
       await reading(
         table.client.send(
           new QueryCommand({
-            TableName: table.name,
-            KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-            ExpressionAttributeValues: { ':pk': pk, ':from': from, ':to': to },
+            ...queryOf(table, { pk, from, to }),
             ...(only && projected(['sk', ...only])),
-            ConsistentRead: true,
             ScanIndexForward: false,
             Limit: limit && left,
             ExclusiveStartKey: start,

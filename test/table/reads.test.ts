@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import type { Key } from '../../lib/table/keys.ts';
-import { getEach, getItem, getItems, queryItems } from '../../lib/table/reads.ts';
+import { countItems, getEach, getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { openBoard, refusalOf } from './board.ts';
 import { type Command, named, scriptedTable } from './scripted-table.ts';
 
@@ -93,6 +93,17 @@ describe('a range of a partition', () => {
     for (const Item of keysOf(5)) await table.client.send(new PutCommand({ TableName: table.name, Item }));
     const found = await Array.fromAsync(queryItems(table, { pk: 'p', from: '1001', to: '1003' }));
     expect(found.map(({ sk }) => sk)).toEqual(['1003', '1002', '1001']);
+    expect(await countItems(table, { pk: 'p', from: '1001', to: '1003' })).toBe(3);
+  });
+
+  it('is counted page after page, strongly', async () => {
+    const { table, sent } = scriptedTable((nth) => ({
+      Count: nth,
+      ...(nth < 3 && { LastEvaluatedKey: keysOf(4)[nth] }),
+    }));
+    expect(await countItems(table, { pk: 'p', from: '1', to: '2' })).toBe(1 + 2 + 3);
+    expect(sent.map(({ input }) => input.ExclusiveStartKey)).toEqual([undefined, ...keysOf(3)]);
+    for (const { input } of sent) expect(input).toMatchObject({ ConsistentRead: true, Select: 'COUNT' });
   });
 });
 
@@ -103,6 +114,7 @@ describe('a read that is throttled even after the tries of the SDK', () => {
     ['item', () => getItem(table, { pk: 'p', sk: 's' })],
     ['batch', () => getItems(table, keysOf(2))],
     ['range', () => Array.fromAsync(queryItems(table, { pk: 'p' }))],
+    ['count', () => countItems(table, { pk: 'p', from: '1', to: '2' })],
   ])('of one %s is unavailable, not broken', async (_, read) => {
     expect((await refusalOf(read()))?.code).toBe('unavailable');
   });
