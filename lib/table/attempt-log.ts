@@ -78,7 +78,8 @@ export function openAttemptLog(table: Table) {
         read(keys.webhook(organization, ulidOf(webhookId))),
         read(keys.webhookSecret(organization, ulidOf(webhookId))),
         read(sourceKey(message)),
-        read(attemptKey(placeOf(message))),
+        // One for a slow webhook is often late, and takes a lease before it is known to be made.
+        message.slow ? rowOf(message) : read(attemptKey(placeOf(message))),
         listing && read(listing),
       ]);
       const doneBefore = source && !message.eventId && isDoneByOldVersion(source, attempt);

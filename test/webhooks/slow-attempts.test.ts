@@ -190,6 +190,15 @@ describe('attempts from the queue of slow webhooks', () => {
     expect(office.queue.sent.at(-1)).toEqual({ to: 'slowDeliveries', message, delaySeconds: 1 });
   });
 
+  it('that were made late take no lease when their messages come again', async () => {
+    const message = { ...(await office.message()), slow: true } as const;
+    office.clock.now += 3_600_000;
+    expect(await attempted(message)).toMatchObject({ posts: 1 });
+    const before = await office.dump();
+    expect(await attempted(message)).toEqual({ posts: 0, sent: [] });
+    expect(await office.dump()).toEqual(before);
+  });
+
   it('of one webhook do not limit those of another', async () => {
     const { running } = await busyWebhook();
     const other = newOffice();
