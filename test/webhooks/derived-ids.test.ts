@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { EventId } from '../../lib/contract/events.ts';
 import { timeOf, ulidOf } from '../../lib/contract/ids.ts';
 import { DeliveryId } from '../../lib/contract/webhooks.ts';
-import { deliveryIdOf } from '../../lib/webhooks/derived-ids.ts';
+import { deliveryIdOf, eventIdOf } from '../../lib/webhooks/derived-ids.ts';
 
 const changedAt = Date.parse('2026-03-01T12:00:00.123Z');
 const origin = { item: 'tk_1', version: 1, event: 'task.created', webhookId: 'wh_1' };
@@ -44,5 +45,25 @@ describe('the id of a delivery', () => {
     const behind = [...deliveryIdOf(changedAt, origin).slice(14)];
     const value = behind.reduce((sum, letter) => sum * 32n + BigInt(letters.indexOf(letter)), 0n);
     expect(value.toString(16).padStart(20, '0')).toBe(hash);
+  });
+});
+
+describe('the id of an event', () => {
+  it('is the same today as it was when this test was written', () => {
+    expect(eventIdOf(changedAt, origin)).toBe('ev_01KJMMA2KV8REAES04FC2S38XD');
+  });
+
+  it.each([
+    ['item', { item: 'tk_2' }],
+    ['version', { version: 2 }],
+    ['event', { event: 'task.completed' }],
+  ])('is another for another %s', (_, other) => {
+    expect(eventIdOf(changedAt, { ...origin, ...other })).not.toBe(eventIdOf(changedAt, origin));
+  });
+
+  it('is well-formed and carries the time of the change, by which the log is in order', () => {
+    const id = eventIdOf(changedAt, origin);
+    expect(v.is(EventId, id)).toBe(true);
+    expect(timeOf(ulidOf(id))).toBe(changedAt);
   });
 });
