@@ -1,5 +1,6 @@
 import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
+import { queues as rows } from '../../lib/contract/deployment.ts';
 import { DeliveryMessage, type SentDelivery } from '../../lib/contract/messages.ts';
 import type { Polling } from '../../lib/contract/polling.ts';
 import { openQueue } from '../../lib/sqs/queue.ts';
@@ -20,7 +21,7 @@ export type Misbehaviour = {
 
 const behaved: Misbehaviour = { arrivals: () => [0], comesAgain: () => undefined, pick: () => 0 };
 
-/** Processes messages side by side in one container, as a function does with a batch. */
+/** Processes messages side by side in one container, as a function does with a batch. Returns `lost` if it dies meanwhile. */
 export type Container = (message: DeliveryMessage) => Promise<unknown>;
 
 /** How long requests to AWS and the start of a container take, in milliseconds. */
@@ -31,7 +32,7 @@ export const rampOfLambda = { calls: 5, perSecond: 5 };
 
 /**
  * SQS and Lambda's event source mapping under simulated time: a call takes what can be received, up to the batch size,
- * and lasts as long as the slowest of its messages; at most `concurrency` calls of a queue run at the same time, all in
+ * and lasts as long as the slowest of its messages, which come again if its container is lost; at most `concurrency` calls of a queue run at the same time, all in
  * containers of one function. Messages are received in the order in which they become visible: no queue is fair.
  *
  * @param ramp how the concurrency of a queue grows while messages wait; absent: it is there at once
@@ -44,22 +45,25 @@ export function simulateLambda(
   { ramp, misbehaviour = behaved }: { ramp?: typeof rampOfLambda | undefined; misbehaviour?: Misbehaviour } = {},
 ) {
   const idle: Container[] = [];
-  const sources = Object.fromEntries(names.map((name) => [name, sourceOf(polling[name])])) as Record<
+  const sources = Object.fromEntries(names.map((name) => [name, sourceOf(name, polling[name])])) as Record<
     Name,
     ReturnType<typeof sourceOf>
   >;
 
-  async function call(batch: DeliveryMessage[]): Promise<void> {
+  /** Processes messages in a container, and returns those that it was lost with. */
+  async function call(batch: DeliveryMessage[]): Promise<DeliveryMessage[]> {
     let container = idle.pop();
     if (!container) {
       container = createContainer();
       await time.sleep(awsMs.coldStart);
     }
-    await Promise.all(batch.map(container));
-    idle.push(container);
+    const ends = await Promise.all(batch.map(container));
+    if (!ends.includes('lost')) idle.push(container);
+    return batch.filter((_, at) => ends[at] === 'lost');
   }
 
-  function sourceOf({ batchSize, concurrency }: Polling) {
+  function sourceOf(name: Name, { batchSize, concurrency }: Polling) {
+    const visibilityMs = rows[name].visibilitySeconds * 1_000;
     const visible: DeliveryMessage[] = [];
     let running = 0;
     let most = 0;
@@ -84,8 +88,9 @@ export function simulateLambda(
           const againMs = misbehaviour.comesAgain();
           if (againMs !== undefined) time.alarm(() => source.receive(message), againMs);
         }
-        void call(batch).then(() => {
+        void call(batch).then((lost) => {
           running -= 1;
+          for (const message of lost) time.alarm(() => source.receive(message), visibilityMs);
           poll();
         });
       }
