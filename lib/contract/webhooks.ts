@@ -30,7 +30,9 @@ export const Webhook = v.object({
   url: v.string(),
   events: v.array(EventName),
   active: v.boolean(),
-  lastDeliveryAt: v.optional(described(Timestamp, 'End of the newest attempt of the last 90 days, whatever came of it.')),
+  lastDeliveryAt: v.optional(
+    described(Timestamp, 'End of the newest attempt of the last 90 days, whatever came of it.'),
+  ),
   createdAt: Timestamp,
 });
 export type Webhook = v.InferOutput<typeof Webhook>;

@@ -30,8 +30,8 @@ export type LoggedEvent = {
 /** How long after its event a sampled event's deliveries are looked for, in milliseconds. */
 export const sampledAfterMs = 2 * 60_000;
 
-/** One event of 16 is listed for the sweeper, which looks whether each webhook has been sent it: by its id, at random. */
-const isSampled = (ulid: string) => ulid.endsWith('0') || ulid.endsWith('G');
+/** One event of 32 is listed for the sweeper, which looks whether each webhook has been sent it: by its id, at random. */
+const isSampled = (ulid: string) => ulid.endsWith('0');
 
 /** The item that an event is kept as; the same event makes the same item. */
 export function eventItem({ organization, id, ...rest }: LoggedEvent): Item {

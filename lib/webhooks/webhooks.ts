@@ -17,21 +17,22 @@ export function openWebhooks({ store, history, clock }: WebhookParts) {
   };
 
   /** A webhook with the end of its newest attempt. Versions before the attempt log have written that on the webhook. */
-  const withLastDelivery = async (organization: Organization, webhook: Webhook): Promise<Webhook> => {
-    const lastDeliveryAt = (await history.lastEnd(organization, webhook.id)) ?? webhook.lastDeliveryAt;
-    return { ...webhook, ...(lastDeliveryAt && { lastDeliveryAt }) };
-  };
+  const ended = (webhook: Webhook, lastEnd: string | undefined): Webhook =>
+    lastEnd === undefined ? webhook : { ...webhook, lastDeliveryAt: lastEnd };
 
   return {
     /** An organization's webhooks, newest first. */
     async list(organization: Organization): Promise<Webhook[]> {
       const webhooks = await store.list(organization);
-      return Promise.all(webhooks.map((webhook) => withLastDelivery(organization, webhook)));
+      const ends = await Promise.all(webhooks.map(({ id }) => history.lastEnd(organization, id)));
+      return webhooks.map((webhook, at) => ended(webhook, ends[at]));
     },
 
     /** @throws `Refusal` `not_found` */
-    get: async (organization: Organization, id: string): Promise<Webhook> =>
-      withLastDelivery(organization, await found(organization, id)),
+    async get(organization: Organization, id: string): Promise<Webhook> {
+      const [webhook, lastEnd] = await Promise.all([found(organization, id), history.lastEnd(organization, id)]);
+      return ended(webhook, lastEnd);
+    },
 
     /**
      * Deletes a webhook; what is on its way to it is not sent any more.

@@ -42,12 +42,12 @@ export const pipelineBudgets = {
     'a heartbeat': usage({ logLines: 1, logBytes: 196 }),
   },
   deliverWebhook: {
-    delivered: usage({ requests: 3, rounds: 2, rcu: 4, wcu: 2, keyUses: 1, logLines: 2, logBytes: 638 }),
+    delivered: usage({ requests: 2, rounds: 2, rcu: 4, wcu: 1, keyUses: 1, logLines: 2, logBytes: 638 }),
     'not delivered': usage({
-      requests: 3,
+      requests: 2,
       rounds: 2,
       rcu: 4,
-      wcu: 2,
+      wcu: 1,
       indexWcu: 1,
       sends: 1,
       logLines: 2,

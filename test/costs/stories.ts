@@ -43,8 +43,8 @@ const check = usage({
   indexWcu:
     sweepOverdue['a sampled event'].indexWcu + publishEvents['a new task that a webhook hears of, sampled'].indexWcu,
 });
-/** One event of sixteen is checked. */
-const checked = (events: number): Step => ({ what: 'check', usage: check, by: 'part', times: events / 16 });
+/** One event of 32 is checked. */
+const checked = (events: number): Step => ({ what: 'check', usage: check, by: 'part', times: events / 32 });
 const opened: Step = { ...delivered, usage: deliverWebhook.delivered };
 
 const started = (what: keyof typeof endpointBudgets.executeAgent): Step[] => [

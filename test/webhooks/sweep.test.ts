@@ -137,7 +137,7 @@ describe('the sweep of sampled events', () => {
   async function sampled(): Promise<DeliveryMessage> {
     for (;;) {
       const [message] = await office.publish();
-      if (/[0G]$/.test(message?.eventId as string)) return message as DeliveryMessage;
+      if (/0$/.test(message?.eventId as string)) return message as DeliveryMessage;
     }
   }
 
@@ -191,12 +191,5 @@ describe('the sweep of sampled events', () => {
     office.clock.now = lost;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
     expect(Object.values(await office.dump()).filter((item) => 'dueAt' in (item as object))).toEqual([]);
-  });
-
-  it('lists about one of 16 events', async () => {
-    await Promise.all(Array.from({ length: 320 }, () => office.publish()));
-    const listed = Object.values(await office.dump()).filter((item) => 'dueAt' in (item as object)).length;
-    expect(listed).toBeGreaterThan(0);
-    expect(listed).toBeLessThan(80);
   });
 });
