@@ -100,8 +100,7 @@ ${table(['Function', 'Case', ...usageHead], rowsOf(steps))}
 ## Stories
 
 Secrets are opened by KMS at most once in five minutes for a webhook and container. Where nearly every delivery is the
-first in that time, a million cost ${dollars(perMillion(stories.deliveryOpened) - perMillion(stories.delivery))} more. Where ${atOnceFor(stories.delivery)} come at once, a task with its event and delivery costs no
-more than it is to.
+first in that time, a million cost ${dollars(perMillion(stories.deliveryOpened) - perMillion(stories.delivery))} more.
 
 ${storyOf('A million new tasks, each with its event and delivery', stories.delivery)}
 
@@ -142,14 +141,6 @@ ${table(['What', 'Price', 'Free each month', 'Seen'], priceRows)}
 function listAt(table: Partial<Usage>): number {
   const { logLines, logBytes } = endpointBudgets.listTasks['20 of 100'];
   return perMillion([{ what: 'list', usage: usage({ logLines, logBytes, ...table }), by: 'request' }]);
-}
-
-/** How many have to come at once for a delivery to meet its goal. */
-function atOnceFor(told: readonly Step[]): number {
-  const { most } = goals.find(({ dollars: cost }) => cost === perMillion(told)) ?? { most: 0 };
-  const found = Array.from({ length: 10 }, (_, nth) => nth + 1).find((count) => perMillion(told, count) <= most);
-  if (!found) throw new Error('Not even ten at once meet the goal: the page says that some number does.');
-  return found;
 }
 
 /** What another second of each of a million executions costs. */
