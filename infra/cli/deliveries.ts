@@ -79,6 +79,9 @@ function compared(table: Table, organization: Organization, from: number): Promi
   );
 }
 
+/** How many messages are sent side by side. */
+const sentAtOnce = 1_000;
+
 /** Sends lost messages again, unless the queues may still have them. */
 async function sendAgain(lost: readonly DeliveryMessage[], queues: Queues, dryRun: boolean): Promise<void> {
   const held = await heldMessages(queues);
@@ -92,7 +95,8 @@ async function sendAgain(lost: readonly DeliveryMessage[], queues: Queues, dryRu
   const { sqs, urls } = queues;
   const senders = deliveryQueues.map((name) => [name, openQueue<SentDelivery>(sqs, urls[name])]);
   try {
-    await openWakeUps(Object.fromEntries(senders) as DeliveryQueues, Date.now).send(lost);
+    const wakeUps = openWakeUps(Object.fromEntries(senders) as DeliveryQueues, Date.now);
+    for (let at = 0; at < lost.length; at += sentAtOnce) await wakeUps.send(lost.slice(at, at + sentAtOnce));
   } catch (error) {
     throw new Problem(`Not all could be sent: ${(error as Error).message} Run this again in some minutes.`);
   }
