@@ -1,15 +1,7 @@
-import {
-  DescribeStreamCommand,
-  DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-  ListStreamsCommand,
-  type _Record as StreamRecord,
-  TrimmedDataAccessException,
-} from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { clientConfig } from '../../lib/contract/deployment.ts';
+import { callLimitsOf } from '../../lib/contract/call-limits.ts';
 import type { Bell } from './bell.ts';
+import { openEngineClient } from './engine-client.ts';
 import { type HandledBatch, type RecordBatch, sendingFor, settle } from './first-attempts.ts';
 import { contextOf, type Handler } from './functions.ts';
 import { type Stop, type Wait, waited } from './queue-poller.ts';
@@ -49,7 +41,9 @@ const shardsAgainMs = 5_000;
  * @param waitFor how time passes after a fault
  */
 export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop {
-  const client = new DynamoDBStreamsClient({ ...clientConfig(mapping.endpoint), cacheMiddleware: true });
+  const client = openEngineClient(mapping.endpoint, callLimitsOf('dynamodb', mapping.endpoint));
+  const ask = async <Output>(operation: string, input: object) =>
+    (await client.call(`DynamoDBStreams_20120810.${operation}`, input)) as Output;
   const stopping = new AbortController();
   const kept = mapping.positions.read();
   /** Where each shard is read from. The kept positions are behind while first attempts are still to be made. */
@@ -66,7 +60,7 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
     await watcher;
     await Promise.all(readers);
     keep();
-    client.destroy();
+    client.close();
   };
 
   /** Reads all shards. They are asked for again when one of them ends, because the engine reads the whole stream to answer. */
@@ -84,11 +78,18 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
   }
 
   async function readNewShards(): Promise<void> {
-    const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: mapping.tableName }));
-    const StreamArn = Streams[0]?.StreamArn as string;
-    const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
-    for (const { ShardId } of StreamDescription?.Shards ?? []) {
-      if (!ShardId || seen.has(ShardId)) continue;
+    const { Streams } = await ask<{ Streams: [{ StreamArn: string }] }>('ListStreams', {
+      TableName: mapping.tableName,
+    });
+    const { StreamArn } = Streams[0];
+    const { StreamDescription } = await ask<{ StreamDescription: { Shards?: { ShardId: string }[] } }>(
+      'DescribeStream',
+      {
+        StreamArn,
+      },
+    );
+    for (const { ShardId } of StreamDescription.Shards ?? []) {
+      if (seen.has(ShardId)) continue;
       seen.add(ShardId);
       const reader = readShard(StreamArn, ShardId).finally(() => readers.delete(reader));
       readers.add(reader);
@@ -103,9 +104,10 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
       try {
         iterator ??= await iteratorAt(StreamArn, ShardId);
         const rings = mapping.bell.rings();
-        const { Records = [], NextShardIterator } = await client.send(
-          new GetRecordsCommand({ ShardIterator: iterator, Limit: pageSize }),
-        );
+        const { Records = [], NextShardIterator } = await ask<{
+          Records?: DynamoDBRecord[];
+          NextShardIterator?: string;
+        }>('GetRecords', { ShardIterator: iterator, Limit: pageSize });
         const allHandled = await handleAll(Records, ShardId);
         failures = allHandled ? 0 : failures + 1;
         iterator = allHandled ? NextShardIterator : undefined;
@@ -124,7 +126,7 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
         iterator = undefined;
         // A position that the engine has forgotten is behind everything it still has. Any other fault passes, and to
         // begin anew for it would have what is new wait behind a day of what was handled.
-        if (error instanceof TrimmedDataAccessException) delete positions[ShardId];
+        if ((error as Error).name === 'TrimmedDataAccessException') delete positions[ShardId];
         await wait(500);
       }
     }
@@ -135,12 +137,11 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
     const shard = { StreamArn, ShardId };
     const oldest = { ...shard, ShardIteratorType: 'TRIM_HORIZON' as const };
     const next = SequenceNumber && { ...shard, ShardIteratorType: 'AFTER_SEQUENCE_NUMBER' as const, SequenceNumber };
-    const { ShardIterator } = await client.send(new GetShardIteratorCommand(next || oldest));
-    return ShardIterator as string;
+    return (await ask<{ ShardIterator: string }>('GetShardIterator', next || oldest)).ShardIterator;
   }
 
   /** Hands records over, a batch at a time; false from the first that failed on. */
-  async function handleAll(records: StreamRecord[], shard: string): Promise<boolean> {
+  async function handleAll(records: DynamoDBRecord[], shard: string): Promise<boolean> {
     for (let at = 0; at < records.length && !stopping.signal.aborted; at += mapping.batchSize) {
       const part = records.slice(at, at + mapping.batchSize);
       const batch: RecordBatch = { messages: 0 };
@@ -182,9 +183,11 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
   }
 
   /** The sequence number of the first record that failed, if one did. */
-  async function handleBatch(records: StreamRecord[]): Promise<string | undefined> {
+  async function handleBatch(records: DynamoDBRecord[]): Promise<string | undefined> {
     if (records.length === 0) return undefined;
-    const event: DynamoDBStreamEvent = { Records: records.map(lambdaRecord) };
+    const event: DynamoDBStreamEvent = {
+      Records: records.map((record) => ({ ...record, eventSource: 'aws:dynamodb' })),
+    };
     const result = (await mapping.handler(
       event,
       contextOf(mapping.name, mapping.timeoutSeconds),
@@ -203,17 +206,6 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
   }
 }
 
-function isOfKind({ dynamodb }: StreamRecord, kinds: readonly string[]): boolean {
+function isOfKind({ dynamodb }: DynamoDBRecord, kinds: readonly string[]): boolean {
   return kinds.includes((dynamodb?.NewImage ?? dynamodb?.OldImage)?.kind?.S ?? '');
-}
-
-function lambdaRecord({ eventID, eventName, dynamodb }: StreamRecord): DynamoDBRecord {
-  const at = dynamodb?.ApproximateCreationDateTime;
-  return {
-    ...(eventID && { eventID }),
-    ...(eventName && { eventName }),
-    eventSource: 'aws:dynamodb',
-    dynamodb: { ...dynamodb, ApproximateCreationDateTime: at && at.getTime() / 1000 } as DynamoDBRecord['dynamodb'] &
-      object,
-  };
 }
