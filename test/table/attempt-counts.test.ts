@@ -38,7 +38,7 @@ let now: number;
 beforeEach(restart);
 
 function restart(): void {
-  organization = `org-${++organizations}` as Organization;
+  organization = `own-${++organizations}-` as Organization;
   written = [];
   now = opening;
 }

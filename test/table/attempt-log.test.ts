@@ -29,7 +29,7 @@ let deliveries = 0;
 let first: DeliveryMessage;
 
 beforeEach(() => {
-  organization = `org-${++organizations}` as Organization;
+  organization = `own-${++organizations}-` as Organization;
   first = nextFirst();
 });
 

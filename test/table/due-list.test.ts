@@ -15,7 +15,7 @@ let organization: Organization;
 let organizations = 0;
 
 beforeEach(() => {
-  organization = `org-${++organizations}` as Organization;
+  organization = `own-${++organizations}-` as Organization;
 });
 
 /** Puts an item that is listed from a moment on, in the partition of a ULID. */

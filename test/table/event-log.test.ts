@@ -19,7 +19,7 @@ let organization: Organization;
 let organizations = 0;
 
 beforeEach(() => {
-  organization = `org-${++organizations}` as Organization;
+  organization = `own-${++organizations}-` as Organization;
 });
 
 /** An event of a moment, whose ULID ends with these letters. */
