@@ -79,9 +79,9 @@ export function watchesOf(scope: Construct, { api, pipeline, settings }: Watched
     {
       name: 'failing-calls',
       hurts:
-        'Receivers and users of agents wait, or data of a deleted agent or task is still stored: calls of the pipeline fail.',
+        'Receivers and users of agents wait, or data of a deleted agent or task is still stored: calls of the pipeline fail or are throttled.',
       figure: 'calls',
-      metric: countedLines(scope, 'CallsFailed', Object.values(pipeline.logs), callFailed),
+      metric: failures(countedLines(scope, 'CallsFailed', Object.values(pipeline.logs), callFailed)),
       threshold: 0,
       // A single failure is repaired by the next call.
       during: { periods: 3, of: 3 },
@@ -145,8 +145,22 @@ function answered(...statuses: number[]): IFilterPattern {
 }
 
 /**
+ * Calls that failed or found no place. Lambda writes no line of a call that it throttles. The throttles are those of all
+ * functions of the account in the region, which share its quota: each function's own metric would be billed by itself. A sum
+ * with a missing part is missing: each part is 0 instead.
+ */
+function failures(failed: Metric): MathExpression {
+  const throttles = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: Stats.SUM, period });
+  return new MathExpression({
+    expression: 'FILL(failed, 0) + FILL(throttles, 0)',
+    usingMetrics: { failed, throttles },
+    period,
+  });
+}
+
+/**
  * Lines that Lambda itself writes of a call that failed, also where the function's code could not be loaded, ran out of
- * time or out of memory. A call that finds no place writes none: its work is late then, or becomes a dead letter.
+ * time or out of memory.
  */
 const callFailed = FilterPattern.all(
   FilterPattern.stringValue('$.type', '=', 'platform.report'),

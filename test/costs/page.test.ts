@@ -10,8 +10,11 @@ it('the page is what is computed; npm run costs writes it anew', () => {
   expect(readFileSync('docs/costs.md', 'utf8')).toBe(costsPage());
 });
 
-it.each(goals)('$what costs no more than it is to cost', ({ most, dollars }) => {
-  expect(dollars).toBeLessThanOrEqual(most);
+/** What is over its goal, until it is not: the alarm on throttles is worth its $0.10 (decision 50). */
+const over = ['a month at rest'];
+
+it.each(goals)('$what costs no more than it is to cost, or is known to', ({ what, most, dollars }) => {
+  expect(dollars > most).toBe(over.includes(what));
 });
 
 it('a price is paid for each unit, less those that are free', () => {

@@ -123,7 +123,7 @@ const monthSeconds = 30 * 86_400;
 export const standing = {
   keys: 1,
   /** Metrics that alarms look at. */
-  alarmMetrics: 10,
+  alarmMetrics: 11,
   /** Metrics of ours that are written though nothing happens. */
   metrics: 1,
   /** Queues that call a function. */

@@ -118,15 +118,17 @@ describe('the alarms', () => {
       });
   });
 
+  it('add calls of the account that are throttled, and take a part that is missing as 0', () => {
+    const [formula, ...parts] = alarmOf('failing-calls')?.Metrics ?? [];
+    expect(formula).toMatchObject({ Expression: 'FILL(failed, 0) + FILL(throttles, 0)' });
+    expect(parts.map(({ Id, MetricStat }) => ({ Id, Stat: MetricStat?.Stat, ...MetricStat?.Metric }))).toEqual([
+      { Id: 'failed', Stat: 'Sum', MetricName: 'CrewboardCallsFailed', Namespace: 'Crewboard' },
+      { Id: 'throttles', Stat: 'Sum', MetricName: 'Throttles', Namespace: 'AWS/Lambda' },
+    ]);
+  });
+
   it('need a failed call in each of three periods, since a single one is repaired by the next call', () => {
-    expect(alarmOf('failing-calls')).toMatchObject({
-      MetricName: 'CrewboardCallsFailed',
-      Namespace: 'Crewboard',
-      Statistic: 'Sum',
-      Threshold: 0,
-      DatapointsToAlarm: 3,
-      EvaluationPeriods: 3,
-    });
+    expect(alarmOf('failing-calls')).toMatchObject({ Threshold: 0, DatapointsToAlarm: 3, EvaluationPeriods: 3 });
   });
 
   it('count requests that were answered 401 or 429 in the log of the API', () => {
