@@ -5,7 +5,7 @@ import { timestamp, ulidOf } from '../contract/ids.ts';
 import type { DeliveryMessage } from '../contract/messages.ts';
 import { closedAfterMs } from './attempt-counts.ts';
 import { type Attempt, type AttemptPlace, attemptItem, attemptKey, retryOf } from './attempt-items.ts';
-import { batchWriteLimit, writeBatch } from './batch-writes.ts';
+import { openPuts } from './batch-writes.ts';
 import type { Table } from './client.ts';
 import { historyExpiry } from './history-days.ts';
 import { type Key, keys } from './keys.ts';
@@ -55,19 +55,12 @@ export type Beginning = { place: AttemptPlace } | { notBefore: number } | 'made'
  * delivery is what its rows say: no attempt yet, failed with another one due, delivered, or given up.
  */
 export function openAttemptLog(table: Table) {
-  const nameOf = ({ pk, sk }: Item) => `${pk} ${sk}`;
-  const read = inBatches(batchReadLimit, (keys: Key[]) => getEach(table, keys), nameOf);
-  const put = inBatches(
-    batchWriteLimit,
-    async (items: Item[]): Promise<undefined[]> => {
-      await writeBatch(
-        table,
-        items.map((Item) => ({ PutRequest: { Item } })),
-      );
-      return [];
-    },
-    nameOf,
+  const read = inBatches(
+    batchReadLimit,
+    (keys: Key[]) => getEach(table, keys),
+    ({ pk, sk }) => `${pk} ${sk}`,
   );
+  const put = openPuts(table);
 
   return {
     /** Reads what an attempt needs to know, for all messages of the moment at once. */

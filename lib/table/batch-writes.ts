@@ -1,4 +1,5 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { inBatches } from '../batching/in-batches.ts';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
 import { isOutage } from './lost-answers.ts';
@@ -33,4 +34,24 @@ async function tryBatch({ client, name }: Table, writes: readonly BatchWrite[]):
   } catch (error) {
     throw isThrottling(error) || isOutage(error) ? unavailable(error) : error;
   }
+}
+
+/**
+ * Returns a function that puts an item, whatever is there. Those of one turn of the event loop go together, and of items with
+ * the same key the first one.
+ *
+ * @throws what `writeBatch` throws
+ */
+export function openPuts(table: Table): (item: Item) => Promise<unknown> {
+  return inBatches(
+    batchWriteLimit,
+    async (items: Item[]): Promise<undefined[]> => {
+      await writeBatch(
+        table,
+        items.map((Item) => ({ PutRequest: { Item } })),
+      );
+      return [];
+    },
+    ({ pk, sk }) => `${pk} ${sk}`,
+  );
 }

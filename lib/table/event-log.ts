@@ -1,9 +1,8 @@
-import { inBatches } from '../batching/in-batches.ts';
 import { tableSchema } from '../contract/deployment.ts';
 import type { EventName } from '../contract/events.ts';
 import { timeOf, timestamp, ulidFrom, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { batchWriteLimit, writeBatch } from './batch-writes.ts';
+import { openPuts } from './batch-writes.ts';
 import type { Table } from './client.ts';
 import { deliveryLane } from './delivery-lanes.ts';
 import { dueEntry } from './due.ts';
@@ -58,17 +57,7 @@ export function isEvent({ pk }: Item): boolean {
 
 /** Opens the event log: every event of an organization once, in the order of time. */
 export function openEventLog(table: Table) {
-  const put = inBatches(
-    batchWriteLimit,
-    async (items: Item[]): Promise<undefined[]> => {
-      await writeBatch(
-        table,
-        items.map((Item) => ({ PutRequest: { Item } })),
-      );
-      return [];
-    },
-    ({ pk, sk }) => `${pk} ${sk}`,
-  );
+  const put = openPuts(table);
 
   return {
     /** Appends an event; one that is there already stays as it is. */

@@ -121,13 +121,10 @@ export function openDeliveries({
     const { organization, webhookId } = message;
     const number = freeLease(target, message);
     const lease = { now: timestamp(clock()), until: timestamp(clock() + leaseMs) };
-    if (number === undefined) {
-      await wakeUps.send([slowly(message)], clock() + waitMs(message));
-      return {};
-    }
-    if (await webhooks.leaseSlowAttempt(organization, webhookId, { ...lease, number }))
-      return carryOut(asked, send, number);
-    // Another worker was sooner.
+    const isLeased =
+      number !== undefined && (await webhooks.leaseSlowAttempt(organization, webhookId, { ...lease, number }));
+    if (isLeased) return carryOut(asked, send, number);
+    // None is free, or another worker was sooner.
     await wakeUps.send([slowly(message)], clock() + waitMs(message));
     return {};
   }
