@@ -1,15 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { findRunning, tableName } from '../../infra/local/running.ts';
 import { environment } from '../../lib/contract/deployment.ts';
 import type { Bench } from './bench.ts';
 import { cpuOfTree } from './process-cpu.ts';
 import { processNamed, residentOf } from './process-memory.ts';
+import { request } from './request.ts';
 import type { Subject } from './subject.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -34,9 +33,6 @@ type Options = {
   /** The checkout whose service is started; this one if none is given. */
   checkout?: string;
 };
-
-/** Requests share connections and take less CPU time than those of `fetch`: the service has the same cores. */
-const agent = new Agent({ keepAlive: true });
 
 /** Starts the service on a free port. */
 export async function startService(
@@ -78,7 +74,10 @@ export async function startService(
   };
   const newOrganization: Service['newOrganization'] = async () => {
     const token = await newToken();
-    return (method, path, body) => request(`${url}${path}`, method, token, body);
+    return async (method, path, body) => {
+      const answer = await request(`${url}${path}`, method, token, body);
+      return (answer as { data: Record<string, unknown> } | undefined)?.data ?? {};
+    };
   };
   return {
     name: checkout === process.cwd() ? 'this' : checkout,
@@ -107,15 +106,4 @@ export async function startService(
       };
     },
   };
-}
-
-async function request(url: string, method: string, token: string, body: unknown): Promise<Record<string, unknown>> {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  const sent = httpRequest(url, { method, headers, agent });
-  sent.end(body === undefined ? undefined : JSON.stringify(body));
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  const answered = await text(answer);
-  const { statusCode = 0 } = answer;
-  if (statusCode < 200 || statusCode > 299) throw new Error(`${method} ${url} was answered ${statusCode}: ${answered}`);
-  return answered ? (JSON.parse(answered) as { data: Record<string, unknown> }).data : {};
 }
