@@ -100,6 +100,10 @@ export async function startService(
       }
       return {
         publish: (title) => api('POST', '/api/kanban-tasks', { title }),
+        async attempts() {
+          const attempts: unknown = await api('GET', `/api/webhooks/${ids[0]}/deliveries?limit=100`);
+          return (attempts as unknown[]).length;
+        },
         async end() {
           for (const id of ids) await api('DELETE', `/api/webhooks/${id}`);
         },

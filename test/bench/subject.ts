@@ -8,6 +8,8 @@ type Resident = { service: number; store: number };
 type Subscription = {
   /** Publishes an event that each of the webhooks receives, with this title in its body. */
   publish: (title: string) => Promise<unknown>;
+  /** Reads how many attempts the history of the first webhook has, up to 100. */
+  attempts: () => Promise<number>;
   /** Deletes the webhooks. */
   end: () => Promise<void>;
 };
