@@ -6,6 +6,7 @@ import { runExecutions } from './executions.ts';
 import { figure, spread } from './figures.ts';
 import { idleCpuOf } from './idle.ts';
 import type { Section } from './page.ts';
+import { type Peer, startOutpost } from './peers/outpost.ts';
 import { percentile } from './percentile.ts';
 import { startReceiver } from './receiver.ts';
 import { burst, play, type Run, type Stage } from './scenario.ts';
@@ -127,7 +128,10 @@ const ofServices: readonly ((executing: Executing, size: Size) => Promise<Measur
   (executing, { requests }) => measureRequests(executing, requests),
 ];
 
-/** The goals of deliveries: measured of this checkout, and of the one beside it in turns. */
+/** A column of the table: its subject, what is measured of it, and the results. */
+type Column = { subject: Subject; measures: (() => Promise<Measured>)[]; seen: Measured[] };
+
+/** The goals of deliveries: measured of this checkout, of the one beside it and of the peer, in turns. */
 export const goals: Part = {
   name: 'goals',
   async measure(bench) {
@@ -136,32 +140,33 @@ export const goals: Part = {
     const ends = await listenForEnds(bench);
     const services = [await startService(bench)];
     if (bench.beside) services.push(await startService(bench, { checkout: bench.beside }));
-    const seen = new Map<Subject, Measured[]>();
-    const stages: (Stage & { service: Service; ends: Ends })[] = [];
-    for (const service of services) {
-      const { service: restService, store: restStore } = service.memory();
-      seen.set(service, [{ restService, restStore }]);
-      const idle = await idleCpuOf(service, size.idleSeconds);
-      const stage = { subject: service, service, receiver, ends, idle };
+    const peer = await startOutpost(bench);
+    const columns: Column[] = [];
+    const add = async (subject: Subject, measuresAlone: (stage: Stage) => Column['measures']) => {
+      const { service: restService, store: restStore } = subject.memory();
+      const stage = { subject, receiver, idle: await idleCpuOf(subject, size.idleSeconds) };
       await burst(stage, { events: size.warmUpEvents, callers: callers.burst, webhooks: 1 });
-      stages.push(stage);
-    }
-    const measures = [...ofSubjects, ...ofServices];
+      const measures = [...ofSubjects.map((measure) => () => measure(stage, size)), ...measuresAlone(stage)];
+      columns.push({ subject, measures, seen: [{ restService, restStore }] });
+    };
+    for (const service of services)
+      await add(service, ({ idle }) => ofServices.map((measure) => () => measure({ service, ends, idle }, size)));
+    if (peer) await add(peer, () => []);
+    const count = ofSubjects.length + ofServices.length;
     for (let run = 1; run <= size.runs; run++)
-      // Each of them goes first in turn.
-      for (const [nth, measure] of measures.entries())
-        for (const stage of run % 2 === 1 ? stages : stages.toReversed()) {
-          const measured = await measure(stage, size);
-          seen.get(stage.subject)?.push(measured);
-          bench.say(
-            `${stage.subject.name}, run ${run} of ${size.runs}, ${nth + 1} of ${measures.length}: ${wordsOf(measured)}`,
-          );
+      for (let nth = 0; nth < count; nth++)
+        // Each of them goes first in turn.
+        for (const { subject, measures, seen } of run % 2 === 1 ? columns : columns.toReversed()) {
+          const measured = await measures[nth]?.();
+          if (!measured) continue;
+          seen.push(measured);
+          bench.say(`${subject.name}, run ${run} of ${size.runs}, ${nth + 1} of ${count}: ${wordsOf(measured)}`);
         }
-    for (const service of services) {
-      const { service: loadedService, store: loadedStore } = service.memory();
-      seen.get(service)?.push({ loadedService, loadedStore });
+    for (const { subject, seen } of columns) {
+      const { service: loadedService, store: loadedStore } = subject.memory();
+      seen.push({ loadedService, loadedStore });
     }
-    return [sectionOf(seen, size)];
+    return [sectionOf(columns, size, peer)];
   },
 };
 
@@ -236,7 +241,7 @@ async function newTask(api: Api, nth: number): Promise<string> {
   return (await api('POST', '/api/kanban-tasks', { title: `Task ${nth}` })).id as string;
 }
 
-function sectionOf(seen: ReadonlyMap<Subject, readonly Measured[]>, { runs, seconds, burstEvents }: Size): Section {
+function sectionOf(columns: readonly Column[], { runs, seconds, burstEvents }: Size, peer: Peer | undefined): Section {
   return {
     title: 'Goals of deliveries',
     text: [
@@ -250,15 +255,17 @@ they take idle; what sends and receives is left out, but has the same cores. Exe
 their ends are delivered. The history of a webhook is read without a pause from the event on, until it has the attempt: its
 figure is from the arrival to that response. ${figure(runs)} runs: the figures are their median, in brackets the least and
 the greatest.`,
-      'Repeat: `npm run bench -- goals`; beside another checkout, in turns: `npm run bench -- goals --beside FOLDER`.',
+      ...(peer ? [peer.about] : []),
+      `Repeat: \`npm run bench -- goals\`; beside another checkout, in turns: \`npm run bench -- goals --beside FOLDER\`; beside
+Outpost: \`OUTPOST=FOLDER\` with the folder of its programs (\`test/bench/peers/outpost.ts\` says how to install them).`,
     ],
     table: {
-      head: ['Figure', 'goal', ...[...seen.keys()].map(({ name }) => name)],
+      head: ['Figure', 'goal', ...columns.map(({ subject }) => subject.name)],
       rows: (Object.entries(figures) as [FigureName, Figure][]).map(([name, shown]) => [
         shown.name,
         goalOf(shown),
-        ...[...seen.values()].map((measured) => {
-          const values = measured.flatMap((run) => run[name] ?? []);
+        ...columns.map(({ seen }) => {
+          const values = seen.flatMap((run) => run[name] ?? []);
           return values.length > 0 ? spread(values, shown.decimals) : '';
         }),
       ]),

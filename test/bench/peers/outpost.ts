@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { globSync } from 'node:fs';
+import { delimiter, resolve } from 'node:path';
+import { freePort } from '../../../infra/local/engine.ts';
+import type { Bench } from '../bench.ts';
+import { cpuOfTree } from '../process-cpu.ts';
+import { residentOfTree } from '../process-memory.ts';
+import { request } from '../request.ts';
+import type { Subject } from '../subject.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { findPrograms, startProgram } from './programs.ts';
+import { startPostgres, startRabbit, startRedis } from './stores.ts';
+
+/** A service of other authors with the same purpose; `about` tells readers of the page how it is configured. */
+export type Peer = Subject & { about: string };
+
+const names = ['outpost', 'outpost-server', 'redis-server', 'rabbitmq-server', 'epmd', 'initdb', 'postgres'] as const;
+
+/** Outpost's documentation recommends a process for each of its services. */
+const services = ['api', 'delivery', 'log'];
+
+/** Concurrent deliveries, and concurrent messages of the history: as in Outpost's own load test on AWS. The default is 1. */
+const concurrency = 200;
+
+const topic = 'task.created';
+
+/**
+ * Starts Outpost (github.com/hookdeck/outpost) with Redis, RabbitMQ and PostgreSQL, on free ports and new data folders.
+ *
+ * To install it, put `outpost` and `outpost-server` of a release into one folder, or build them in a checkout of the release:
+ * `go build -ldflags "-X github.com/hookdeck/outpost/internal/version.version=1.2.0" -o bin/ ./cmd/outpost ./cmd/outpost-server`.
+ * Install the packages `redis-server`, `rabbitmq-server` and `postgresql`. Set `OUTPOST` to the folder.
+ *
+ * @param environment `OUTPOST`, and `PATH` for the other programs
+ * @returns undefined where a program is missing; a line says which
+ */
+export async function startOutpost(
+  bench: Bench,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<Peer | undefined> {
+  const { OUTPOST, PATH = '' } = environment;
+  const skip = (why: string) => bench.say(`Outpost is skipped: ${why}; see test/bench/peers/outpost.ts.`);
+  if (!OUTPOST) return void skip('OUTPOST does not name the folder of its programs');
+  // Debian installs these outside the PATH. The rabbitmq-server on its PATH changes the user.
+  const usual = ['/usr/lib/rabbitmq/bin', ...globSync('/usr/lib/postgresql/*/bin')];
+  const { paths, missing } = findPrograms(names, [resolve(OUTPOST), ...usual, ...PATH.split(delimiter)]);
+  if (missing.length > 0) return void skip(`${missing.join(', ')} not found`);
+
+  const cwd = temporaryFolder(bench);
+  const base = { cwd, env: { PATH, HOME: cwd } };
+  const redis = await startRedis(bench, paths['redis-server'], base);
+  const postgres = await startPostgres(bench, paths, base);
+  const rabbit = await startRabbit(bench, paths, base);
+  const token = randomUUID();
+  const env = {
+    ...base.env,
+    API_KEY: token,
+    API_JWT_SECRET: randomUUID(),
+    AES_ENCRYPTION_SECRET: randomUUID().slice(0, 32),
+    TOPICS: topic,
+    REDIS_PORT: String(redis.port),
+    POSTGRES_URL: postgres.url,
+    RABBITMQ_SERVER_URL: rabbit.url,
+    DELIVERY_MAX_CONCURRENCY: String(concurrency),
+    LOG_MAX_CONCURRENCY: String(concurrency),
+    DISABLE_TELEMETRY: 'true',
+  };
+  execFileSync(paths.outpost, ['migrate', 'apply', '--yes'], { cwd, env, stdio: 'pipe' });
+  const started: { port: number; pid: number }[] = [];
+  for (const service of services) {
+    const port = await freePort();
+    const options = { cwd, env: { ...env, SERVICE: service, API_PORT: String(port) }, ready: /http server listening/ };
+    started.push({ port, pid: await startProgram(bench, paths['outpost-server'], options) });
+  }
+  const processes = { service: started.map(({ pid }) => pid), store: [redis.pid, postgres.pid, ...rabbit.pids] };
+  const sumOf = (measure: (pid: number) => number) => ({
+    service: processes.service.reduce((sum, pid) => sum + measure(pid), 0),
+    store: processes.store.reduce((sum, pid) => sum + measure(pid), 0),
+  });
+  const url = `http://127.0.0.1:${started[0]?.port}/api/v1`;
+  const api = (method: string, path: string, body?: unknown) => request(`${url}${path}`, method, token, body);
+  return {
+    name: execFileSync(paths.outpost, ['--version'], { cwd, encoding: 'utf8' }).trim(),
+    about,
+    cpu: () => sumOf(cpuOfTree),
+    memory: () => sumOf(residentOfTree),
+    async subscribe(urls) {
+      const tenant = randomUUID();
+      await api('PUT', `/tenants/${tenant}`);
+      for (const url of urls)
+        await api('POST', `/tenants/${tenant}/destinations`, { type: 'webhook', topics: [topic], config: { url } });
+      return {
+        publish: (title) => api('POST', '/publish', { tenant_id: tenant, topic, data: { title } }),
+        async attempts() {
+          const page = await api('GET', `/attempts?tenant_id=${tenant}&limit=100`);
+          return (page as { models: unknown[] }).models.length;
+        },
+        async end() {
+          await api('DELETE', `/tenants/${tenant}`);
+        },
+      };
+    },
+  };
+}
+
+const about = `Outpost runs as a process for each of its services (${services.join(', ')}), with telemetry off, ${concurrency} concurrent deliveries and log messages
+(its own load test on AWS; the default is 1), and defaults otherwise: up to 10 retries, signed deliveries, history
+written in batches of 1,000 or after 10 s. The rows of the table engine are its Redis (append-only file), RabbitMQ
+and PostgreSQL there. Memory of its processes is PSS, which counts shared pages once.
+
+The two do not promise the same. An event of Outpost is published, and answered when RabbitMQ has it in a durable queue;
+nothing is stored of an event for no webhook. Here an event is a change of a task, which is stored with its lists before
+the answer. The history of Outpost lags behind by its batches, and the CPU time of the last batch can fall into the next
+measurement; here an attempt can be read as soon as its row is written.`;
