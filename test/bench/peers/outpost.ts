@@ -81,7 +81,9 @@ export async function startOutpost(
   const url = `http://127.0.0.1:${started[0]?.port}/api/v1`;
   const api = (method: string, path: string, body?: unknown) => request(`${url}${path}`, method, token, body);
   return {
-    name: execFileSync(paths.outpost, ['--version'], { cwd, encoding: 'utf8' }).trim(),
+    name: execFileSync(paths.outpost, ['--version'], { cwd, encoding: 'utf8' })
+      .trim()
+      .replace('outpost version', 'Outpost'),
     about,
     cpu: () => sumOf(cpuOfTree),
     memory: () => sumOf(residentOfTree),
@@ -104,12 +106,15 @@ export async function startOutpost(
   };
 }
 
-const about = `Outpost runs as a process for each of its services (${services.join(', ')}), with telemetry off, ${concurrency} concurrent deliveries and log messages
-(its own load test on AWS; the default is 1), and defaults otherwise: up to 10 retries, signed deliveries, history
-written in batches of 1,000 or after 10 s. The rows of the table engine are its Redis (append-only file), RabbitMQ
-and PostgreSQL there. Memory of its processes is PSS, which counts shared pages once.
+const about = `Outpost runs with ${concurrency} concurrent deliveries and log messages, as in its own load test (the default is 1), and
+without telemetry; all else is its default: signed deliveries, up to 10 retries, a history that is written in batches of
+1,000 attempts or after 10 s. It runs as the processes ${services.join(', ')}, as its documentation recommends; one process
+takes less memory and the same CPU time. Its figures of the table engine are those of Redis (with an append-only file),
+RabbitMQ and PostgreSQL. Its memory is PSS, which counts pages once that processes share.
 
-The two do not promise the same. An event of Outpost is published, and answered when RabbitMQ has it in a durable queue;
-nothing is stored of an event for no webhook. Here an event is a change of a task, which is stored with its lists before
-the answer. The history of Outpost lags behind by its batches, and the CPU time of the last batch can fall into the next
-measurement; here an attempt can be read as soon as its row is written.`;
+Outpost and this service guarantee the same to receivers: at least one delivery of each event. They differ before and after.
+An event of Outpost is published alone: RabbitMQ has it in a durable queue before the response, and an event for no
+webhook is not stored. An event of this service comes from a change of a task, which is stored with its lists before the
+response; all events are stored. The RabbitMQ client of Outpost collects messages for up to 50 ms, which few events a
+second wait for. Its history follows with the next batch, whose CPU time can fall into the next measurement; an
+attempt of this service is in the history as soon as its row is written.`;
