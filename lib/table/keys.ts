@@ -4,7 +4,12 @@ import type { Organization } from '../contract/organization.ts';
 export type Key = { pk: string; sk: string };
 
 /** A list of things: a partition of index rows and one of counters, see `listing.ts`. */
-export type ListScope = { rows: string; counters: string };
+export type ListScope = {
+  rows: string;
+  counters: string;
+  /** The partition of the things themselves, where it has them all in the order of their ids, and nothing else. */
+  items?: string;
+};
 
 /** The one item of a partition that holds a single one. */
 const only = '-';
@@ -55,7 +60,7 @@ export const keys = {
       return scope(organization, 'TAP', filter.agent, filter.project);
     if (filter.agent !== undefined) return scope(organization, 'TA', filter.agent);
     if (filter.project !== undefined) return scope(organization, 'TP', filter.project);
-    return scope(organization, 'TX');
+    return { ...scope(organization, 'TX'), items: keys.tasks(organization) };
   },
   listRow: (list: ListScope, run: string, id: string): Key => ({ pk: list.rows, sk: `${run}#${id}` }),
   listCounter: (list: ListScope, epoch: string, lane: number): Key => ({ pk: list.counters, sk: `${epoch}#${lane}` }),

@@ -12,8 +12,8 @@ import { type Item, type Otherwise, transactionLimit, type Write } from './trans
  */
 
 /**
- * The run of a list that holds everything in it, whatever its cell. Each run has rows of its own and a number of its own
- * in the counters.
+ * The run of a list that holds everything in it, whatever its cell. Each run has a number of its own in the counters, and
+ * rows of its own; but this one has no rows where the things themselves are a partition in the order of the list.
  */
 export const everything = '*';
 
@@ -50,6 +50,8 @@ export const ulidEpochs: Epochs = {
 
 const runsOf = (cell: string) => (cell === everything ? [everything] : [everything, cell]);
 
+const hasRows = ({ items }: ListScope, run: string) => run !== everything || items === undefined;
+
 const isIn = (standing: Standing | undefined, list: ListScope): standing is Standing =>
   standing?.lists.some((other) => other.rows === list.rows) ?? false;
 
@@ -58,7 +60,8 @@ export type Keeping = { epochs?: Epochs; expiresAt?: number };
 
 /**
  * The writes that take a thing from where it stands to where it will stand, `undefined` meaning nowhere. They go
- * into the transaction that changes the thing itself: per list 3 writes to enter, to leave or to change the cell.
+ * into the transaction that changes the thing itself: per list 3 writes to enter, to leave or to change the cell, and 2
+ * to enter or to leave a list whose things are a partition.
  * Rows that carry an entry are written anew, even where the thing stays.
  */
 export function listingWrites(before?: Standing, after?: Standing, keeping: Keeping = {}): Write[] {
@@ -73,10 +76,10 @@ export function listingWrites(before?: Standing, after?: Standing, keeping: Keep
     const enters = entered ? runsOf(entered) : [];
     return [
       ...leaves
-        .filter((run) => !enters.includes(run))
+        .filter((run) => hasRows(list, run) && !enters.includes(run))
         .map((run): Write => ({ Delete: { Key: keys.listRow(list, run, ulid) } })),
       ...enters
-        .filter((run) => rewritten || !leaves.includes(run))
+        .filter((run) => hasRows(list, run) && (rewritten || !leaves.includes(run)))
         .map((run) => put({ ...keys.listRow(list, run, ulid), ...after?.entry }, keeping)),
       ...(left === entered ? [] : [count(list, ulid, changesOf(leaves, enters), keeping)]),
     ];
@@ -149,7 +152,7 @@ function count(list: ListScope, ulid: string, changes: Record<string, number>, k
 /** What to read of a list. */
 export type ListQuery = {
   list: ListScope;
-  /** The cells that the filters match; `undefined` for all of the list. */
+  /** The cells that the filters match; `undefined` for all of a list that has rows of `everything`. */
   cells?: readonly string[] | undefined;
   limit: number;
   offset: number;
@@ -186,6 +189,22 @@ export async function readPage(table: Table, query: ListQuery): Promise<{ rows: 
 }
 
 /**
+ * Reads a page of a list whose things are a partition, newest first, and the exact total, strongly consistent, in one round.
+ * It reads all things above the page, which weigh more than rows: for pages near the start of the list.
+ */
+export async function readItemPage(
+  table: Table,
+  list: ListScope & { items: string },
+  { limit, offset }: Pick<ListQuery, 'limit' | 'offset'>,
+): Promise<{ items: Item[]; total: number }> {
+  const [counts, items] = await Promise.all([
+    countEpochs(table, { list }),
+    Array.fromAsync(queryItems(table, { pk: list.items, limit: offset + limit })),
+  ]);
+  return { items: items.slice(offset), total: totalOf(counts) };
+}
+
+/**
  * The newest and the oldest epoch that a page lies in, and how many stand `above` them: epochs before are skipped,
  * those behind are not read, for each of six cells would read into them.
  */
@@ -204,7 +223,10 @@ function epochsOfPage(counts: EpochCount[], offset: number, limit: number) {
 const totalOf = (counts: EpochCount[]) => counts.reduce((total, { number }) => total + number, 0);
 
 /** How many of the asked cells each epoch holds, newest first. */
-async function countEpochs(table: Table, query: ListQuery): Promise<EpochCount[]> {
+async function countEpochs(
+  table: Table,
+  query: Pick<ListQuery, 'list' | 'cells' | 'epochs' | 'since'>,
+): Promise<EpochCount[]> {
   const { list, cells = [everything], epochs = ulidEpochs, since } = query;
   const counts = new Map<string, number>();
   for await (const { sk, ...numbers } of queryItems(table, {

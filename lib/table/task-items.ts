@@ -39,6 +39,9 @@ const priorityLetters: Record<TaskPriority, string> = { low: 'l', medium: 'm', h
 /** A cell of the board, status × priority, in two letters: a counter row names 24 of them and must stay thin. */
 const cellOf = (status: TaskStatus, priority: TaskPriority) => statusLetters[status] + priorityLetters[priority];
 
+/** All cells of the board. */
+export const allCells = taskStatuses.flatMap((status) => taskPriorities.map((priority) => cellOf(status, priority)));
+
 /** The cells that a filter matches; `undefined` where it names neither status nor priority. */
 export function cellsOf({ status, priority }: TaskFilter): string[] | undefined {
   if (!status && !priority) return undefined;

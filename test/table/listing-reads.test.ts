@@ -2,11 +2,13 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidFrom, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import { type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
 import { utcDays } from '../../lib/table/history-days.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { everything, listingWrites, readPage } from '../../lib/table/listing.ts';
 import { transact } from '../../lib/table/transact.ts';
 import { type Board, openBoard } from './board.ts';
+import { bareTasks, seed } from './seed.ts';
 
 const firstPage = { limit: 20, offset: 0 };
 let board: Board;
@@ -36,9 +38,7 @@ describe('a list during a move', () => {
   it('leaves out a row whose item is gone', async () => {
     const { id } = await board.put();
     const gone = `${ulidOf(id).slice(0, 10)}0000000000000000`;
-    await putRow(everything, gone);
     await putRow('bm', gone);
-    expect(await idsOf({})).toEqual([id]);
     expect(await idsOf({ status: 'backlog' })).toEqual([id]);
   });
 
@@ -57,6 +57,26 @@ describe('a list during a move', () => {
     await putRow('bl', ulidOf(id));
     const { items } = await board.tasks.list(board.organization, { priority: 'low' }, firstPage);
     expect(items.map(({ status }) => status)).toEqual(['done']);
+  });
+});
+
+describe('the whole board', () => {
+  it('is shown page by page, newest first, by its tasks and further down by its rows', async () => {
+    const { table, organization } = board;
+    const tasks = bareTasks(260, (nth) => Date.UTC(2026, 0, 1) + nth * 3_600_000).map((task, nth) => ({
+      ...task,
+      status: taskStatuses[nth % taskStatuses.length] as TaskStatus,
+    }));
+    await seed(table, organization, tasks);
+    const newestFirst = tasks.map(({ id }) => id).reverse();
+    for (const offset of [0, 100, 190, 210, 250, 260]) {
+      const page = { limit: 20, offset };
+      const { items, total } = await board.tasks.list(organization, {}, page);
+      expect({ offset, total, ids: items.map(({ id }) => id) }).toEqual({
+        ...{ offset, total: 260 },
+        ids: newestFirst.slice(offset, offset + 20),
+      });
+    }
   });
 });
 

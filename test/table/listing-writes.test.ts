@@ -26,16 +26,27 @@ function inShort(writes: ReturnType<typeof listingWrites>): string[] {
 
 describe('the writes of a thing that', () => {
   it('enters a list are two rows and its counter', () => {
-    expect(inShort(listingWrites(undefined, standing('bm', all)))).toEqual([
-      `put O#org#TX *#${ulid}`,
-      `put O#org#TX bm#${ulid}`,
-      'add O#org#C#TX 01KE#0 * 1, bm 1',
+    expect(inShort(listingWrites(undefined, standing('bm', agents)))).toEqual([
+      `put O#org#TA#a *#${ulid}`,
+      `put O#org#TA#a bm#${ulid}`,
+      'add O#org#C#TA#a 01KE#0 * 1, bm 1',
     ]);
   });
 
   it('leaves a list are the same taken back', () => {
+    expect(inShort(listingWrites(standing('bm', agents), undefined))).toEqual([
+      `delete O#org#TA#a *#${ulid}`,
+      `delete O#org#TA#a bm#${ulid}`,
+      'add O#org#C#TA#a 01KE#0 * -1, bm -1',
+    ]);
+  });
+
+  it('enters or leaves a list whose things are a partition are the row of its cell and its counter', () => {
+    expect(inShort(listingWrites(undefined, standing('bm', all)))).toEqual([
+      `put O#org#TX bm#${ulid}`,
+      'add O#org#C#TX 01KE#0 * 1, bm 1',
+    ]);
     expect(inShort(listingWrites(standing('bm', all), undefined))).toEqual([
-      `delete O#org#TX *#${ulid}`,
       `delete O#org#TX bm#${ulid}`,
       'add O#org#C#TX 01KE#0 * -1, bm -1',
     ]);
@@ -79,15 +90,15 @@ describe('the writes of a thing that', () => {
   });
 
   it('has no cells are one row and its counter', () => {
-    expect(inShort(listingWrites(undefined, standing(everything, all)))).toEqual([
-      `put O#org#TX *#${ulid}`,
-      'add O#org#C#TX 01KE#0 * 1',
+    expect(inShort(listingWrites(undefined, standing(everything, agents)))).toEqual([
+      `put O#org#TA#a *#${ulid}`,
+      'add O#org#C#TA#a 01KE#0 * 1',
     ]);
   });
 });
 
 describe('rows that carry their entry', () => {
-  const entryOf = (status: string) => ({ ...standing(status, all), entry: { status } });
+  const entryOf = (status: string) => ({ ...standing(status, agents), entry: { status } });
 
   it('carry it in each run', () => {
     const puts = listingWrites(undefined, entryOf('running')).flatMap((write) => ('Put' in write ? [write.Put] : []));
@@ -106,16 +117,16 @@ describe('rows that carry their entry', () => {
 
 describe('rows that carry an entry which changes where it stands', () => {
   it('are written anew, and nothing is counted', () => {
-    const before = { ...standing('running', all), entry: { tokens: 1 } };
+    const before = { ...standing('running', agents), entry: { tokens: 1 } };
     const writes = listingWrites(before, { ...before, entry: { tokens: 2 } });
-    expect(inShort(writes)).toEqual([`put O#org#TX *#${ulid}`, `put O#org#TX running#${ulid}`]);
+    expect(inShort(writes)).toEqual([`put O#org#TA#a *#${ulid}`, `put O#org#TA#a running#${ulid}`]);
     expect(writes.map((write) => 'Put' in write && write.Put.Item?.tokens)).toEqual([2, 2]);
   });
 });
 
 describe('rows and counters that expire', () => {
   it('carry the moment, in seconds since 1970', () => {
-    const writes = listingWrites(undefined, standing('bm', all), { expiresAt: 1_800_000_000 });
+    const writes = listingWrites(undefined, standing('bm', agents), { expiresAt: 1_800_000_000 });
     const moments = writes.map((write) => {
       if ('Put' in write) return write.Put.Item?.expiresAt;
       return 'Update' in write && write.Update.ExpressionAttributeValues?.[':expiry'];

@@ -130,6 +130,12 @@ describe('a recount', () => {
     expect(await dump()).toEqual(lived);
   });
 
+  it('finds the rows of the whole board, which versions before kept', async () => {
+    await put(keys.listRow(keys.taskScope(organization, {}), '*', ulidOf(foundation)));
+    await putRight(board.table, await counted());
+    expect(await dump()).toEqual(lived);
+  });
+
   it('finds a wrong number, and sets the right one', async () => {
     await put({ ...keys.running(organization), running: 7 });
     await put({ ...keys.webhookCount(organization), count: -1 });
