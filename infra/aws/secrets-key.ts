@@ -1,10 +1,10 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { environment } from '../../lib/contract/deployment.ts';
 import type { SecretsUse } from '../../lib/contract/endpoint.ts';
-import type { ServiceFunction } from './service-function.ts';
 import type { Settings } from './settings.ts';
 
 const actions = { seals: 'kms:Encrypt', opens: 'kms:Decrypt' } as const satisfies Record<SecretsUse, string>;
@@ -41,7 +41,7 @@ export class SecretsKey extends Construct {
   }
 
   /** Sets the variable of a function that holds the key's ARN. */
-  identifyTo(handler: ServiceFunction): void {
+  identifyTo(handler: LambdaFunction): void {
     handler.addEnvironment(environment.secretsKeyId, this.arn);
   }
 }

@@ -10,7 +10,7 @@ import type { Schema } from '../contract/shapes.ts';
 import type { Queue } from '../sqs/queue.ts';
 import { organizationOf } from '../table/keys.ts';
 import { type Origin, onBehalfOf } from '../table/trace.ts';
-import type { Item } from '../table/transact.ts';
+import type { Item } from '../table/write.ts';
 import { isHopeless } from './hopeless.ts';
 import { meter } from './meter.ts';
 

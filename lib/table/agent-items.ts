@@ -4,7 +4,7 @@ import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { type Key, keys } from './keys.ts';
 import { askedBy } from './trace.ts';
-import type { Item } from './transact.ts';
+import type { Item } from './write.ts';
 
 /** An agent as it is stored, but for its long texts. Its id's ULID keys what belongs to it: a namesake sees none of it. */
 export type AgentHead = Omit<Agent, 'systemPrompt' | 'soul'> & {

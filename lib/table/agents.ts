@@ -21,7 +21,8 @@ import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { agentPurgeWrite } from './purge-items.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
-import { type Item, ignoreStale, Stale, transact, untilFresh, type Write } from './transact.ts';
+import { ignoreStale, Stale, transact, untilFresh } from './transact.ts';
+import type { Item, Write } from './write.ts';
 
 /** A skill as an agent has it; what it says is in the catalogue. */
 export type Assignment = { id: string; assignedAt: string };

@@ -7,7 +7,8 @@ import { dayAfter, firstKeptDay, historyExpiry } from './history-days.ts';
 import { keys } from './keys.ts';
 import { everything } from './listing.ts';
 import { countItems, getItem, queryItems } from './reads.ts';
-import { type Item, ignoreStale, Stale, transact, type Write } from './transact.ts';
+import { ignoreStale, Stale, transact } from './transact.ts';
+import type { Item, Write } from './write.ts';
 
 /**
  * The number of a webhook's attempts, exact and without a write for each: up to some moment they are counted and the

@@ -7,7 +7,7 @@ import { deliveryLane } from './delivery-lanes.ts';
 import { dueEntry } from './due.ts';
 import { historyExpiry } from './history-days.ts';
 import { type Key, keys, organizationOf, webhookOf } from './keys.ts';
-import type { Item } from './transact.ts';
+import type { Item } from './write.ts';
 
 /** The run of a webhook's log in which its attempts stand. Those of versions before it stand in the run `*`. */
 export const attemptRun = 'A';

@@ -11,8 +11,9 @@ import { historyExpiry } from './history-days.ts';
 import { type Key, keys } from './keys.ts';
 import { isDoneByOldVersion } from './old-deliveries.ts';
 import { batchReadLimit, getEach } from './reads.ts';
-import { type Item, ignoreStale, Stale, transact, type Write } from './transact.ts';
+import { ignoreStale, Stale, transact } from './transact.ts';
 import { type Target, targetFrom } from './webhooks.ts';
+import type { Item, Write } from './write.ts';
 
 /** What an attempt needs to know before it is made. */
 export type Found = {

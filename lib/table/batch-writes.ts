@@ -3,7 +3,8 @@ import { inBatches } from '../batching/in-batches.ts';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
 import { isOutage } from './lost-answers.ts';
-import { type Item, isThrottling, unavailable } from './transact.ts';
+import { isThrottling, unavailable } from './transact.ts';
+import type { Item } from './write.ts';
 
 /** A put or a deletion in a batch: none of them has a condition, and none waits for another. */
 export type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: Key } };

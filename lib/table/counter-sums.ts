@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Key, keys } from './keys.ts';
 import { itemName } from './organization-items.ts';
-import type { Item } from './transact.ts';
+import type { Item } from './write.ts';
 
 /** Items by name. */
 type Items = Map<string, Item>;

@@ -1,6 +1,7 @@
 import type { Table } from './client.ts';
 import { queryItems } from './reads.ts';
-import { transact, transactionLimit, type Write } from './transact.ts';
+import { transact, transactionLimit } from './transact.ts';
+import type { Write } from './write.ts';
 
 /** Deletes every item of a partition to which nothing is added any more. It may be done again, and by several at once. */
 export async function deletePartition(table: Table, pk: string): Promise<void> {

@@ -3,7 +3,8 @@ import { tableSchema } from '../contract/deployment.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
-import { type Item, ignoreStale, Stale, transact, type Write } from './transact.ts';
+import { ignoreStale, Stale, transact } from './transact.ts';
+import type { Item, Write } from './write.ts';
 
 /** Something that the sweeper's index lists: its key, and the moment it is listed for. */
 export type Overdue = { key: Key; dueAt: string };

@@ -9,7 +9,7 @@ import { dueEntry } from './due.ts';
 import { historyExpiry } from './history-days.ts';
 import { keys, organizationOf } from './keys.ts';
 import { queryItems } from './reads.ts';
-import type { Item } from './transact.ts';
+import type { Item } from './write.ts';
 
 /** An event as it is kept for 90 days, whether any webhook hears it or not. */
 export type LoggedEvent = {

@@ -12,7 +12,8 @@ import { dueEntry } from './due.ts';
 import { type Key, keys, organizationOf } from './keys.ts';
 import type { Standing } from './listing.ts';
 import { traced } from './trace.ts';
-import { type Item, Stale } from './transact.ts';
+import { Stale } from './transact.ts';
+import type { Item } from './write.ts';
 
 /** The kind that the stream tells executions by. */
 export const executionKind = 'execution';

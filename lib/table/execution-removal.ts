@@ -11,7 +11,8 @@ import { getItem, getItems, queryItems } from './reads.ts';
 import { countDown } from './running.ts';
 import { type StoredTask, taskFrom } from './task-items.ts';
 import { changeWrites } from './tasks.ts';
-import { type Item, Stale, transact, untilFresh, type Write } from './transact.ts';
+import { Stale, transact, untilFresh } from './transact.ts';
+import type { Item, Write } from './write.ts';
 
 /** How a task that an execution had taken on goes on without it; `undefined`: it is left alone. */
 export type Release = (task: StoredTask, executionId: string) => TaskMove | undefined;

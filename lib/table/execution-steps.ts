@@ -2,7 +2,7 @@ import { tableSchema } from '../contract/deployment.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Ending, ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
 import { keys } from './keys.ts';
-import type { Otherwise, Write } from './transact.ts';
+import type { Otherwise, Write } from './write.ts';
 
 /** The execution is not this worker's any more: another has it in hand, it has ended, or its agent was deleted. */
 export class Lost extends Error {

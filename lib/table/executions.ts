@@ -33,7 +33,8 @@ import { getItem, getItems, queryItems } from './reads.ts';
 import { countDown, openStartCounts } from './running.ts';
 import type { StoredTask } from './task-items.ts';
 import { changeWrites } from './tasks.ts';
-import { ignoreStale, Stale, transact, untilFresh, type Write } from './transact.ts';
+import { ignoreStale, Stale, transact, untilFresh } from './transact.ts';
+import type { Write } from './write.ts';
 
 /** A task that moves along: what was read of it, and what it becomes. */
 export type TaskMove = { before: StoredTask; after: StoredTask };

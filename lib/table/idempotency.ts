@@ -4,7 +4,8 @@ import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem } from './reads.ts';
-import { AlreadyDone, ignoreStale, Stale, transact, type Write } from './transact.ts';
+import { AlreadyDone, ignoreStale, Stale, transact } from './transact.ts';
+import type { Write } from './write.ts';
 
 const keptForSeconds = 24 * 60 * 60;
 

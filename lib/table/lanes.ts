@@ -1,4 +1,4 @@
-import type { Write } from './transact.ts';
+import type { Write } from './write.ts';
 
 /**
  * Counters are spread over lanes, for transactions that write to the same item at the same moment are cancelled by

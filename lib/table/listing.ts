@@ -3,7 +3,8 @@ import type { Table } from './client.ts';
 import { keys, type ListScope } from './keys.ts';
 import { laneOf } from './lanes.ts';
 import { queryItems } from './reads.ts';
-import { type Item, type Otherwise, transactionLimit, type Write } from './transact.ts';
+import { transactionLimit } from './transact.ts';
+import type { Item, Otherwise, Write } from './write.ts';
 
 /**
  * Lists that are exact, read their own writes and cost the same at any size (design §4). DynamoDB counts nothing

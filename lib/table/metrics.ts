@@ -5,7 +5,8 @@ import { cellOf, type Ending } from './execution-items.ts';
 import { keys } from './keys.ts';
 import { everything } from './listing.ts';
 import { queryItems } from './reads.ts';
-import { type Item, Stale, untilFresh, type Write } from './transact.ts';
+import { Stale, untilFresh } from './transact.ts';
+import type { Item, Write } from './write.ts';
 
 /** A bucket of the histogram of durations is a tenth wider than the one before: its middle is within 5 % of all in it. */
 const growth = 1.1;

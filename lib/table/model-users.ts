@@ -3,7 +3,7 @@ import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
 import { keys, organizationOf } from './keys.ts';
 import { getItem, queryItems } from './reads.ts';
-import type { Item } from './transact.ts';
+import type { Item } from './write.ts';
 
 /** What has a model: an agent by its name, or an organization whose default model it is. */
 export type UserOfModel = { organization: Organization; agent: string | undefined };

@@ -1,6 +1,6 @@
 import type { DeliveryMessage } from '../contract/messages.ts';
 import { type Key, organizationOf, webhookOf } from './keys.ts';
-import type { Item } from './transact.ts';
+import type { Item } from './write.ts';
 
 /**
  * Deliveries as versions before the attempt log kept them: an item each, with its event, its state and the number of its

@@ -6,7 +6,7 @@ import { familyOf, keys } from './keys.ts';
 import type { Standing } from './listing.ts';
 import { purgeFrom, purgeKind } from './purge-items.ts';
 import { taskFrom, taskStanding } from './task-items.ts';
-import type { Item } from './transact.ts';
+import type { Item } from './write.ts';
 
 /** What an organization has: what is derived from, kept short, and the derived items as they stand. */
 export type OrganizationItems = {

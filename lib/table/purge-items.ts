@@ -3,7 +3,7 @@ import type { Organization } from '../contract/organization.ts';
 import { dueEntry } from './due.ts';
 import { type Key, keys, organizationOf } from './keys.ts';
 import { traced } from './trace.ts';
-import type { Item, Write } from './transact.ts';
+import type { Item, Write } from './write.ts';
 
 /** What every purge has: whose it is, and the request that has deleted something, as far as it is known. */
 type OfRequest = { organization: Organization; requestId?: string | undefined };

@@ -2,7 +2,8 @@ import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
 import { isOutage } from './lost-answers.ts';
-import { type Item, isThrottling, unavailable } from './transact.ts';
+import { isThrottling, unavailable } from './transact.ts';
+import type { Item } from './write.ts';
 import { unmarked } from './write-marks.ts';
 
 /** Waits for a read; a table that still throttles, or cannot be reached, is busy, not broken. */

@@ -8,7 +8,8 @@ import { type Key, keys } from './keys.ts';
 import { listingWrites, type Standing } from './listing.ts';
 import { itemName, type OrganizationItems, readOrganization } from './organization-items.ts';
 import { agentPurgeWrite } from './purge-items.ts';
-import { type Item, transact, type Write } from './transact.ts';
+import { transact } from './transact.ts';
+import type { Item, Write } from './write.ts';
 
 /**
  * What is not as the items imply: a derived item, `undefined` where there is none or should be none, or the dependents

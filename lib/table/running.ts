@@ -2,7 +2,8 @@ import { limitHeaders } from '../contract/limits.ts';
 import type { Organization } from '../contract/organization.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { keys } from './keys.ts';
-import { type Item, Stale, type Write } from './transact.ts';
+import { Stale } from './transact.ts';
+import type { Item, Write } from './write.ts';
 
 /** How many executions of an organization may run at once, and be started in a minute; `undefined`: any number. */
 export type StartLimits = { running: number; perMinute?: number | undefined };

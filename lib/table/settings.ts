@@ -5,7 +5,8 @@ import { keys } from './keys.ts';
 import { getItem } from './reads.ts';
 import { ownStartLimit } from './running.ts';
 import { limitTokens } from './token-writes.ts';
-import { ignoreStale, Stale, transact, type Write } from './transact.ts';
+import { ignoreStale, Stale, transact } from './transact.ts';
+import type { Write } from './write.ts';
 
 /** What an operator has set of an organization; what is absent is as the deployment has it. */
 export type OrganizationSettings = Partial<

@@ -3,7 +3,8 @@ import type { Organization } from '../contract/organization.ts';
 import { Refusal } from '../contract/refusals.ts';
 import { keys } from './keys.ts';
 import type { StoredTask } from './task-items.ts';
-import { Stale, type Write } from './transact.ts';
+import { Stale } from './transact.ts';
+import type { Write } from './write.ts';
 
 /** The organization's graph lock as it was read; `undefined` before its first edge was added by a change. */
 export type GraphLock = number | undefined;

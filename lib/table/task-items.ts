@@ -4,7 +4,7 @@ import { type Task, type TaskPriority, type TaskStatus, taskPriorities, taskStat
 import { keys } from './keys.ts';
 import type { Standing } from './listing.ts';
 import { traced } from './trace.ts';
-import type { Item } from './transact.ts';
+import type { Item } from './write.ts';
 
 /** A task as it is stored: what the interface shows, and what the board keeps for itself. */
 export type StoredTask = Task & {

@@ -32,7 +32,8 @@ import {
 } from './task-items.ts';
 import { purgeTask } from './task-removal.ts';
 import { traced } from './trace.ts';
-import { merged, Stale, transact, type Write } from './transact.ts';
+import { merged, Stale, transact } from './transact.ts';
+import type { Write } from './write.ts';
 
 /**
  * So many tasks at the start of the board are read to show a page of them. A task of 1 KB weighs as much as ten rows, and

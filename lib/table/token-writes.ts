@@ -3,7 +3,8 @@ import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem, queryItems } from './reads.ts';
 import type { StoredToken } from './tokens.ts';
-import { Stale, transact, transactionLimit, untilFresh, type Write } from './transact.ts';
+import { Stale, transact, transactionLimit, untilFresh } from './transact.ts';
+import type { Write } from './write.ts';
 
 // Apart from `tokens.ts`, which every function has in its bundle: only the command line does this.
 

@@ -4,7 +4,8 @@ import { Refusal } from '../contract/refusals.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
-import { type Item, transact } from './transact.ts';
+import { transact } from './transact.ts';
+import type { Item } from './write.ts';
 
 /** A token as it is kept: the hash of its secret, never the secret. Times are ISO 8601. */
 export type StoredToken = {

@@ -5,52 +5,14 @@ import {
   TransactionConflictException,
   TransactionInProgressException,
 } from '@aws-sdk/client-dynamodb';
-import {
-  DeleteCommand,
-  type DeleteCommandInput,
-  PutCommand,
-  type PutCommandInput,
-  TransactWriteCommand,
-  UpdateCommand,
-  type UpdateCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { outcomeUnknown, Refusal } from '../contract/refusals.ts';
 import type { Table } from './client.ts';
-import type { Key } from './keys.ts';
 import { isOutage, mayHaveBeenCarriedOut } from './lost-answers.ts';
 import { mayHaveChanged, noteChange } from './trace.ts';
+import type { Item, Write } from './write.ts';
 import { hasMark, marked, newMark, unmarked } from './write-marks.ts';
-
-/** An item as the document client reads it. */
-export type Item = Record<string, unknown>;
-
-/**
- * What a failed condition means, told by the item that was found (`undefined`: there is none): a refusal to the
- * caller, or `Stale`, or `AlreadyDone`.
- */
-export type Otherwise = (found: Item | undefined) => Error;
-
-type Spec<Input> = Omit<Input, 'TableName' | 'ReturnValuesOnConditionCheckFailure'>;
-
-/**
- * One write of a transaction, and what its failed condition means. An update that is sent alone without `otherwise`
- * must be one that may be carried out twice.
- */
-export type Write = (
-  | { Put: Spec<PutCommandInput> }
-  | { Update: Spec<UpdateCommandInput> }
-  | { Delete: Spec<DeleteCommandInput> }
-  | {
-      ConditionCheck: Pick<UpdateCommandInput, 'Key' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'> & {
-        ConditionExpression: string;
-      };
-    }
-) & {
-  otherwise?: Otherwise;
-  /** For what only adds to a counter: where it may be added instead, see `lanes.ts`. */
-  keyIn?: (lane: number) => Key;
-};
 
 /** The item is no longer what the decision was made on: read it again and decide again. */
 export class Stale extends Error {

@@ -2,8 +2,9 @@ import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
-import { ignoreStale, Stale, transact, type Write } from './transact.ts';
+import { ignoreStale, Stale, transact } from './transact.ts';
 import type { Target } from './webhooks.ts';
+import type { Write } from './write.ts';
 
 /** What the end of an attempt changes of its webhook's pace. */
 export type Pace = {

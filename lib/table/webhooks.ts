@@ -6,7 +6,8 @@ import type { Table } from './client.ts';
 import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { getEach, getItem, queryItems } from './reads.ts';
-import { type Item, transact, type Write } from './transact.ts';
+import { transact } from './transact.ts';
+import type { Item, Write } from './write.ts';
 
 /** An organization has at most so many (design §2). */
 export const webhooksLimit = 100;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Item, Write } from './transact.ts';
+import type { Item, Write } from './write.ts';
 
 /** The attribute that names the last write that an item had alone; short, for it counts as a part of the item. */
 const markName = 'w';

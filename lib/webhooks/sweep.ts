@@ -8,8 +8,8 @@ import { openDueList, type SweepCall, type Swept, sweep } from '../table/due.ts'
 import { eventFrom, isEvent } from '../table/event-log.ts';
 import type { Key } from '../table/keys.ts';
 import { isOldDelivery, oldDeliveryLanes, oldMessageOf } from '../table/old-deliveries.ts';
-import type { Item } from '../table/transact.ts';
 import type { WebhookStore } from '../table/webhooks.ts';
+import type { Item } from '../table/write.ts';
 import { isLost, type Verification } from './verification.ts';
 import { openWaits } from './waits.ts';
 

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Refusal } from '../../lib/contract/refusals.ts';
 import { openTable, type Table } from '../../lib/table/client.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { transact, type Write } from '../../lib/table/transact.ts';
+import { transact } from '../../lib/table/transact.ts';
+import type { Write } from '../../lib/table/write.ts';
 import { openService } from '../service.ts';
 import { type ConflictingEngine, openConflictingEngine } from './conflicting-engine.ts';
 

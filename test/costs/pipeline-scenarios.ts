@@ -19,7 +19,7 @@ import { eventItem, sampledAfterMs } from '../../lib/table/event-log.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import type { Key } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import type { Item } from '../../lib/table/transact.ts';
+import type { Item } from '../../lib/table/write.ts';
 import { eventIdOf } from '../../lib/webhooks/derived-ids.ts';
 import { sentForm } from '../../lib/webhooks/wake-ups.ts';
 import { runJob } from '../functions/pipeline/jobs.ts';

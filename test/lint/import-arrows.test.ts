@@ -1,8 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import { filesThatFail, importing } from './lint.ts';
 
 /** Imports that the arrows of design §1 refuse, each in a file of its own. */
 const refused = [
@@ -75,37 +72,12 @@ const allowed = [
   ['infra/cli/ok.ts', '../local/running.ts'],
 ] as const;
 
-let folder: string;
 let offending: Set<string>;
 
 beforeAll(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-arrows-')));
-  const { vcs: _, ...config } = JSON.parse(readFileSync('biome.json', 'utf8')) as { vcs: unknown };
-  writeFileSync(join(folder, 'biome.json'), JSON.stringify({ ...config, vcs: { enabled: false } }));
-  for (const [file, source] of [...refused, ...allowed]) {
-    mkdirSync(dirname(join(folder, file)), { recursive: true });
-    writeFileSync(join(folder, file), `import { thing } from '${source}';\nexport const other = thing;\n`);
-  }
-  copyFileSync('package.json', join(folder, 'package.json'));
-  offending = lint();
+  const files = [...refused, ...allowed].map(([file, source]) => [file, importing(source)] as const);
+  offending = filesThatFail('style/noRestrictedImports', files);
 });
-
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** The files in which the linter refuses an import. */
-function lint(): Set<string> {
-  const biome = join(process.cwd(), 'node_modules/.bin/biome');
-  const args = ['lint', '--only=style/noRestrictedImports', '--reporter=github', '--max-diagnostics=none'];
-  try {
-    execFileSync(biome, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    return new Set();
-  } catch (error) {
-    const { stdout } = error as { stdout: string };
-    return new Set(
-      [...stdout.matchAll(/noRestrictedImports,file=([^,]+)/g)].map(([, file]) => relative(folder, file as string)),
-    );
-  }
-}
 
 it.each(refused)('the linter refuses in %s an import of %s', (file) => {
   expect(offending).toContain(file);

@@ -1,9 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Fault, FaultKind, Planned, ProcessFault } from './faults.ts';
+import type { Fault, FaultKind, Interruption, Planned, ProcessFault } from './faults.ts';
 import type { Stage } from './stage.ts';
-
-/** A time in which the service did not run: killed and started again, or stopped. */
-export type Interruption = { from: number; to: number };
 
 /** What has happened so far. */
 export type Happened = { kinds: Map<FaultKind, number>; interruptions: Interruption[] };

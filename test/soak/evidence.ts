@@ -18,7 +18,7 @@ import { getItem, queryItems } from '../../lib/table/reads.ts';
 import { openSubscriptions } from '../../lib/table/subscriptions.ts';
 import { type StoredTask, taskFrom } from '../../lib/table/task-items.ts';
 import { openVerification } from '../../lib/webhooks/verification.ts';
-import type { Interruption } from './conductor.ts';
+import type { Interruption } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { Post } from './receivers.ts';
 import type { Disturbed } from './table-proxy.ts';

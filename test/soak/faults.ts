@@ -4,6 +4,9 @@ export type ProcessFault =
   | { kind: 'kill -9 of service and engine' }
   | { kind: 'kill -STOP'; forMs: number };
 
+/** A time in which the service did not run: killed and started again, or stopped. */
+export type Interruption = { from: number; to: number };
+
 /** What happens to the next requests to the table: to writes alone, or to whatever comes. */
 export type TableFault = {
   kind: 'request lost' | 'answer lost' | 'throttled' | 'request delayed';

@@ -1,7 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Table } from '../../lib/table/client.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { type Item, Stale, transact, type Write } from '../../lib/table/transact.ts';
+import { Stale, transact } from '../../lib/table/transact.ts';
+import type { Item, Write } from '../../lib/table/write.ts';
 import { openBoard } from './board.ts';
 
 const standing = { pk: 'things', sk: 'standing', version: 3, tags: new Set(['x', 'y']), inner: { list: [1, 'two'] } };

@@ -9,7 +9,7 @@ import {
 import { keys } from '../../lib/table/keys.ts';
 import type { Standing } from '../../lib/table/listing.ts';
 import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
-import type { Item } from '../../lib/table/transact.ts';
+import type { Item } from '../../lib/table/write.ts';
 import { nameOf } from './seed.ts';
 
 /** Every item of an organization, by its key. */

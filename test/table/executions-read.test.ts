@@ -2,7 +2,7 @@ import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import type { Table } from '../../lib/table/client.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
-import type { Item } from '../../lib/table/transact.ts';
+import type { Item } from '../../lib/table/write.ts';
 import { completed, openExecutionBoard } from './execution-board.ts';
 
 /**

@@ -3,7 +3,8 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { keys, type ListScope } from '../../lib/table/keys.ts';
 import { calmWrites, mostLanes, openLanes, quietLanes } from '../../lib/table/lanes.ts';
 import { listingWrites } from '../../lib/table/listing.ts';
-import { transact, type Write } from '../../lib/table/transact.ts';
+import { transact } from '../../lib/table/transact.ts';
+import type { Write } from '../../lib/table/write.ts';
 import { cancelled, scriptedTable } from './scripted-table.ts';
 
 const organization = 'org' as Organization;

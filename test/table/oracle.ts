@@ -4,7 +4,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
 import { type StoredTask, taskFrom, taskStanding } from '../../lib/table/task-items.ts';
-import type { Item } from '../../lib/table/transact.ts';
+import type { Item } from '../../lib/table/write.ts';
 import { dumpOf } from '../table-dump.ts';
 import { countsOf, executionsAmong, standingAmong, tornDelegations, tornExecutions } from './execution-oracle.ts';
 import { derivedFrom, nameOf } from './seed.ts';

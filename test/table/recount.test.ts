@@ -6,7 +6,7 @@ import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { putRight, recount } from '../../lib/table/recount.ts';
-import type { Item } from '../../lib/table/transact.ts';
+import type { Item } from '../../lib/table/write.ts';
 import { dumpOf } from '../table-dump.ts';
 import { agents, always, type Board, newTask, openBoard } from './board.ts';
 

@@ -8,7 +8,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Table } from '../../lib/table/client.ts';
 import { openLanes } from '../../lib/table/lanes.ts';
-import type { Item } from '../../lib/table/transact.ts';
+import type { Item } from '../../lib/table/write.ts';
 
 /** A command as it was sent. */
 export type Command = { input: Record<string, unknown> };

@@ -6,7 +6,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { listingWrites, type Standing } from '../../lib/table/listing.ts';
 import { type StoredTask, taskItem, taskStanding } from '../../lib/table/task-items.ts';
-import type { Item, Write } from '../../lib/table/transact.ts';
+import type { Item, Write } from '../../lib/table/write.ts';
 
 /** The name of an item: its key in one string. */
 export const nameOf = ({ pk, sk }: Item) => `${pk} ${sk}`;

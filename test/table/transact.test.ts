@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal, type RefusalCode } from '../../lib/contract/refusals.ts';
-import { AlreadyDone, type Otherwise, Stale, transact, untilFresh, type Write } from '../../lib/table/transact.ts';
+import { AlreadyDone, Stale, transact, untilFresh } from '../../lib/table/transact.ts';
+import type { Otherwise, Write } from '../../lib/table/write.ts';
 import { refusalOf } from './board.ts';
 import { cancelled, conflict, inProgress, named, scriptedTable } from './scripted-table.ts';
 

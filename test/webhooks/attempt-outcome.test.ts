@@ -3,7 +3,8 @@ import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { transact, type Write } from '../../lib/table/transact.ts';
+import { transact } from '../../lib/table/transact.ts';
+import type { Write } from '../../lib/table/write.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const newOffice = await openOffices();

@@ -1,7 +1,7 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
-import type { Item } from '../../lib/table/transact.ts';
+import type { Item } from '../../lib/table/write.ts';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { dumpOf } from '../table-dump.ts';
 import { failing, type Line, openLines } from './faults/line.ts';

@@ -3,7 +3,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { webhookOf } from '../../lib/table/keys.ts';
-import type { Item } from '../../lib/table/transact.ts';
+import type { Item } from '../../lib/table/write.ts';
 import type { Ladder } from '../../lib/webhooks/ladder.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type LoggedAttempt, stateOf } from './logged-attempts.ts';

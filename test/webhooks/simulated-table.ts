@@ -1,6 +1,6 @@
 import type { Table } from '../../lib/table/client.ts';
 import { openLanes } from '../../lib/table/lanes.ts';
-import type { Item } from '../../lib/table/transact.ts';
+import type { Item } from '../../lib/table/write.ts';
 import { cancelled, conditionFailed } from '../table/scripted-table.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 

@@ -5,7 +5,7 @@ import { taskStatuses } from '../../../lib/contract/tasks.ts';
 import { cellOf, type ExecutionHead, executionFrom, listItemOf } from '../../../lib/table/execution-items.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { taskFrom } from '../../../lib/table/task-items.ts';
-import type { Item } from '../../../lib/table/transact.ts';
+import type { Item } from '../../../lib/table/write.ts';
 import { streamed } from '../../table-stream.ts';
 import type { Workshop } from '../workshop.ts';
 
