@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typin
 import * as v from 'valibot';
 import { Organization } from '../../lib/contract/organization.ts';
 import { Refusal } from '../../lib/contract/refusals.ts';
-import { onBehalfOf } from '../../lib/table/trace.ts';
+import { runWithRequest } from '../../lib/request-context.ts';
 import { Problem } from '../local/problem.ts';
 import { isOfAws, wordsFor } from './aws-faults.ts';
 
@@ -25,7 +25,7 @@ export function command(name: string, summary: string, ...examples: string[]): C
 /** Runs the program: what it answers goes to standard output, what is wrong to standard error, without a stack trace. */
 export async function runProgram(program: Pick<Command, 'parseAsync'>): Promise<void> {
   try {
-    await onBehalfOf({}, () => program.parseAsync());
+    await runWithRequest({}, () => program.parseAsync());
   } catch (thrown) {
     // A table that cannot be reached says why in the cause, which an operator can act on.
     const error = thrown instanceof Refusal && isOfAws(thrown.cause) ? thrown.cause : thrown;

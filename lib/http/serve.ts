@@ -3,8 +3,8 @@ import type { Context } from 'aws-lambda';
 import type { Base } from '../apps/base.ts';
 import type { Endpoint, ResultOf, Scope } from '../contract/endpoint.ts';
 import { finishRequest } from '../limits/requests.ts';
+import { runWithRequest } from '../request-context.ts';
 import { isOutage } from '../table/lost-answers.ts';
-import { onBehalfOf } from '../table/trace.ts';
 import { unavailable } from '../table/transact.ts';
 import { authenticate } from './authenticate.ts';
 import { envelope, refusals } from './envelope.ts';
@@ -51,7 +51,7 @@ export function serve<const Row extends ScopedEndpoint, App extends Base>(
     .handler((event: ApiEvent) => {
       const { requestId } = event.requestContext;
       const { tokenId } = callerOf(event);
-      return onBehalfOf({ requestId, tokenId }, async () => {
+      return runWithRequest({ requestId, tokenId }, async () => {
         try {
           return (await behaviour(event.served as Served<Row>, open())) as never;
         } catch (error) {
@@ -59,7 +59,7 @@ export function serve<const Row extends ScopedEndpoint, App extends Base>(
         }
       });
     });
-  // What the middlewares read and write before and after the behaviour is done on behalf of the request, too.
+  // What the middlewares read and write before and after the behaviour is done for the request, too.
   return (event: ApiEvent, context: Context): Promise<ApiResult> =>
-    onBehalfOf({ requestId: event.requestContext.requestId }, () => handler(event, context));
+    runWithRequest({ requestId: event.requestContext.requestId }, () => handler(event, context));
 }

@@ -2,9 +2,9 @@ import type { Logger } from '@aws-lambda-powertools/logger';
 import { limitHeaders } from '../contract/limits.ts';
 import type { Organization } from '../contract/organization.ts';
 import { Refusal } from '../contract/refusals.ts';
+import { runWithoutRequest } from '../request-context.ts';
 import type { Table } from '../table/client.ts';
 import { takeFromBucket } from '../table/request-bucket.ts';
-import { onNobodysBehalf } from '../table/trace.ts';
 import { type Bucket, isReportDue, newBucket, type Taken, takeRequest } from './bucket.ts';
 
 /** The requests of one organization in one container. */
@@ -55,7 +55,7 @@ export function admitRequest(context: LimitContext, organization: Organization, 
   const counted = countedFor(context, organization, now);
   const taken = takeRequest(counted, perMinute, now);
   if (!counted.report && now >= counted.reportFrom && isReportDue(counted, perMinute))
-    counted.report = onNobodysBehalf(() => report(context, organization, counted, perMinute));
+    counted.report = runWithoutRequest(() => report(context, organization, counted, perMinute));
   const headers = headersOf(taken, perMinute);
   return { headers, ...(!taken.admitted && { refusal: refusalOf(taken, perMinute) }), startedAt: now, counted };
 }

@@ -7,9 +7,9 @@ import type { Base } from '../apps/base.ts';
 import { type Counts, lateSeconds } from '../contract/metrics.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Schema } from '../contract/shapes.ts';
+import { type RequestIds, runWithRequest } from '../request-context.ts';
 import type { Queue } from '../sqs/queue.ts';
 import { organizationOf } from '../table/keys.ts';
-import { type Origin, onBehalfOf } from '../table/trace.ts';
 import type { Item } from '../table/write.ts';
 import { isHopeless } from './hopeless.ts';
 import { meter } from './meter.ts';
@@ -21,7 +21,7 @@ export type Change = { organization: Organization; before: Item | undefined; aft
 type BatchResult = ReturnType<typeof processPartialResponse>;
 
 /**
- * The Lambda handler of the table's stream: `handle` for each change, side by side, on behalf of the request that made
+ * The Lambda handler of the table's stream: `handle` for each change, side by side, for the request that made
  * it. From the first that fails on, the stream comes again, so `handle` must not mind a change that it has seen. A
  * record that would fail for ever is put aside with its keys and images, for it would stop all that come after it.
  */
@@ -32,7 +32,7 @@ export function consumeStream<App extends Base & { deadLetters: Queue<unknown> }
   const consume = async (record: DynamoDBRecord): Promise<void> => {
     try {
       const change = changeOf(record.dynamodb);
-      await onBehalfOf(originOf(change.after ?? change.before), () => handle(change, open()));
+      await runWithRequest(requestIn(change.after ?? change.before), () => handle(change, open()));
     } catch (error) {
       if (!isHopeless(error)) throw error;
       open().log.error('change set aside', { record: record.eventID, error: error as Error });
@@ -57,13 +57,13 @@ function oldestAge({ Records }: DynamoDBStreamEvent, now: number): number {
   return Math.round(now / 1000 - Math.min(...madeAt));
 }
 
-/** Where a message or an item says that it comes from. */
-function originOf(of: unknown): Origin {
+/** Returns the id of the request that a message or an item names. */
+function requestIn(of: unknown): RequestIds {
   return { requestId: (of as { requestId?: string } | undefined)?.requestId };
 }
 
 /**
- * The Lambda handler of a queue: `handle` for each message, side by side, on behalf of the request that it goes back
+ * The Lambda handler of a queue: `handle` for each message, side by side, for the request that it goes back
  * to. What `handle` counts is metered, and stands in the log beside the message, which holds ids only. Messages that
  * fail come again by themselves, and go to the dead letters when they have come too often.
  */
@@ -74,7 +74,7 @@ export function consumeQueue<const Message extends Schema, App extends Base>(
 ) {
   const consume = async ({ body }: SQSRecord): Promise<void> => {
     const message = v.parse(schema, JSON.parse(body));
-    const counts = await onBehalfOf(originOf(message), () => handle(message, open()));
+    const counts = await runWithRequest(requestIn(message), () => handle(message, open()));
     if (counts) meter(counts);
     open().log.info('message', { ...(message as object), ...counts });
   };

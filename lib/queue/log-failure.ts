@@ -1,7 +1,7 @@
 import { log } from '../log.ts';
-import { traced } from '../table/trace.ts';
+import { requestFields } from '../request-context.ts';
 
 /** Writes what a model, or the way to it, has said into the log: callers are told a fixed sentence that names nothing. */
 export function logFailure(error: unknown): void {
-  log().warn('model failed', { ...traced(), error: error as Error });
+  log().warn('model failed', { ...requestFields(), error: error as Error });
 }

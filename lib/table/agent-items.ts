@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Agent } from '../contract/agents.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { requestTokenId } from '../request-context.ts';
 import { type Key, keys } from './keys.ts';
-import { askedBy } from './trace.ts';
 import type { Item } from './write.ts';
 
 /** An agent as it is stored, but for its long texts. Its id's ULID keys what belongs to it: a namesake sees none of it. */
@@ -53,7 +53,7 @@ export function promptChangeItem(
   { id, systemPrompt, updatedAt, version }: StoredAgent,
   { why, summary }: Pick<PromptChange, 'why' | 'summary'>,
 ): Item {
-  const by = askedBy();
+  const by = requestTokenId();
   return {
     ...keys.promptChange(organization, ulidOf(id), updatedAt, version),
     promptHash: hashOf(systemPrompt),

@@ -8,10 +8,10 @@ import type {
 } from '../contract/executions.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { requestFields } from '../request-context.ts';
 import { dueEntry } from './due.ts';
 import { type Key, keys, organizationOf } from './keys.ts';
 import type { Standing } from './listing.ts';
-import { traced } from './trace.ts';
 import { Stale } from './transact.ts';
 import type { Item } from './write.ts';
 
@@ -96,7 +96,7 @@ export function executionFrom(item: Item): ExecutionHead {
 export function executionItem(execution: RunningExecution, dueAt: string): Item {
   const { organization, id, startedAt: _, claims: __, ...rest } = execution;
   const Key = keys.executionHead(organization, ulidOf(id));
-  return { ...Key, kind: executionKind, ...rest, ...traced(), ...dueEntry(executionLane, dueAt) };
+  return { ...Key, kind: executionKind, ...rest, ...requestFields(), ...dueEntry(executionLane, dueAt) };
 }
 
 /** The item of what an execution was asked. The context as JSON: text keeps its order, which a map would not. */
@@ -111,7 +111,7 @@ export function inputItem({ organization, id }: ExecutionHead, { input, context 
 /** The item of the delegation that an execution was started by. Where it stands is the execution's to say. */
 export function delegationItem({ organization, id, delegationId = '', delegatedBy, agentName }: ExecutionHead): Item {
   const Key = keys.delegation(organization, ulidOf(delegationId));
-  return { ...Key, fromAgent: delegatedBy, toAgent: agentName, executionId: id, ...traced() };
+  return { ...Key, fromAgent: delegatedBy, toAgent: agentName, executionId: id, ...requestFields() };
 }
 
 /** The delegation that an item stores, and where it stands as the execution stands. */

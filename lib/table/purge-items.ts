@@ -1,8 +1,8 @@
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { requestFields } from '../request-context.ts';
 import { dueEntry } from './due.ts';
 import { type Key, keys, organizationOf } from './keys.ts';
-import { traced } from './trace.ts';
 import type { Item, Write } from './write.ts';
 
 /** What every purge has: whose it is, and the request that has deleted something, as far as it is known. */
@@ -38,7 +38,7 @@ export function taskPurgeWrite(
 }
 
 function purgeWrite(key: Key, dueAt: string, more: Item = {}): Write {
-  return { Put: { Item: { ...key, kind: purgeKind, ...more, ...traced(), ...dueEntry(purgeLane, dueAt) } } };
+  return { Put: { Item: { ...key, kind: purgeKind, ...more, ...requestFields(), ...dueEntry(purgeLane, dueAt) } } };
 }
 
 /** The purge that an item stores. */

@@ -1,9 +1,9 @@
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { type Task, type TaskPriority, type TaskStatus, taskPriorities, taskStatuses } from '../contract/tasks.ts';
+import { requestFields } from '../request-context.ts';
 import { keys } from './keys.ts';
 import type { Standing } from './listing.ts';
-import { traced } from './trace.ts';
 import type { Item } from './write.ts';
 
 /** A task as it is stored: what the interface shows, and what the board keeps for itself. */
@@ -73,7 +73,7 @@ export function taskItem(organization: Organization, task: StoredTask): Item {
     ...keys.task(organization, ulidOf(id)),
     kind: 'task',
     ...rest,
-    ...traced(),
+    ...requestFields(),
     ...(dependsOn.length > 0 && { dependsOn }),
     ...(dependents.length > 0 && { dependents: new Set(dependents) }),
   };

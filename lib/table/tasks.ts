@@ -2,6 +2,7 @@ import type { Page } from '../contract/endpoint.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Task } from '../contract/tasks.ts';
+import { requestFields } from '../request-context.ts';
 import { unknownAgent } from './agents.ts';
 import type { Table } from './client.ts';
 import type { Once } from './idempotency.ts';
@@ -31,7 +32,6 @@ import {
   taskStanding,
 } from './task-items.ts';
 import { purgeTask } from './task-removal.ts';
-import { traced } from './trace.ts';
 import { merged, Stale, transact } from './transact.ts';
 import type { Write } from './write.ts';
 
@@ -212,7 +212,7 @@ export function changeWrites(organization: Organization, before: StoredTask, aft
 
 /** The update of the fields that differ. An update, never a put: edges are added to the item meanwhile. */
 function changeFields(organization: Organization, before: StoredTask, decided: StoredTask): Write {
-  const after = { ...decided, ...traced() };
+  const after = { ...decided, ...requestFields() };
   const { names, values } = asRead(before);
   const fields = [
     'title',

@@ -8,9 +8,9 @@ import {
 import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { outcomeUnknown, Refusal } from '../contract/refusals.ts';
+import { mayHaveChanged, noteChange } from '../request-context.ts';
 import type { Table } from './client.ts';
 import { isOutage, mayHaveBeenCarriedOut } from './lost-answers.ts';
-import { mayHaveChanged, noteChange } from './trace.ts';
 import type { Item, Write } from './write.ts';
 import { hasMark, marked, newMark, unmarked } from './write-marks.ts';
 

@@ -1,8 +1,8 @@
 import type { PublicEvent } from '../contract/events.ts';
 import type { Organization } from '../contract/organization.ts';
+import { requestFields } from '../request-context.ts';
 import type { EventLog } from '../table/event-log.ts';
 import type { Subscriptions } from '../table/subscriptions.ts';
-import { traced } from '../table/trace.ts';
 import { eventIdOf } from './derived-ids.ts';
 import { firstAttempts } from './first-attempts.ts';
 import { type DeliveryQueues, openWakeUps } from './wake-ups.ts';
@@ -30,7 +30,7 @@ export function openPublisher({ events, webhooks, queues, clock }: PublisherPart
       await Promise.all(
         told.map(async ({ event, data }) => {
           const id = eventIdOf(Date.parse(data.occurredAt), { item, version, event });
-          const logged = { organization, id, event, item, version, ...traced(), data: JSON.stringify(data) };
+          const logged = { organization, id, event, item, version, ...requestFields(), data: JSON.stringify(data) };
           const [messages] = await Promise.all([firstAttempts(logged, webhooks), events.append(logged)]);
           await wakeUps.send(messages);
         }),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import { runWithRequest } from '../../lib/request-context.ts';
 import { hashOf } from '../../lib/table/agent-items.ts';
 import { readPreparedAgent } from '../../lib/table/prepared-agents.ts';
 import { openPurgeStore } from '../../lib/table/purges.ts';
-import { onBehalfOf } from '../../lib/table/trace.ts';
 import { always, refusalOf } from '../table/board.ts';
 import { watchedTable } from '../table/watched-table.ts';
 import { additions, proposes } from './learning-model.ts';
@@ -110,7 +110,7 @@ describe('a prompt that is not better', () => {
 it('every prompt that an agent has had is under its hash, with when, why and by whom', async () => {
   const by = <Done>(tokenId: string, act: () => Promise<Done>) => {
     clock.now += 1_000;
-    return onBehalfOf({ tokenId }, act);
+    return runWithRequest({ tokenId }, act);
   };
   const name = 'long-lived';
   await by('one', () => school.create(name));

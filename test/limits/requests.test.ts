@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { burstOf, reportAfter } from '../../lib/limits/bucket.ts';
 import { admitRequest, finishRequest, type LimitContext } from '../../lib/limits/requests.ts';
+import { mayHaveChanged, runWithRequest } from '../../lib/request-context.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { mayHaveChanged, onBehalfOf } from '../../lib/table/trace.ts';
 import { clockAt, openService } from '../service.ts';
 import { type Outcome, simulate } from './simulation.ts';
 
@@ -149,7 +149,7 @@ describe('a container', () => {
 
   it('reports as nobody: a read that is counted has changed nothing', async () => {
     const { table, send } = await openContainer();
-    const changed = await onBehalfOf({ requestId: 'read' }, async () => {
+    const changed = await runWithRequest({ requestId: 'read' }, async () => {
       for (let nth = 0; nth < 3; nth++) await send();
       return mayHaveChanged();
     });
