@@ -1,6 +1,7 @@
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { buildApp } from 'fauxqs';
-import { clientConfig, maxReceiveCount, type QueueName, queues, workQueues } from '../lib/contract/deployment.ts';
+import { clientConfig } from '../lib/aws/client-config.ts';
+import { maxReceiveCount, type QueueName, queues, workQueues } from '../lib/deployment/queues.ts';
 
 /** The emulated queues: where SQS answers, and each queue's URL, also by the variable that functions read it from. */
 export type Queues = {

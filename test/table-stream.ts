@@ -7,7 +7,7 @@ import {
   ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { clientConfig } from '../lib/contract/deployment.ts';
+import { clientConfig } from '../lib/aws/client-config.ts';
 import type { Service } from './service.ts';
 
 /** The records of a kind that the table's stream has. */

@@ -1,6 +1,6 @@
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { runsApp } from '../../lib/apps/runs.ts';
-import { ExecutionMessage } from '../../lib/contract/messages.ts';
+import { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import { openBedrock } from '../../lib/model/bedrock.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
 import { logFailure } from '../../lib/queue/log-failure.ts';

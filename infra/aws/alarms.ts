@@ -2,7 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type IFilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { type MetricName, metricDimension, metricNamespace } from '../../lib/contract/metrics.ts';
+import { type MetricName, metricDimension, metricNamespace } from '../../lib/deployment/metrics.ts';
 import type { Api } from './api.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Settings } from './settings.ts';

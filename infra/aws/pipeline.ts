@@ -5,16 +5,16 @@ import { FilterCriteria, FilterRule, RecursiveLoop, StartingPosition } from 'aws
 import { DynamoEventSource, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { type Clock, type Consumer, type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
 import {
-  environment,
-  maxReceiveCount,
-  type QueueName,
-  queues,
-  type WorkQueue,
-  workQueues,
-} from '../../lib/contract/deployment.ts';
-import { type Polling, pollingOf, slowAttemptsOf } from '../../lib/contract/polling.ts';
+  type Clock,
+  type Consumer,
+  type ConsumerName,
+  consumers,
+  type Source,
+} from '../../lib/deployment/consumers.ts';
+import { environment } from '../../lib/deployment/environment.ts';
+import { type Polling, pollingOf, slowAttemptsOf } from '../../lib/deployment/polling.ts';
+import { maxReceiveCount, type QueueName, queues, type WorkQueue, workQueues } from '../../lib/deployment/queues.ts';
 import { mayAskModels } from './model-access.ts';
 import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
 import type { ServiceLog } from './service-log.ts';

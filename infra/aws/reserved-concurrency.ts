@@ -1,5 +1,5 @@
-import { type Consumer, type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
-import { type PollingSettings, pollingOf } from '../../lib/contract/polling.ts';
+import { type Consumer, type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
+import { type PollingSettings, pollingOf } from '../../lib/deployment/polling.ts';
 
 /** What Lambda keeps for the functions without a reservation (AWS Lambda Developer Guide, "Configuring reserved concurrency"). */
 const keptUnreserved = 100;

@@ -3,8 +3,8 @@ import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { environment } from '../../lib/contract/deployment.ts';
 import type { SecretsUse } from '../../lib/contract/endpoint.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import type { Settings } from './settings.ts';
 
 const actions = { seals: 'kms:Encrypt', opens: 'kms:Decrypt' } as const satisfies Record<SecretsUse, string>;

@@ -9,8 +9,8 @@ import {
   SystemLogLevel,
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { environment } from '../../lib/contract/deployment.ts';
 import { fileNameOf } from '../../lib/contract/endpoints.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import type { Bundles } from './bundle.ts';
 import { traceOptionsOf } from './options/traces.ts';
 import type { SecretsKey } from './secrets-key.ts';

@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
-import { environment, workQueues } from '../../lib/contract/deployment.ts';
 import { endpoints, type Operation } from '../../lib/contract/endpoints.ts';
-import { highestLimit, standardLimits } from '../../lib/contract/limits.ts';
 import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '../../lib/contract/models.ts';
-import { batchSizeBounds, concurrencyBounds, usualLambdaConcurrency } from '../../lib/contract/polling.ts';
+import { type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
+import { environment } from '../../lib/deployment/environment.ts';
+import { highestLimit, standardLimits } from '../../lib/deployment/limits.ts';
+import { batchSizeBounds, concurrencyBounds, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
+import { workQueues } from '../../lib/deployment/queues.ts';
 import { nearest } from '../../lib/http/nearest.ts';
 import { reservationFaults } from './reserved-concurrency.ts';
 

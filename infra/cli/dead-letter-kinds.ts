@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../lib/contract/messages.ts';
+import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../lib/deployment/messages.ts';
 
 /** A change of the table as its stream tells it: of all that it says only its id is looked at here. */
 const ChangeRecord = v.looseObject({ eventID: v.string() });

@@ -1,7 +1,7 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import type { DeliveryMessage, SentDelivery } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { DeliveryMessage, SentDelivery } from '../../lib/deployment/messages.ts';
 import { openQueue } from '../../lib/sqs/queue.ts';
 import { openAttemptLog } from '../../lib/table/attempt-log.ts';
 import type { Table } from '../../lib/table/client.ts';

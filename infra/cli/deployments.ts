@@ -1,5 +1,5 @@
 import { type App, openApp } from '../../lib/app.ts';
-import { environment } from '../../lib/contract/deployment.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import { openTable, type Table } from '../../lib/table/client.ts';
 import { findRunning, type Running } from '../local/running.ts';
 import { readSettings } from '../local/settings.ts';

@@ -1,6 +1,6 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { consumers } from '../../lib/contract/consumers.ts';
 import { fileNameOf } from '../../lib/contract/endpoints.ts';
+import { consumers } from '../../lib/deployment/consumers.ts';
 import { contextOf, loadHandler } from '../local/functions.ts';
 import type { Running } from '../local/running.ts';
 import type { ChangeRecord } from './dead-letter-kinds.ts';

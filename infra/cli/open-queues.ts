@@ -1,5 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { clientConfig, environment, type QueueName, queues } from '../../lib/contract/deployment.ts';
+import { clientConfig } from '../../lib/aws/client-config.ts';
+import { environment } from '../../lib/deployment/environment.ts';
+import { type QueueName, queues } from '../../lib/deployment/queues.ts';
 import type { Running } from '../local/running.ts';
 import { findLocal } from './deployments.ts';
 import { queueUrlsOf, type Resource, resourcesOf } from './stack.ts';

@@ -1,4 +1,4 @@
-import { pollingOf } from '../../lib/contract/polling.ts';
+import { pollingOf } from '../../lib/deployment/polling.ts';
 import { readSettings, type Settings, settingsFileOf } from '../aws/settings.ts';
 import type { Finding } from './finding.ts';
 

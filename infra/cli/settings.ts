@@ -1,9 +1,9 @@
 import { Option } from '@commander-js/extra-typings';
 import type { App } from '../../lib/app.ts';
 import { ModelName } from '../../lib/contract/agents.ts';
-import { highestLimit } from '../../lib/contract/limits.ts';
 import { globalProfile, isAllowed } from '../../lib/contract/models.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import { highestLimit } from '../../lib/deployment/limits.ts';
 import type { OrganizationSettings, SettingsChange } from '../../lib/table/settings.ts';
 import { Problem } from '../local/problem.ts';
 import { columns } from './columns.ts';

@@ -5,7 +5,8 @@ import {
   type StackResourceSummary,
 } from '@aws-sdk/client-cloudformation';
 import { type App, openApp } from '../../lib/app.ts';
-import { environment, type QueueName, queues } from '../../lib/contract/deployment.ts';
+import { environment } from '../../lib/deployment/environment.ts';
+import { type QueueName, queues } from '../../lib/deployment/queues.ts';
 import { stackNameOf } from '../aws/settings.ts';
 import { Problem } from '../local/problem.ts';
 import { wordsFor } from './aws-faults.ts';

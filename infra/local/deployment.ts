@@ -1,8 +1,8 @@
 import { app } from '../../lib/app.ts';
 import { setBase } from '../../lib/apps/base.ts';
-import { environment } from '../../lib/contract/deployment.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { setConverseClient } from '../../lib/model/bedrock.ts';

@@ -1,7 +1,7 @@
 import { Agent, type RequestOptions, request } from 'node:http';
 import * as models from '@aws-sdk/client-dynamodb';
-import type { CallLimits } from '../../lib/contract/call-limits.ts';
-import { unsignedHeaders } from '../../lib/contract/deployment.ts';
+import type { CallLimits } from '../../lib/aws/call-limits.ts';
+import { unsignedHeaders } from '../../lib/aws/client-config.ts';
 
 /** A client of the JSON protocol of DynamoDB and its streams, for engines on this machine. */
 export type EngineClient = {

@@ -10,7 +10,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import { callLimitsOf } from '../../lib/contract/call-limits.ts';
+import { callLimitsOf } from '../../lib/aws/call-limits.ts';
 import { openTable, type Table } from '../../lib/table/client.ts';
 import { noteLostAnswer } from '../../lib/table/lost-answers.ts';
 import { openEngineClient } from './engine-client.ts';

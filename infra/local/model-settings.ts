@@ -1,4 +1,3 @@
-import { environment } from '../../lib/contract/deployment.ts';
 import {
   globalProfile,
   isAllowed,
@@ -7,6 +6,7 @@ import {
   standardModelName,
   standardProfileIn,
 } from '../../lib/contract/models.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import { Problem } from './problem.ts';
 
 /** What answers agents. */

@@ -1,6 +1,6 @@
-import { type ConsumerName, consumers, type Source } from '../../lib/contract/consumers.ts';
 import { fileNameOf } from '../../lib/contract/endpoints.ts';
-import { concurrencyBounds, pollingOf, usualLambdaConcurrency } from '../../lib/contract/polling.ts';
+import { type ConsumerName, consumers, type Source } from '../../lib/deployment/consumers.ts';
+import { concurrencyBounds, pollingOf, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
 import type { Bell } from './bell.ts';
 import type { DataFolder } from './data-folder.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type QueueName, queues as rows } from '../../lib/contract/deployment.ts';
+import { type QueueName, queues as rows } from '../../lib/deployment/queues.ts';
 import { changeVisibility, deleteMessage, type MemoryQueue, receiveMessages, sendMessages } from './memory-queue.ts';
 import type { Queues } from './queues.ts';
 

@@ -1,4 +1,4 @@
-import { maxReceiveCount, type QueueName, queues, workQueues } from '../../lib/contract/deployment.ts';
+import { maxReceiveCount, type QueueName, queues, workQueues } from '../../lib/deployment/queues.ts';
 import type { Queue } from '../../lib/sqs/queue.ts';
 import { createMemoryQueue, type MemoryQueue, type QueueTime, sendMessages } from './memory-queue.ts';
 

@@ -1,5 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { callLimitsOf } from '../../lib/contract/call-limits.ts';
+import { callLimitsOf } from '../../lib/aws/call-limits.ts';
 import type { Bell } from './bell.ts';
 import { openEngineClient } from './engine-client.ts';
 import { type HandledBatch, type RecordBatch, sendingFor, settle } from './first-attempts.ts';

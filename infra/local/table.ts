@@ -5,7 +5,8 @@ import {
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { clientConfig, tableSchema } from '../../lib/contract/deployment.ts';
+import { clientConfig } from '../../lib/aws/client-config.ts';
+import { tableSchema } from '../../lib/deployment/table-schema.ts';
 import { Problem } from './problem.ts';
 
 /**

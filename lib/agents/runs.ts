@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { timestamp } from '../contract/ids.ts';
-import type { ExecutionMessage } from '../contract/messages.ts';
-import type { Counts } from '../contract/metrics.ts';
+import type { ExecutionMessage } from '../deployment/messages.ts';
+import type { Counts } from '../deployment/metrics.ts';
 import type { AgentStore } from '../table/agents.ts';
 import { graceMs } from '../table/due.ts';
 import type { RunningExecution } from '../table/execution-items.ts';

@@ -1,5 +1,5 @@
-import type { ExecutionMessage, PurgeMessage } from '../contract/messages.ts';
-import type { Waits } from '../contract/metrics.ts';
+import type { ExecutionMessage, PurgeMessage } from '../deployment/messages.ts';
+import type { Waits } from '../deployment/metrics.ts';
 import { type Queue, secondsUntil } from '../sqs/queue.ts';
 import { type SweepCall, type Swept, sweep } from '../table/due.ts';
 import type { ExecutionHead } from '../table/execution-items.ts';

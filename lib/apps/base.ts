@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { environment, type QueueName } from '../contract/deployment.ts';
 import { ulidFrom } from '../contract/ids.ts';
-import { readLimits } from '../contract/limits.ts';
+import { environment } from '../deployment/environment.ts';
+import { readLimits } from '../deployment/limits.ts';
+import type { QueueName } from '../deployment/queues.ts';
 import type { RequestCounts } from '../limits/requests.ts';
 import { log } from '../log.ts';
 import type { Queue } from '../sqs/queue.ts';

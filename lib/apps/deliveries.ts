@@ -1,4 +1,4 @@
-import { environment } from '../contract/deployment.ts';
+import { environment } from '../deployment/environment.ts';
 import { openAttemptCounts } from '../table/attempt-counts.ts';
 import { openAttemptLog } from '../table/attempt-log.ts';
 import { openWebhookAttempts } from '../table/webhook-attempts.ts';

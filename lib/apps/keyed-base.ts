@@ -1,6 +1,7 @@
 import { KMSClient } from '@aws-sdk/client-kms';
-import { callLimitsOf, heldTo } from '../contract/call-limits.ts';
-import { clientConfig, environment } from '../contract/deployment.ts';
+import { callLimitsOf, heldTo } from '../aws/call-limits.ts';
+import { clientConfig } from '../aws/client-config.ts';
+import { environment } from '../deployment/environment.ts';
 import { openKms } from '../kms/sealing.ts';
 import { type Base, base, openBase } from './base.ts';
 

@@ -1,4 +1,4 @@
-import type { SentDelivery } from '../contract/messages.ts';
+import type { SentDelivery } from '../deployment/messages.ts';
 import { openEventLog } from '../table/event-log.ts';
 import { openSubscriptions } from '../table/subscriptions.ts';
 import { openPublisher } from '../webhooks/publisher.ts';

@@ -1,6 +1,8 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { callLimitsOf, heldTo } from '../contract/call-limits.ts';
-import { clientConfig, environment, type QueueName, queues } from '../contract/deployment.ts';
+import { callLimitsOf, heldTo } from '../aws/call-limits.ts';
+import { clientConfig } from '../aws/client-config.ts';
+import { environment } from '../deployment/environment.ts';
+import { type QueueName, queues } from '../deployment/queues.ts';
 import { openQueue, type Queue } from '../sqs/queue.ts';
 import { appOf, type Base } from './base.ts';
 

@@ -1,4 +1,4 @@
-import { environment } from '../contract/deployment.ts';
+import { environment } from '../deployment/environment.ts';
 import { allowedReceivers } from '../webhooks/receivers.ts';
 import { appOf } from './base.ts';
 

@@ -1,6 +1,6 @@
 import { openRuns, readWaitingLimit } from '../agents/runs.ts';
 import { openRunWakeUps } from '../agents/wake-ups.ts';
-import { environment } from '../contract/deployment.ts';
+import { environment } from '../deployment/environment.ts';
 import { openOverdueExecutions } from '../table/executions.ts';
 import { openTaskStore } from '../table/tasks.ts';
 import { appOf } from './base.ts';

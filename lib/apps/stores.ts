@@ -1,6 +1,6 @@
 import { readRunningCap } from '../agents/executions.ts';
-import { environment } from '../contract/deployment.ts';
 import { readAllowedModels, standardModel } from '../contract/models.ts';
+import { environment } from '../deployment/environment.ts';
 import { openAgentStore } from '../table/agents.ts';
 import { openExecutionStore } from '../table/executions.ts';
 import type { Base } from './base.ts';

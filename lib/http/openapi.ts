@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { openApiDocument } from '../contract/document.ts';
+import { openApiDocument } from '../openapi/document.ts';
 import { keptContent } from './kept.ts';
 
 /** The OpenAPI document. */

@@ -1,7 +1,7 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
-import { limitHeaders } from '../contract/limits.ts';
 import type { Organization } from '../contract/organization.ts';
 import { Refusal } from '../contract/refusals.ts';
+import { limitHeaders } from '../deployment/limits.ts';
 import { runWithoutRequest } from '../request-context.ts';
 import type { Table } from '../table/client.ts';
 import { takeFromBucket } from '../table/request-bucket.ts';

@@ -2,8 +2,9 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { clientConfig, environment } from '../contract/deployment.ts';
+import { clientConfig } from '../aws/client-config.ts';
 import { isAllowed, readAllowedModels } from '../contract/models.ts';
+import { environment } from '../deployment/environment.ts';
 import { type ConverseClient, type Model, openModel } from './converse.ts';
 import { notAllowed } from './failures.ts';
 

@@ -1,6 +1,6 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import { environment } from '../contract/deployment.ts';
-import { type Counts, type MetricName, metricNamespace, metricUnits } from '../contract/metrics.ts';
+import { environment } from '../deployment/environment.ts';
+import { type Counts, type MetricName, metricNamespace, metricUnits } from '../deployment/metrics.ts';
 
 let metrics: Metrics | undefined;
 

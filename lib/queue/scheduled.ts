@@ -1,9 +1,9 @@
 import type { Context } from 'aws-lambda';
 import * as v from 'valibot';
 import type { Base } from '../apps/base.ts';
-import { type Job, jobs } from '../contract/consumers.ts';
-import { type Counts, lateSeconds, type Waits } from '../contract/metrics.ts';
 import { Timestamp } from '../contract/shapes.ts';
+import { type Job, jobs } from '../deployment/consumers.ts';
+import { type Counts, lateSeconds, type Waits } from '../deployment/metrics.ts';
 import type { SweepCall, Swept } from '../table/due.ts';
 import { meter } from './meter.ts';
 

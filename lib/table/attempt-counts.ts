@@ -1,6 +1,6 @@
-import { tableSchema } from '../contract/deployment.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { tableSchema } from '../deployment/table-schema.ts';
 import { attemptRun, timeLetters } from './attempt-items.ts';
 import type { Table } from './client.ts';
 import { dayAfter, firstKeptDay, historyExpiry } from './history-days.ts';

@@ -1,8 +1,8 @@
-import { tableSchema } from '../contract/deployment.ts';
 import { ulidFrom, ulidOf } from '../contract/ids.ts';
-import type { DeliveryMessage } from '../contract/messages.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { DeliveryRecord } from '../contract/webhooks.ts';
+import type { DeliveryMessage } from '../deployment/messages.ts';
+import { tableSchema } from '../deployment/table-schema.ts';
 import { deliveryLane } from './delivery-lanes.ts';
 import { dueEntry } from './due.ts';
 import { historyExpiry } from './history-days.ts';

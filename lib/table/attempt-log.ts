@@ -1,8 +1,8 @@
 import { inBatches } from '../batching/in-batches.ts';
-import { tableSchema } from '../contract/deployment.ts';
 import type { EventName } from '../contract/events.ts';
 import { timestamp, ulidOf } from '../contract/ids.ts';
-import type { DeliveryMessage } from '../contract/messages.ts';
+import type { DeliveryMessage } from '../deployment/messages.ts';
+import { tableSchema } from '../deployment/table-schema.ts';
 import { closedAfterMs } from './attempt-counts.ts';
 import { type Attempt, type AttemptPlace, attemptItem, attemptKey, retryOf } from './attempt-items.ts';
 import { openPuts } from './batch-writes.ts';

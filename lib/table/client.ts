@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { callLimitsOf, heldTo } from '../contract/call-limits.ts';
-import { clientConfig } from '../contract/deployment.ts';
+import { callLimitsOf, heldTo } from '../aws/call-limits.ts';
+import { clientConfig } from '../aws/client-config.ts';
 import { type Lanes, openLanes } from './lanes.ts';
 import { noteLostAnswers } from './lost-answers.ts';
 

@@ -1,6 +1,6 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { tableSchema } from '../contract/deployment.ts';
 import { timestamp } from '../contract/ids.ts';
+import { tableSchema } from '../deployment/table-schema.ts';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
 import { ignoreStale, Stale, transact } from './transact.ts';

@@ -1,7 +1,7 @@
-import { tableSchema } from '../contract/deployment.ts';
 import type { EventName } from '../contract/events.ts';
 import { timeOf, timestamp, ulidFrom, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
+import { tableSchema } from '../deployment/table-schema.ts';
 import { openPuts } from './batch-writes.ts';
 import type { Table } from './client.ts';
 import { deliveryLane } from './delivery-lanes.ts';

@@ -1,5 +1,5 @@
-import { tableSchema } from '../contract/deployment.ts';
 import { ulidOf } from '../contract/ids.ts';
+import { tableSchema } from '../deployment/table-schema.ts';
 import type { Ending, ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
 import { keys } from './keys.ts';
 import type { Otherwise, Write } from './write.ts';

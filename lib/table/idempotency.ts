@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
-import { tableSchema } from '../contract/deployment.ts';
 import type { Organization } from '../contract/organization.ts';
+import { tableSchema } from '../deployment/table-schema.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem } from './reads.ts';

@@ -1,4 +1,4 @@
-import { tableSchema } from '../contract/deployment.ts';
+import { tableSchema } from '../deployment/table-schema.ts';
 import type { Table } from './client.ts';
 import { keys, type ListScope } from './keys.ts';
 import { laneOf } from './lanes.ts';

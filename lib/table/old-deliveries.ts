@@ -1,4 +1,4 @@
-import type { DeliveryMessage } from '../contract/messages.ts';
+import type { DeliveryMessage } from '../deployment/messages.ts';
 import { type Key, organizationOf, webhookOf } from './keys.ts';
 import type { Item } from './write.ts';
 

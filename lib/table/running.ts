@@ -1,6 +1,6 @@
-import { limitHeaders } from '../contract/limits.ts';
 import type { Organization } from '../contract/organization.ts';
 import { Refusal } from '../contract/refusals.ts';
+import { limitHeaders } from '../deployment/limits.ts';
 import { keys } from './keys.ts';
 import { Stale } from './transact.ts';
 import type { Item, Write } from './write.ts';

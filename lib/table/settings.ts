@@ -1,5 +1,5 @@
-import type { Limits } from '../contract/limits.ts';
 import type { Organization } from '../contract/organization.ts';
+import type { Limits } from '../deployment/limits.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem } from './reads.ts';

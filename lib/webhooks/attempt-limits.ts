@@ -1,5 +1,5 @@
-import { environment } from '../contract/deployment.ts';
-import { pollingOf, slowAttemptsOf } from '../contract/polling.ts';
+import { environment } from '../deployment/environment.ts';
+import { pollingOf, slowAttemptsOf } from '../deployment/polling.ts';
 
 /** The attempts of one webhook: those that run, and those that wait to. */
 type Attempts = { running: number; slow: boolean; waiting: ((starts: boolean) => void)[] };

@@ -1,6 +1,6 @@
 import { timestamp } from '../contract/ids.ts';
-import type { DeliveryMessage } from '../contract/messages.ts';
-import type { Counts } from '../contract/metrics.ts';
+import type { DeliveryMessage } from '../deployment/messages.ts';
+import type { Counts } from '../deployment/metrics.ts';
 import { type AttemptCounter, isTurnToCount } from '../table/attempt-counts.ts';
 import { attemptKey, type Retry } from '../table/attempt-items.ts';
 import { type AttemptLog, type Found, undecidedUntil } from '../table/attempt-log.ts';

@@ -1,5 +1,5 @@
 import { timeOf, ulidOf } from '../contract/ids.ts';
-import type { DeliveryMessage } from '../contract/messages.ts';
+import type { DeliveryMessage } from '../deployment/messages.ts';
 import type { LoggedEvent } from '../table/event-log.ts';
 import type { Subscriptions } from '../table/subscriptions.ts';
 import { deliveryIdOf } from './derived-ids.ts';

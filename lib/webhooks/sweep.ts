@@ -1,5 +1,5 @@
-import type { DeliveryMessage } from '../contract/messages.ts';
-import type { Counts, Waits } from '../contract/metrics.ts';
+import type { DeliveryMessage } from '../deployment/messages.ts';
+import type { Counts, Waits } from '../deployment/metrics.ts';
 import { retryOf } from '../table/attempt-items.ts';
 import { unlist } from '../table/attempt-log.ts';
 import type { Table } from '../table/client.ts';

@@ -1,5 +1,5 @@
-import type { DeliveryMessage } from '../contract/messages.ts';
 import type { Organization } from '../contract/organization.ts';
+import type { DeliveryMessage } from '../deployment/messages.ts';
 import type { AttemptLog } from '../table/attempt-log.ts';
 import type { EventLog, LoggedEvent } from '../table/event-log.ts';
 import type { Subscriptions } from '../table/subscriptions.ts';

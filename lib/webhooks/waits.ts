@@ -1,5 +1,5 @@
-import type { DeliveryMessage } from '../contract/messages.ts';
-import type { Waits } from '../contract/metrics.ts';
+import type { DeliveryMessage } from '../deployment/messages.ts';
+import type { Waits } from '../deployment/metrics.ts';
 import type { Target, WebhookStore } from '../table/webhooks.ts';
 
 /** An attempt that waits, and for how long a worker could have made it; negative where one could not yet. */

@@ -1,4 +1,4 @@
-import type { DeliveryMessage, SentDelivery } from '../contract/messages.ts';
+import type { DeliveryMessage, SentDelivery } from '../deployment/messages.ts';
 import { type Queue, secondsUntil } from '../sqs/queue.ts';
 
 /** The queue of each attempt: the first one's, then a step of the ladder each. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ExecutionMessage } from '../../lib/contract/messages.ts';
+import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import { refusalOf } from '../table/board.ts';
 import { openWorkshop, scriptedModel, text } from './workshop.ts';
 

@@ -1,5 +1,5 @@
-import type { ExecutionMessage } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import type { Waiting } from '../../lib/sqs/queue.ts';
 import { newCaller } from '../service.ts';

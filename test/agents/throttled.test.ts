@@ -1,8 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
-import type { ExecutionMessage } from '../../lib/contract/messages.ts';
-import type { Counts } from '../../lib/contract/metrics.ts';
+import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
+import type { Counts } from '../../lib/deployment/metrics.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { queryItems } from '../../lib/table/reads.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { base, setBase } from '../../lib/apps/base.ts';
 import { queueOf } from '../../lib/apps/queues.ts';
-import type { QueueName } from '../../lib/contract/deployment.ts';
+import type { QueueName } from '../../lib/deployment/queues.ts';
 import type { Table } from '../../lib/table/client.ts';
 
 it('the base of a process has the table and the queues that it is given', () => {

@@ -1,4 +1,4 @@
-import { tableSchema } from '../../lib/contract/deployment.ts';
+import { tableSchema } from '../../lib/deployment/table-schema.ts';
 
 /** A write of DynamoDB's as it is on the wire, as far as it says which item it is of. */
 type ItemWrite = { TableName: string; Key?: WireKey; Item?: WireKey };

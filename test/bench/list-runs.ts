@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { contextOf, loadHandler } from '../../infra/local/functions.ts';
-import { environment } from '../../lib/contract/deployment.ts';
 import { listTasks } from '../../lib/contract/tasks.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import type { ApiEvent, ApiResult } from '../../lib/http/exchange.ts';
 import { log } from '../../lib/log.ts';
 import { openTable } from '../../lib/table/client.ts';

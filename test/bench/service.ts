@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findRunning, tableName } from '../../infra/local/running.ts';
-import { environment } from '../../lib/contract/deployment.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import type { Bench } from './bench.ts';
 import { cpuOfTree } from './process-cpu.ts';
 import { processNamed, residentOf } from './process-memory.ts';

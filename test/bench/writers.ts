@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { startEngine } from '../../infra/local/engine.ts';
 import { createTable } from '../../infra/local/table.ts';
 import { qaReviewer } from '../../lib/agents/system-agents.ts';
-import { environment } from '../../lib/contract/deployment.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { calmWrites, mostLanes, quietLanes } from '../../lib/table/lanes.ts';
 import type { Bench, Part } from './bench.ts';

@@ -1,4 +1,4 @@
-import { environment } from '../../lib/contract/deployment.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 
 /**
  * Has the functions of this process write their log and their metrics as they do in AWS, and keep secrets by a key of

@@ -1,4 +1,4 @@
-import { environment } from '../../lib/contract/deployment.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import { learningModel } from '../agents/learning-model.ts';
 import { json, startBedrock } from '../model/bedrock-server.ts';
 

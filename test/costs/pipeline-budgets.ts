@@ -1,4 +1,4 @@
-import type { ConsumerName } from '../../lib/contract/consumers.ts';
+import type { ConsumerName } from '../../lib/deployment/consumers.ts';
 import { type Usage, usage } from './usage.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
+import { type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
 import { openPipeline } from '../functions/pipeline/pipeline.ts';
 import { asDeployed } from './as-deployed.ts';
 import { type Company, foundCompany } from './company.ts';

@@ -1,5 +1,5 @@
-import { type Consumer, type ConsumerName, consumers } from '../../lib/contract/consumers.ts';
-import { pollingOf } from '../../lib/contract/polling.ts';
+import { type Consumer, type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
+import { pollingOf } from '../../lib/deployment/polling.ts';
 import { endpointBudgets, type Guarded } from './endpoint-budgets.ts';
 import { assumptions, type Counts, countsOf, dollarsOf, perMillion, type Step, sumOf } from './model.ts';
 import { pipelineBudgets } from './pipeline-budgets.ts';

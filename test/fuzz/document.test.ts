@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openApiDocument } from '../../lib/contract/document.ts';
+import { openApiDocument } from '../../lib/openapi/document.ts';
 import { fuzzedDocument } from './document.ts';
 
 type Json = { [key: string]: unknown };

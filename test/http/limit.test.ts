@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { environment } from '../../lib/contract/deployment.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { createTask, getTask } from '../../lib/contract/tasks.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { keys } from '../../lib/table/keys.ts';

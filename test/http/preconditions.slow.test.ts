@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { environment } from '../../lib/contract/deployment.ts';
 import { endpoints, type Operation, routes } from '../../lib/contract/endpoints.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import { type Crew, openCrews } from '../functions/agents/crew.ts';
 import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
 import { sendTo } from '../rows.ts';

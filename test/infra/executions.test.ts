@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { consumers } from '../../lib/contract/consumers.ts';
+import { consumers } from '../../lib/deployment/consumers.ts';
 import { type Statement, synthesized } from './synthesized.ts';
 
 const { functions, functionOf, statementsByRole, statementsOf } = synthesized();

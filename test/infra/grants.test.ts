@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
-import type { QueueName } from '../../lib/contract/deployment.ts';
 import type { Endpoint, SecretsUse } from '../../lib/contract/endpoint.ts';
 import { routes } from '../../lib/contract/endpoints.ts';
+import { type Consumer, consumers } from '../../lib/deployment/consumers.ts';
+import type { QueueName } from '../../lib/deployment/queues.ts';
 import { reads, synthesized, writes } from './synthesized.ts';
 
 const { resources, functionOf, statementsOf } = synthesized();

@@ -1,9 +1,9 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../infra/aws/service-function.ts';
-import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
 import { routes } from '../../lib/contract/endpoints.ts';
-import { metricUnits } from '../../lib/contract/metrics.ts';
+import { type Consumer, consumers } from '../../lib/deployment/consumers.ts';
+import { metricUnits } from '../../lib/deployment/metrics.ts';
 import { accessLine } from '../costs/log-lines.ts';
 import { assumptions } from '../costs/model.ts';
 import { standing } from '../costs/stories.ts';

@@ -1,7 +1,7 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { consumers } from '../../lib/contract/consumers.ts';
 import { routes } from '../../lib/contract/endpoints.ts';
+import { consumers } from '../../lib/deployment/consumers.ts';
 import { everything } from './everything.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 

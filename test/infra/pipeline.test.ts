@@ -1,8 +1,9 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
-import { environment, queues } from '../../lib/contract/deployment.ts';
-import { pollingOf } from '../../lib/contract/polling.ts';
+import { type Consumer, consumers } from '../../lib/deployment/consumers.ts';
+import { environment } from '../../lib/deployment/environment.ts';
+import { pollingOf } from '../../lib/deployment/polling.ts';
+import { queues } from '../../lib/deployment/queues.ts';
 import { actionsOn, reads, synthesized, writes } from './synthesized.ts';
 
 type RedrivePolicy = { deadLetterTargetArn: { 'Fn::GetAtt': [string, 'Arn'] }; maxReceiveCount: number };

@@ -1,8 +1,8 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { type Consumer, consumers } from '../../lib/contract/consumers.ts';
 import type { SecretsUse } from '../../lib/contract/endpoint.ts';
 import { routes } from '../../lib/contract/endpoints.ts';
+import { type Consumer, consumers } from '../../lib/deployment/consumers.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 
 const { template, resources, functionOf, allowedTo } = synthesized();

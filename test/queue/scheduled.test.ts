@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Job, jobs } from '../../lib/contract/consumers.ts';
+import { type Job, jobs } from '../../lib/deployment/consumers.ts';
 import { scheduled } from '../../lib/queue/scheduled.ts';
 import type { SweepCall } from '../../lib/table/due.ts';
 import { clockAt, openService } from '../service.ts';

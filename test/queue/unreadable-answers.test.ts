@@ -1,6 +1,6 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { clientConfig } from '../../lib/contract/deployment.ts';
+import { clientConfig } from '../../lib/aws/client-config.ts';
 import { isHopeless } from '../../lib/queue/hopeless.ts';
 import { openQueue } from '../../lib/sqs/queue.ts';
 import { openTable } from '../../lib/table/client.ts';

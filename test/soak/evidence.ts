@@ -1,9 +1,9 @@
 import type { EventName } from '../../lib/contract/events.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { taskStatuses } from '../../lib/contract/tasks.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
+import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { attemptRun } from '../../lib/table/attempt-items.ts';
 import { openAttemptLog } from '../../lib/table/attempt-log.ts';
 import type { Table } from '../../lib/table/client.ts';

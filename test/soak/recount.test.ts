@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { EventName } from '../../lib/contract/events.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import type { LoggedEvent } from '../../lib/table/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';

@@ -1,8 +1,8 @@
 import { ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clientConfig } from '../../lib/contract/deployment.ts';
-import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../lib/contract/messages.ts';
+import { clientConfig } from '../../lib/aws/client-config.ts';
 import { Organization } from '../../lib/contract/organization.ts';
+import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../lib/deployment/messages.ts';
 import { openQueue } from '../../lib/sqs/queue.ts';
 import { type Queues, startQueues } from '../sqs-emulator.ts';
 

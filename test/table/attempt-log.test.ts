@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidFrom, ulidOf } from '../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { type AttemptPlace, attemptKey, retryOf } from '../../lib/table/attempt-items.ts';
 import { lateMs, openAttemptLog, placeOf } from '../../lib/table/attempt-log.ts';
 import { deliveryLanes } from '../../lib/table/delivery-lanes.ts';

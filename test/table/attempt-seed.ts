@@ -1,5 +1,5 @@
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { type Attempt, attemptIdOf } from '../../lib/table/attempt-items.ts';
 import { placeOf } from '../../lib/table/attempt-log.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
 import type { NewWebhook } from '../../lib/contract/webhooks.ts';
+import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { isTurnToCount } from '../../lib/table/attempt-counts.ts';
 import { meter } from '../table/capacity.ts';
 import { expectAtMost } from '../table/cost-limits.ts';

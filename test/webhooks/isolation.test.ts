@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pollingOf } from '../../lib/contract/polling.ts';
+import { pollingOf } from '../../lib/deployment/polling.ts';
 import { rampOfLambda } from './simulated-lambda.ts';
 import { type Attempt, deliverTo, type SimulatedReceiver } from './simulated-service.ts';
 

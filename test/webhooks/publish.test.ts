@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const newOffice = await openOffices();

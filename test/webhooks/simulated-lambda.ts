@@ -1,8 +1,8 @@
 import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
-import { queues as rows } from '../../lib/contract/deployment.ts';
-import { DeliveryMessage, type SentDelivery } from '../../lib/contract/messages.ts';
-import type { Polling } from '../../lib/contract/polling.ts';
+import { DeliveryMessage, type SentDelivery } from '../../lib/deployment/messages.ts';
+import type { Polling } from '../../lib/deployment/polling.ts';
+import { queues as rows } from '../../lib/deployment/queues.ts';
 import { openQueue } from '../../lib/sqs/queue.ts';
 import { type DeliveryQueues, deliveryQueues as names } from '../../lib/webhooks/wake-ups.ts';
 import type { SimulatedTime } from './simulated-time.ts';

@@ -1,8 +1,8 @@
 import { timestamp, ulidFrom } from '../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { pollingOf, slowAttemptsOf } from '../../lib/contract/polling.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
+import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { pollingOf, slowAttemptsOf } from '../../lib/deployment/polling.ts';
 import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import { openAttemptLog } from '../../lib/table/attempt-log.ts';
 import type { Table } from '../../lib/table/client.ts';

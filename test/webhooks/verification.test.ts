@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const minuteMs = 60_000;

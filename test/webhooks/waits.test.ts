@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { DeliveryMessage } from '../../lib/contract/messages.ts';
+import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import type { Target } from '../../lib/table/webhooks.ts';
 import { openWaits } from '../../lib/webhooks/waits.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';

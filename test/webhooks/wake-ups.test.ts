@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
-import type { DeliveryMessage, SentDelivery } from '../../lib/contract/messages.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { DeliveryMessage, SentDelivery } from '../../lib/deployment/messages.ts';
 import type { Waiting } from '../../lib/sqs/queue.ts';
 import { type DeliveryQueues, deliveryQueues, openWakeUps } from '../../lib/webhooks/wake-ups.ts';
 

@@ -1,4 +1,4 @@
-import type { ExecutionMessage } from '../../../lib/contract/messages.ts';
+import type { ExecutionMessage } from '../../../lib/deployment/messages.ts';
 import type { Answer, Question } from '../../../lib/model/converse.ts';
 import type { ExecutionHead } from '../../../lib/table/execution-items.ts';
 import { between, oneOf, randomFrom } from '../../soak/random.ts';

@@ -1,4 +1,4 @@
-import type { ExecutionMessage } from '../../../lib/contract/messages.ts';
+import type { ExecutionMessage } from '../../../lib/deployment/messages.ts';
 import type { Ended } from '../../mortal.ts';
 import { openWorkshop, scriptedModel } from '../workshop.ts';
 import { openMortals } from './mortals.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { app } from '../../../lib/app.ts';
-import { environment } from '../../../lib/contract/deployment.ts';
+import { environment } from '../../../lib/deployment/environment.ts';
 import { errorOf } from '../kanban-tasks/board.ts';
 import { agentOf, newAgent, openRegistries, type Registry } from './registry.ts';
 

@@ -1,7 +1,7 @@
 import { handler as selfImprove } from '../../../functions/agents/self-improve-agent.ts';
-import { environment } from '../../../lib/contract/deployment.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Improvement } from '../../../lib/contract/improvements.ts';
+import { environment } from '../../../lib/deployment/environment.ts';
 import type { Answer as Said } from '../../../lib/model/converse.ts';
 import { learningModel, type Says, type Step } from '../../agents/learning-model.ts';
 import { json, refusal, startBedrock } from '../../model/bedrock-server.ts';

@@ -11,9 +11,9 @@ import { handler as updateAgent } from '../../../functions/agents/update-agent.t
 import { handler as updateSoul } from '../../../functions/agents/update-soul.ts';
 import { app } from '../../../lib/app.ts';
 import type { Agent, AgentListItem, AssignedSkill } from '../../../lib/contract/agents.ts';
-import { environment } from '../../../lib/contract/deployment.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import { environment } from '../../../lib/deployment/environment.ts';
 import { type Answer, call, newCaller, openService, type Sent, type Service } from '../../service.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { dataOf, errorOf, type RefusalBody } from '../kanban-tasks/board.ts';

@@ -5,11 +5,11 @@ import { handler as getTask } from '../../../functions/kanban-tasks/get-task.ts'
 import { handler as listTasks } from '../../../functions/kanban-tasks/list-tasks.ts';
 import { handler as updateTask } from '../../../functions/kanban-tasks/update-task.ts';
 import { app } from '../../../lib/app.ts';
-import { environment } from '../../../lib/contract/deployment.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { RefusalDetail } from '../../../lib/contract/refusals.ts';
 import type { Task } from '../../../lib/contract/tasks.ts';
+import { environment } from '../../../lib/deployment/environment.ts';
 import { type Answer, call, newCaller, openService, type Sent, type Service } from '../../service.ts';
 import { dumpOf } from '../../table-dump.ts';
 

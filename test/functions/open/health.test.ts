@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/open/health.ts';
 import { handler as unmatched } from '../../../functions/open/unmatched.ts';
-import { environment } from '../../../lib/contract/deployment.ts';
+import { environment } from '../../../lib/deployment/environment.ts';
 import { call, eventOf } from '../../service.ts';
 import { closedPort, openedSockets } from '../../webhooks/receiver.ts';
 import { errorOf } from '../kanban-tasks/board.ts';

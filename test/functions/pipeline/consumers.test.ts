@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadHandler } from '../../../infra/local/functions.ts';
-import { type Consumer, consumers } from '../../../lib/contract/consumers.ts';
-import { queues } from '../../../lib/contract/deployment.ts';
 import { fileNameOf } from '../../../lib/contract/endpoints.ts';
+import { type Consumer, consumers } from '../../../lib/deployment/consumers.ts';
+import { queues } from '../../../lib/deployment/queues.ts';
 
 const rows = Object.entries(consumers as Record<string, Consumer>);
 const sources = rows.flatMap(([name, { sources, timeoutSeconds }]) =>

@@ -1,8 +1,8 @@
 import { DeleteMessageBatchCommand, GetQueueAttributesCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { handler } from '../../../functions/pipeline/deliver-webhook.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
-import { consumers } from '../../../lib/contract/consumers.ts';
-import type { QueueName } from '../../../lib/contract/deployment.ts';
+import { consumers } from '../../../lib/deployment/consumers.ts';
+import type { QueueName } from '../../../lib/deployment/queues.ts';
 import { queueEvent } from '../../queue-event.ts';
 import type { Pipeline } from './pipeline.ts';
 

@@ -1,6 +1,6 @@
 import { handler } from '../../../functions/pipeline/sweep-overdue.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
-import { type Job, jobs } from '../../../lib/contract/consumers.ts';
+import { type Job, jobs } from '../../../lib/deployment/consumers.ts';
 
 /** A time that everything that waits is due by. */
 export const allTime = '9999-12-31T23:59:59.999Z';

@@ -1,9 +1,9 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
-import { consumers } from '../../../lib/contract/consumers.ts';
-import { maxReceiveCount, queues } from '../../../lib/contract/deployment.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
+import { consumers } from '../../../lib/deployment/consumers.ts';
+import { maxReceiveCount, queues } from '../../../lib/deployment/queues.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 import { messagesIn, takeTurn } from './delivery-lanes.ts';
 import { messageOf, openPipeline } from './pipeline.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { converseClient } from '../../../infra/local/converse-client.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
-import { maxReceiveCount, queues } from '../../../lib/contract/deployment.ts';
+import { maxReceiveCount, queues } from '../../../lib/deployment/queues.ts';
 import { setConverseClient } from '../../../lib/model/bedrock.ts';
 import { openExecutionStore } from '../../../lib/table/executions.ts';
 import { queueEvent } from '../../queue-event.ts';

@@ -8,8 +8,8 @@ import { handler as registerWebhook } from '../../../functions/webhooks/register
 import { handler as testWebhook } from '../../../functions/webhooks/test-webhook.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
-import { consumers } from '../../../lib/contract/consumers.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
+import { consumers } from '../../../lib/deployment/consumers.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { call } from '../../service.ts';

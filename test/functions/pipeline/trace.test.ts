@@ -11,7 +11,7 @@ import { handler as publishEvents } from '../../../functions/pipeline/publish-ev
 import { handler as purgeAgent } from '../../../functions/pipeline/purge-agent.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
-import type { QueueName } from '../../../lib/contract/deployment.ts';
+import type { QueueName } from '../../../lib/deployment/queues.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { call, type Sent } from '../../service.ts';

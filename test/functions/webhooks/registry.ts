@@ -10,11 +10,12 @@ import { handler as listWebhooks } from '../../../functions/webhooks/list-webhoo
 import { handler as registerWebhook } from '../../../functions/webhooks/register-webhook.ts';
 import { handler as testWebhook } from '../../../functions/webhooks/test-webhook.ts';
 import { app } from '../../../lib/app.ts';
-import { clientConfig, environment } from '../../../lib/contract/deployment.ts';
+import { clientConfig } from '../../../lib/aws/client-config.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { NewWebhook, Webhook } from '../../../lib/contract/webhooks.ts';
+import { environment } from '../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { openEventLog } from '../../../lib/table/event-log.ts';
 import type { Outcome } from '../../../lib/webhooks/sender.ts';

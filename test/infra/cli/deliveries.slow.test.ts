@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { findRunning } from '../../../infra/local/running.ts';
-import { environment as names } from '../../../lib/contract/deployment.ts';
 import { timestamp, ulidFrom } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import { environment as names } from '../../../lib/deployment/environment.ts';
 import { openTable } from '../../../lib/table/client.ts';
 import { openEventLog } from '../../../lib/table/event-log.ts';
 import { openWebhookStore } from '../../../lib/table/webhooks.ts';

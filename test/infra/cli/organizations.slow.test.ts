@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { findRunning, tableName } from '../../../infra/local/running.ts';
-import { environment as variables } from '../../../lib/contract/deployment.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import { environment as variables } from '../../../lib/deployment/environment.ts';
 import { openTable } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { transact } from '../../../lib/table/transact.ts';

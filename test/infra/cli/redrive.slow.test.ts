@@ -5,7 +5,7 @@ import { withHeld } from '../../../infra/cli/held-messages.ts';
 import { redrive } from '../../../infra/cli/redrive.ts';
 import { startQueueServer } from '../../../infra/local/queue-server.ts';
 import { createQueues } from '../../../infra/local/queues.ts';
-import { clientConfig } from '../../../lib/contract/deployment.ts';
+import { clientConfig } from '../../../lib/aws/client-config.ts';
 
 const { endpoint, urls, stop } = await startQueueServer(createQueues());
 const sqs = new SQSClient(clientConfig(endpoint));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { partOf, queueUrlsOf, type Resource } from '../../../infra/cli/stack.ts';
-import { consumers } from '../../../lib/contract/consumers.ts';
-import { queues } from '../../../lib/contract/deployment.ts';
+import { consumers } from '../../../lib/deployment/consumers.ts';
+import { queues } from '../../../lib/deployment/queues.ts';
 import { synthesized } from '../synthesized.ts';
 
 const { resources } = synthesized();

@@ -7,8 +7,8 @@ import {
   settle,
 } from '../../../infra/local/first-attempts.ts';
 import { createQueues, senderOf } from '../../../infra/local/queues.ts';
-import type { DeliveryMessage } from '../../../lib/contract/messages.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
+import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { type DeliveryQueues, deliveryQueues, openWakeUps } from '../../../lib/webhooks/wake-ups.ts';
 
 /** A handled batch with so many messages left. */

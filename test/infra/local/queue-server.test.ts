@@ -10,7 +10,8 @@ import {
 import { afterAll, expect, it } from 'vitest';
 import { startQueueServer } from '../../../infra/local/queue-server.ts';
 import { createQueues } from '../../../infra/local/queues.ts';
-import { clientConfig, queues as contractQueues } from '../../../lib/contract/deployment.ts';
+import { clientConfig } from '../../../lib/aws/client-config.ts';
+import { queues as contractQueues } from '../../../lib/deployment/queues.ts';
 import { openQueue } from '../../../lib/sqs/queue.ts';
 
 const server = await startQueueServer(createQueues());

@@ -6,7 +6,7 @@ import {
   maxReceiveCount,
   type QueueName,
   workQueues,
-} from '../../../lib/contract/deployment.ts';
+} from '../../../lib/deployment/queues.ts';
 import { createManualTime } from './queue-time.ts';
 
 it('has the queues of the contract, with their visibility timeouts and dead letters', () => {

@@ -3,7 +3,7 @@ import { DescribeTableCommand, DescribeTimeToLiveCommand, DynamoDBClient } from 
 import { expect, inject, it } from 'vitest';
 import { Problem } from '../../../infra/local/problem.ts';
 import { createTable } from '../../../infra/local/table.ts';
-import { clientConfig } from '../../../lib/contract/deployment.ts';
+import { clientConfig } from '../../../lib/aws/client-config.ts';
 
 const endpoint = inject('dynamodbEndpoint');
 

@@ -1,6 +1,6 @@
 import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { maxReceiveCount, queues as rows } from '../../../lib/contract/deployment.ts';
-import type { SentDelivery } from '../../../lib/contract/messages.ts';
+import type { SentDelivery } from '../../../lib/deployment/messages.ts';
+import { maxReceiveCount, queues as rows } from '../../../lib/deployment/queues.ts';
 import { openQueue } from '../../../lib/sqs/queue.ts';
 import { type DeliveryQueues, deliveryQueues as names } from '../../../lib/webhooks/wake-ups.ts';
 import type { Clock } from '../../service.ts';

@@ -1,0 +1,176 @@
+import type { Json } from './schemas.ts';
+
+/** A JSON Schema, as far as the document uses it. */
+type JsonSchema = {
+  $ref?: string;
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: JsonSchema[];
+  type?: string;
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  description?: string;
+};
+
+type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: JsonSchema };
+type Content = { content?: Record<string, { schema: JsonSchema }> };
+type Operation = {
+  operationId: string;
+  summary: string;
+  description: string;
+  parameters?: (Parameter & { $ref?: string })[];
+  requestBody?: Content & { required: boolean };
+  responses: Record<string, Content>;
+};
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: Operation }>;
+  components: { schemas: Record<string, JsonSchema>; parameters: Record<string, Parameter> };
+};
+
+/** What callers may name in a request that is a header on the way. */
+const headerFields: Record<string, string> = { 'Idempotency-Key': 'idempotencyKey', 'If-Match': 'ifMatch' };
+
+const indented = (text: string) => text.replaceAll('\n', '\n  ');
+const fieldName = (name: string) => (/^[A-Za-z_]\w*$/.test(name) ? name : `'${name}'`);
+
+function comment(text: string | undefined): string {
+  if (!text) return '';
+  const lines = text.split('\n').map((line) => ` * ${line}`.trimEnd());
+  return lines.length === 1 ? `/** ${text} */\n` : `/**\n${lines.join('\n')}\n */\n`;
+}
+
+const literal = (value: unknown) => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value));
+
+type Field = { name: string; type: string; required: boolean; description?: string | undefined };
+
+function objectType(fields: readonly Field[]): string {
+  if (fields.length === 0) return '{}';
+  const lines = fields.map(
+    ({ name, type, required, description }) =>
+      `${comment(description)}${fieldName(name)}${required ? '' : '?'}: ${type};`,
+  );
+  return `{\n  ${indented(lines.join('\n'))}\n}`;
+}
+
+/**
+ * A schema of the document as a TypeScript type.
+ *
+ * @throws `Error` for a schema of a kind that the document has not had so far
+ */
+function typeOf(schema: JsonSchema): string {
+  if (schema.$ref) return schema.$ref.split('/').at(-1) as string;
+  if (schema.const !== undefined) return literal(schema.const);
+  if (schema.enum) return schema.enum.map(literal).join(' | ');
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ');
+  const { type, items, properties, required = [] } = schema;
+  if (type === 'array' && items) {
+    const item = typeOf(items);
+    return item.includes(' | ') ? `(${item})[]` : `${item}[]`;
+  }
+  if (type === 'object' && !properties) return 'Record<string, unknown>';
+  if (type === 'object')
+    return objectType(
+      Object.entries(properties as Record<string, JsonSchema>).map(([name, inner]) => ({
+        name,
+        type: typeOf(inner),
+        required: required.includes(name),
+        description: inner.description ?? inner.anyOf?.[0]?.description,
+      })),
+    );
+  if (type === 'integer') return 'number';
+  if (type === 'string' || type === 'number' || type === 'boolean' || type === 'null') return type;
+  throw new Error(`There is no TypeScript type for ${JSON.stringify(schema)}.`);
+}
+
+/** The fields of a request, by what they are on the way. */
+function requestType({ parameters = [], requestBody }: Operation, components: Document['components']): string {
+  const given = parameters.map((one) => (one.$ref ? components.parameters[one.$ref.split('/').at(-1) as string] : one));
+  const sent = (place: string) => given.filter((one): one is Parameter => one?.in === place);
+  const group = (name: string, place: string) => {
+    const fields = sent(place).map(({ name, required = false, description, schema }) => ({
+      name,
+      type: typeOf(schema),
+      required,
+      description,
+    }));
+    return fields.length > 0
+      ? [{ name, type: objectType(fields), required: fields.some(({ required }) => required) }]
+      : [];
+  };
+  const schema = requestBody?.content?.['application/json']?.schema;
+  return objectType([
+    ...group('params', 'path'),
+    ...group('query', 'query'),
+    ...(schema ? [{ name: 'body', type: typeOf(schema), required: requestBody?.required === true }] : []),
+    ...sent('header').map(({ name, description }) => ({
+      name: headerFields[name] ?? name,
+      // So that a tag that an answer may not have can be handed on.
+      type: 'string | undefined',
+      required: false,
+      description,
+    })),
+  ]);
+}
+
+/** The envelope that an operation answers with, or `undefined` for what is answered without one. */
+function envelopeOf({ responses }: Operation): Record<string, JsonSchema> | undefined {
+  const [, success] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
+  const properties = success?.content?.['application/json']?.schema.properties;
+  return properties?.success && properties;
+}
+
+/**
+ * The source of `lib/client/operations.ts`: every schema and every operation of the OpenAPI document as TypeScript
+ * types, and where each operation is found. It imports nothing, so that it can be copied alone.
+ */
+export function clientSource(document: Json): string {
+  const { paths, webhooks, components } = document as unknown as Document;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) => {
+      const envelope = envelopeOf(operation);
+      return envelope ? [{ path, method: method.toUpperCase(), operation, envelope }] : [];
+    }),
+  );
+  const schemas = Object.entries(components.schemas).map(
+    ([name, schema]) => `${comment(schema.description)}export type ${name} = ${typeOf(schema)};`,
+  );
+  const types = operations.map(({ operation, envelope }) => {
+    const answer = [
+      { name: 'request', type: requestType(operation, components), required: true },
+      { name: 'data', type: envelope.data ? typeOf(envelope.data) : 'undefined', required: true },
+      { name: 'paged', type: String('pagination' in envelope), required: true },
+    ];
+    return {
+      name: operation.operationId,
+      type: objectType(answer),
+      required: true,
+      description: `${operation.summary}.\n\n${operation.description}`,
+    };
+  });
+  const deliveries = Object.entries(webhooks).map(([name, { post }]) => ({
+    name,
+    type: typeOf(post.requestBody?.content?.['application/json']?.schema as JsonSchema),
+    required: true,
+    description: `${post.summary.split(':')[0]}.`,
+  }));
+  const places = operations.map(
+    ({ path, method, operation }) => `  ${operation.operationId}: { method: '${method}', path: '${path}' },`,
+  );
+  return `// Made from the contract by \`npm run generate\`: change the contract, not this file.
+
+${schemas.join('\n\n')}
+
+/** The bodies that receivers get, by event. */
+export type Deliveries = ${objectType(deliveries)};
+
+/** What each operation takes and answers. */
+export type Operations = ${objectType(types)};
+
+/** Where each operation is found. */
+export const operations = {
+${places.join('\n')}
+} as const;
+`;
+}

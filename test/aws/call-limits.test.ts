@@ -1,0 +1,124 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { EncryptCommand } from '@aws-sdk/client-kms';
+import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { NodeHttpHandler } from '@smithy/node-http-handler';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { kmsClient } from '../../lib/apps/keyed-base.ts';
+import { sqsClient } from '../../lib/apps/queues.ts';
+import { type CallLimits, callLimits } from '../../lib/aws/call-limits.ts';
+import { consumers } from '../../lib/deployment/consumers.ts';
+import { openTable } from '../../lib/table/client.ts';
+import { leaseMs } from '../../lib/webhooks/deliveries.ts';
+import { attemptMs } from '../../lib/webhooks/sender.ts';
+
+/** What the server does with a request, once it has read it; nothing: it never answers. */
+let answer: (response: ServerResponse) => void;
+let requests: number;
+
+const server = createServer((request, response) => {
+  request.resume().once('end', () => {
+    requests += 1;
+    answer(response);
+  });
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+beforeEach(() => {
+  requests = 0;
+});
+afterEach(() => vi.unstubAllEnvs());
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const Key = { pk: 'p', sk: 's' };
+
+/** Each client as its functions open it, and a call that it makes. */
+const services = {
+  dynamodb: (at?: string, limits?: CallLimits) => {
+    const { client } = openTable('t', at, limits);
+    return { client, call: () => client.send(new GetCommand({ TableName: 't', Key })) };
+  },
+  kms: (at?: string, limits?: CallLimits) => {
+    const client = kmsClient(at, limits);
+    return { client, call: () => client.send(new EncryptCommand({ KeyId: 'k', Plaintext: Buffer.from('s') })) };
+  },
+  sqs: (at?: string, limits?: CallLimits) => {
+    const client = sqsClient(at, limits);
+    const Entries = [{ Id: '0', MessageBody: '{}' }];
+    return { client, call: () => client.send(new SendMessageBatchCommand({ QueueUrl: `${at}/q`, Entries })) };
+  },
+};
+const names = ['dynamodb', 'kms', 'sqs'] as const;
+
+/** What a call fails with, after how many tries. */
+async function failureOf(call: Promise<unknown>): Promise<[string, number | undefined]> {
+  try {
+    await call;
+    return ['none', 1];
+  } catch (error) {
+    const { name, $metadata } = error as Error & { $metadata?: { attempts?: number } };
+    return [name, $metadata?.attempts];
+  }
+}
+
+describe.each(names)('a call to %s', (name) => {
+  const limits = { tries: 2, tryMs: 40 };
+
+  it('that is never answered fails when all its tries are over', async () => {
+    answer = () => {};
+    expect(await failureOf(services[name](endpoint, limits).call())).toEqual(['TimeoutError', 2]);
+  });
+
+  it('whose answer stops midway fails likewise', async () => {
+    answer = (response) => response.writeHead(200, { 'Content-Length': '100' }).write('{');
+    expect(await failureOf(services[name](endpoint, limits).call())).toEqual(['TimeoutError', 2]);
+  });
+
+  it('in AWS has the limits of its service', async () => {
+    for (const [variable, value] of Object.entries({
+      AWS_ENDPOINT_URL: endpoint,
+      AWS_REGION: 'eu-central-1',
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 's',
+    }))
+      vi.stubEnv(variable, value);
+    answer = (response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+    const { client, call } = services[name]();
+    await call().catch(() => {});
+    expect(requests).toBe(1);
+    const { tries, tryMs } = callLimits[name];
+    const { requestTimeout, throwOnRequestTimeout } = (
+      client.config.requestHandler as NodeHttpHandler
+    ).httpHandlerConfigs();
+    expect([await client.config.maxAttempts(), requestTimeout, throwOnRequestTimeout]).toEqual([tries, tryMs, true]);
+  });
+});
+
+it('a write that is never answered fails as a read does', async () => {
+  answer = () => {};
+  const { client } = openTable('t', endpoint, { tries: 2, tryMs: 40 });
+  expect(await failureOf(client.send(new PutCommand({ TableName: 't', Item: Key })))).toEqual(['TimeoutError', 2]);
+});
+
+describe('all tries of a call', () => {
+  /** The SDK's longest pauses between tries (its first is 25 ms for DynamoDB, 50 ms for others, and then they double). */
+  const longestMs = ({ tries, tryMs }: CallLimits, firstPauseMs: number) =>
+    tries * tryMs + firstPauseMs * (2 ** (tries - 1) - 1);
+  const dynamodbMs = longestMs(callLimits.dynamodb, 25);
+  const kmsMs = longestMs(callLimits.kms, 50);
+  const sqsMs = longestMs(callLimits.sqs, 50);
+
+  it('of DynamoDB and of KMS, and an attempt, fit the lease of a delivery', () => {
+    expect(dynamodbMs + kmsMs + attemptMs).toBeLessThan(leaseMs);
+  });
+
+  it('of each service fit three times into the shortest function', () => {
+    const shortestMs = 1000 * Math.min(29, ...Object.values(consumers).map(({ timeoutSeconds }) => timeoutSeconds));
+    for (const callMs of [dynamodbMs, kmsMs, sqsMs]) expect(3 * callMs).toBeLessThan(shortestMs);
+  });
+});

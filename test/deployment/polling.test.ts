@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { readRunningCap } from '../../lib/agents/executions.ts';
+import { pollingOf, slowAttemptsOf } from '../../lib/deployment/polling.ts';
+import { workQueues } from '../../lib/deployment/queues.ts';
+
+const callsAtOnce = (quota: number) =>
+  Object.values(pollingOf(quota)).reduce((sum, { concurrency }) => sum + concurrency, 0);
+
+describe('the polling of queues', () => {
+  it('at the usual quota of 1,000 has these defaults', () => {
+    expect(pollingOf()).toEqual({
+      deliveries: { batchSize: 10, concurrency: 200 },
+      slowDeliveries: { batchSize: 10, concurrency: 50 },
+      firstRetry: { batchSize: 10, concurrency: 130 },
+      secondRetry: { batchSize: 10, concurrency: 130 },
+      thirdRetry: { batchSize: 10, concurrency: 130 },
+      executions: { batchSize: 1, concurrency: 100 },
+      purges: { batchSize: 1, concurrency: 2 },
+    });
+  });
+
+  it('leaves a quarter of the usual quota to the API, and at least 23 % of every quota from 41 on', () => {
+    expect(callsAtOnce(1_000)).toBeLessThanOrEqual(750);
+    const quotas = Array.from({ length: 5_000 }, (_, nth) => 41 + nth);
+    expect(Math.max(...quotas.map((quota) => callsAtOnce(quota) / quota))).toBeLessThanOrEqual(0.77);
+  });
+
+  it('has the least that AWS accepts at the quota of a new account, which is more than that quota', () => {
+    for (const name of workQueues) expect(pollingOf(10)[name].concurrency).toBe(2);
+    expect(callsAtOnce(10)).toBe(14);
+  });
+
+  it('stays within what AWS accepts at every quota', () => {
+    for (const quota of [1, 10, 333, 5_000, 1_000_000])
+      for (const { batchSize, concurrency } of Object.values(pollingOf(quota))) {
+        expect(Math.min(1_000, Math.max(2, concurrency))).toBe(concurrency);
+        expect(Math.min(10, Math.max(1, batchSize))).toBe(batchSize);
+      }
+  });
+
+  it('gives one slow webhook half of the calls of slow webhooks, and one at the least', () => {
+    expect([10, 100, 1_000].map((quota) => slowAttemptsOf(pollingOf(quota)))).toEqual([1, 2, 25]);
+  });
+
+  it('leaves places to others when one organization runs all executions that it may', () => {
+    expect(pollingOf().executions.concurrency).toBeGreaterThan(readRunningCap(undefined));
+  });
+
+  it('is what a deployment sets, and the default for the rest', () => {
+    const set = pollingOf(1_000, { deliveries: { concurrency: 400 }, purges: { batchSize: 3 } });
+    expect(set).toEqual({
+      ...pollingOf(),
+      deliveries: { batchSize: 10, concurrency: 400 },
+      purges: { batchSize: 3, concurrency: 2 },
+    });
+  });
+});
