@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import { keepTemporaryFilesInMemory } from './test/temporary-files.ts';
+import { createRunFolder } from './test/temporary-files.ts';
 
-keepTemporaryFilesInMemory();
+createRunFolder();
 
 /** Counted by `.ci/run`, which asks for a report of its own. */
 const report = process.env.TEST_REPORT;

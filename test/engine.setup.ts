@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEngine } from '../infra/local/engine.ts';
+import { createTemporaryFolder } from './temporary-files.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -11,13 +10,10 @@ declare module 'vitest' {
   }
 }
 
-/** Starts one engine for all test files of a run, on a database that goes with it. */
+/** Starts one engine for all test files of a run, on a database in a temporary folder. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), 'crewboard-engine-'));
+  const folder = createTemporaryFolder();
   const engine = await startEngine({ database: join(folder, 'table.db'), log: join(folder, 'engine.log') });
   project.provide('dynamodbEndpoint', engine.endpoint);
-  return async () => {
-    await engine.stop();
-    rmSync(folder, { recursive: true });
-  };
+  return engine.stop;
 }

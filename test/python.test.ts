@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Problem } from '../infra/local/problem.ts';
 import { installPrograms, NoPython } from './python.ts';
+import { createTemporaryFolder } from './temporary-files.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'crewboard-python-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
+const folder = createTemporaryFolder();
 const requirements = join(folder, 'requirements.txt');
 writeFileSync(requirements, 'a-program==1.0.0\n');
 const wanted = { what: 'a program', requirements };

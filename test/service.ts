@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { contextOf } from '../infra/local/functions.ts';
@@ -12,6 +10,7 @@ import { environment } from '../lib/deployment/environment.ts';
 import type { ApiEvent, ApiResult } from '../lib/http/exchange.ts';
 import { issueToken } from '../lib/http/issue-token.ts';
 import { openTable, type Table } from '../lib/table/client.ts';
+import { createTemporaryFolder } from './temporary-files.ts';
 
 /** A clock that stands still until it is moved. */
 export type Clock = { (): number; now: number };
@@ -35,7 +34,7 @@ export async function openService(clock: () => number = Date.now, more: Record<s
     environment: {
       [environment.tableName]: tableName,
       [environment.dynamodbEndpoint]: endpoint,
-      [environment.secretsKeyFile]: join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'),
+      [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
       ...more,
     },
     clock,

@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { Skill } from '../../lib/contract/skills.ts';
+import { createTemporaryFolder } from '../temporary-files.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'crewboard-skills-'));
+  folder = createTemporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Puts a skill's file into the folder. */
 function put(name: string, text: string): void {

@@ -1,12 +1,10 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { createTemporaryFolder } from '../temporary-files.ts';
 import { findChromium } from './chromium.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'crewboard-chromium-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
+const folder = createTemporaryFolder();
 /** A program of this name in a folder of the test's. */
 function program(name: string): string {
   const path = join(folder, name);

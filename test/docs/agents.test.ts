@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readScript } from '../../infra/local/model-script.ts';
@@ -14,6 +13,7 @@ import { type RefusalCode, refusalStatus } from '../../lib/contract/refusals.ts'
 import { check } from '../../lib/http/faults.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { storedAgent } from '../table/agent-seed.ts';
+import { createTemporaryFolder } from '../temporary-files.ts';
 import { example, firstCellsOf, page, sectionOf } from './agents-page.ts';
 
 describe('the page on agents', () => {
@@ -104,14 +104,9 @@ describe('the page on agents', () => {
 
 describe('the example of the page', () => {
   it('has a script that the simulator takes, every rule with a use', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'crewboard-page-'));
-    const file = join(folder, 'script.json');
-    try {
-      writeFileSync(file, example.script);
-      expect(readScript(file)).toHaveLength(8);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const file = join(createTemporaryFolder(), 'script.json');
+    writeFileSync(file, example.script);
+    expect(readScript(file)).toHaveLength(8);
   });
 
   it('shows an answer for each of its commands', () => {

@@ -1,10 +1,10 @@
 import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { createTemporaryFolder } from '../temporary-files.ts';
 import { blocksOf } from './receivers-page.ts';
 
 /** How long a program may take to say something. */
@@ -54,8 +54,8 @@ export function whyMissing({ name, probe: [command = '', ...args] }: Language): 
   return spawnSync(command, args).status === 0 ? undefined : `${name} is not on this machine: no ${command}.`;
 }
 
-/** A program of the page in a folder of its own, ready to run. */
-export type Program = { start: (secret: string) => Started; remove: () => void };
+/** Starts a program of the page with the secret of a webhook. */
+export type Program = (secret: string) => Started;
 
 /** A program that was started. */
 export type Started = {
@@ -75,17 +75,14 @@ export type Started = {
  *
  * @throws Error if the page has not exactly one, or if it does not build
  */
-export function programIn({ name, block, file, build, run: [command = '', ...args] }: Language): Program {
+export function programIn({ name, block, file, build, run }: Language): Program {
   const [source, ...others] = blocksOf(block);
   if (source === undefined || others.length > 0) throw new Error(`The page has not one program in ${name}.`);
-  const cwd = mkdtempSync(join(tmpdir(), 'crewboard-receiver-'));
+  const cwd = createTemporaryFolder();
   writeFileSync(join(cwd, file), source);
   const [builder, ...arguments_] = build ?? [];
   if (builder) execFileSync(builder, arguments_, { cwd, env: { ...process.env, ...offline } });
-  return {
-    start: (secret) => startReceiver([command, ...args], { WEBHOOK_SECRET: secret }, cwd),
-    remove: () => rmSync(cwd, { recursive: true }),
-  };
+  return (secret) => startReceiver(run, { WEBHOOK_SECRET: secret }, cwd);
 }
 
 /** Starts a receiver on a free port: a command in a folder, with an environment beside this process's own. */

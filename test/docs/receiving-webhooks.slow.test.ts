@@ -51,20 +51,17 @@ const refused: [string, () => Posted][] = [
 
 describe.each(languages)('the receiver in $name', (language) => {
   const missing = whyMissing(language);
-  let program: Program | undefined;
+  let start: Program | undefined;
   let running: Started | undefined;
 
   beforeAll(() => {
     // The short report counts what is skipped and keeps the reason to itself.
     if (missing) return console.warn(missing);
-    program = programIn(language);
-    running = program.start(secret);
+    start = programIn(language);
+    running = start(secret);
   }, 300_000);
 
-  afterAll(async () => {
-    await running?.stop();
-    program?.remove();
-  });
+  afterAll(() => running?.stop());
 
   /** The running receiver, and how to post to it; where there is none the test says why it is skipped. */
   async function receiver({ skip }: TestContext) {
@@ -137,7 +134,7 @@ describe.each(languages)('the receiver in $name', (language) => {
 
   it('does not start without a secret', async (context) => {
     await receiver(context);
-    const { code, complaint } = (await program?.start('').ended) ?? {};
+    const { code, complaint } = (await start?.('').ended) ?? {};
     expect(code).not.toBe(0);
     expect(complaint).toContain('Set WEBHOOK_SECRET');
   });

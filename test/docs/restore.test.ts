@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { createTemporaryFolder } from '../temporary-files.ts';
 
 /**
  * An AWS CLI whose table behaves as DynamoDB's does and the emulator's does not: it takes long to be restored, refuses a
@@ -30,8 +30,7 @@ case "$given" in
 esac
 `;
 
-const folder = mkdtempSync(join(tmpdir(), 'crewboard-restore-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = createTemporaryFolder();
 
 /** The commands of the page's section, up to a line of it. */
 function commandsUpTo(end: string): string {

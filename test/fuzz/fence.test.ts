@@ -1,19 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
+import { createTemporaryFolder } from '../temporary-files.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'crewboard-fence-'));
+const folder = createTemporaryFolder();
 const server = createServer((_, response) => response.end('here'));
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-afterAll(() => {
-  server.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => server.close());
 
 /** Looks a name up as the sender does, then dials: a name by Node's own look-up, and addresses as they are. */
 const program = `

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { bundleFunctions } from '../../infra/aws/bundle.ts';
 import { eventOf, type Sent } from '../service.ts';
+import { createTemporaryFolder } from '../temporary-files.ts';
 import { weightsOf } from './bundle-weights.ts';
 
 const run = promisify(execFile);
@@ -29,7 +29,7 @@ type Asked = { action: string | undefined; authorization: string | undefined; se
 /** Bundles every function as for Lambda, and runs them in a bare Node.js. */
 export async function bundleAll() {
   // Outside the repository, so that no node_modules is within reach of what was bundled.
-  const folder = await mkdtemp(join(tmpdir(), 'crewboard-bundles-'));
+  const folder = createTemporaryFolder();
   const driverFile = join(folder, 'driver.mjs');
   await bundleFunctions(join(folder, 'functions'));
   await writeFile(driverFile, driver);

@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
+import { createTemporaryFolder } from '../temporary-files.ts';
 import { bundledClients } from './bundled-clients.ts';
 import * as sources from './clients.ts';
 
@@ -15,7 +15,7 @@ it('a bundled client of Bedrock that is given no handler says what it lacks', ()
 });
 
 it('a bundled client takes its region from the environment, and from nothing else on its machine', async () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'crewboard-config-')), 'config');
+  const file = join(createTemporaryFolder(), 'config');
   writeFileSync(file, '[default]\nregion = eu-west-3\n');
   vi.stubEnv('AWS_CONFIG_FILE', file);
   vi.stubEnv('AWS_REGION', undefined);

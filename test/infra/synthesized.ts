@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
@@ -8,9 +7,10 @@ import cdk from '../../cdk.json' with { type: 'json' };
 import { functionSources } from '../../infra/aws/bundle.ts';
 import { ServiceStack } from '../../infra/aws/service-stack.ts';
 import { parseSettings, withDefaultModel } from '../../infra/aws/settings.ts';
+import { createTemporaryFolder } from '../temporary-files.ts';
 
 /** Stands for every bundle: what is in one is no concern of the template. */
-const bundle = mkdtempSync(join(tmpdir(), 'crewboard-bundle-'));
+const bundle = createTemporaryFolder();
 writeFileSync(join(bundle, 'index.mjs'), 'export const handler = async () => {};');
 
 /** Creates the stack over these sources, with the context of `cdk.json` and the settings of a file of this content. */

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { processesOn } from '../processes.ts';
+import { createTemporaryFolder } from '../temporary-files.ts';
 
 /** What a test sends to the service. `body` is sent as JSON. */
 type Sent = { body?: unknown; headers?: Record<string, string>; token?: string };
@@ -53,7 +54,7 @@ afterAll(async () => {
 
 /** A folder of the test's own, removed after its file's last test. */
 export function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'crewboard-journey-'));
+  const folder = createTemporaryFolder();
   folders.add(folder);
   return folder;
 }

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ulid as ulidAt } from 'ulid';
@@ -33,6 +31,7 @@ import { type DeliveryQueues, deliveryQueues } from '../../lib/webhooks/wake-ups
 import { openWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { clockAt, openService } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
+import { createTemporaryFolder } from '../temporary-files.ts';
 import { alarmsByHand } from './alarm.ts';
 import { type DeliveryState, type LoggedAttempt, stateOf } from './logged-attempts.ts';
 
@@ -62,7 +61,7 @@ function officeOf(table: Table) {
   const ulid = () => ulidAt(clock());
   const webhookStore = { ...openWebhookStore(table), ...openWebhookAttempts(table) };
   const logs = { events: openEventLog(table), attempts: openAttemptLog(table), webhooks: openSubscriptions(table) };
-  const secrets = faultySecrets(openKeyFile(join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key')));
+  const secrets = faultySecrets(openKeyFile(join(createTemporaryFolder(), 'secrets.key')));
   const queue = listingQueue();
   const allowed = allowedReceivers('127.0.0.1:*');
   const webhooks = openWebhooks({ store: webhookStore, history: openHistory(table), clock });

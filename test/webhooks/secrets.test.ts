@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openKeyFile } from '../../lib/webhooks/secrets.ts';
+import { createTemporaryFolder } from '../temporary-files.ts';
 
 const context = { organization: 'one', webhook: 'wh_1' };
-const newPath = () => join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key');
+const newPath = () => join(createTemporaryFolder(), 'secrets.key');
 
 describe('a sealed secret', () => {
   const { seal, open } = openKeyFile(newPath());

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 import { startOutpost } from './outpost.ts';
 
 /** Starts Outpost in an environment, and returns what it said. */
@@ -18,9 +16,8 @@ it('skips Outpost without its folder, and says where to read how to install it',
   ]);
 });
 
-it('skips Outpost without its programs, and names them', async ({ onTestFinished }) => {
-  const empty = mkdtempSync(join(tmpdir(), 'crewboard-peer-'));
-  onTestFinished(() => rmSync(empty, { recursive: true }));
+it('skips Outpost without its programs, and names them', async () => {
+  const empty = createTemporaryFolder();
   expect(await saidIn({ OUTPOST: empty, PATH: empty })).toEqual([
     expect.stringMatching(
       /^Outpost is skipped: outpost, outpost-server, .*not found; see test\/bench\/peers\/outpost\.ts\.$/,

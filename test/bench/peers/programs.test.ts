@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 import { findPrograms, startProgram } from './programs.ts';
 
-it('finds each program in the first folder that has it', ({ onTestFinished }) => {
-  const folder = mkdtempSync(join(tmpdir(), 'crewboard-programs-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+it('finds each program in the first folder that has it', () => {
+  const folder = createTemporaryFolder();
   const [first, second] = [join(folder, 'first'), join(folder, 'second')];
   for (const one of [first, second]) mkdirSync(one);
   for (const path of [join(first, 'both'), join(second, 'both'), join(second, 'one')]) writeFileSync(path, '');

@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
@@ -15,6 +13,7 @@ import type { QueueName } from '../../../lib/deployment/queues.ts';
 import { type LoggedEvent, openEventLog } from '../../../lib/table/event-log.ts';
 import { newCaller, openService, type Service } from '../../service.ts';
 import { type Queues, startQueues } from '../../sqs-emulator.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 
 /** The pipeline of this process, and an organization in it. */
 export type Pipeline = {
@@ -45,7 +44,7 @@ export async function openPipeline(): Promise<Pipeline> {
   Object.assign(process.env, {
     [environment.tableName]: service.tableName,
     [environment.dynamodbEndpoint]: service.endpoint,
-    [environment.secretsKeyFile]: join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'),
+    [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
     [environment.sqsEndpoint]: queues.endpoint,
     ...queues.variables,
     [environment.allowedReceivers]: '127.0.0.1:*',

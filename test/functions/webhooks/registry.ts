@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, expect } from 'vitest';
@@ -22,6 +20,7 @@ import type { Outcome } from '../../../lib/webhooks/sender.ts';
 import { type Answer, call, newCaller, openService, type Sent, type Service } from '../../service.ts';
 import { type Queues, startQueues } from '../../sqs-emulator.ts';
 import { dumpOf } from '../../table-dump.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 import { notingSender } from '../../webhooks/office.ts';
 import { dataOf, errorOf, type RefusalBody } from '../kanban-tasks/board.ts';
 
@@ -45,7 +44,7 @@ export async function openRegistries(more: Record<string, string> = {}) {
   Object.assign(process.env, {
     [environment.tableName]: service.tableName,
     [environment.dynamodbEndpoint]: service.endpoint,
-    [environment.secretsKeyFile]: join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'),
+    [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
     [environment.sqsEndpoint]: queues.endpoint,
     ...queues.variables,
     ...more,

@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
@@ -11,6 +9,7 @@ import { usual } from '../../agents/learning-model.ts';
 import { openLessons } from '../../functions/agents/lessons.ts';
 import { sendTo } from '../../rows.ts';
 import type { Answer } from '../../service.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 import { type WatchedEngine, watchEngine } from '../../watched-engine.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 
@@ -37,7 +36,7 @@ export async function openOffices() {
   const engine: WatchedEngine = await watchEngine(service.endpoint);
   Object.assign(process.env, {
     [environment.dynamodbEndpoint]: engine.endpoint,
-    [environment.secretsKeyFile]: join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'),
+    [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
     [environment.allowedReceivers]: '127.0.0.1:*',
     [environment.runningCap]: String(cap),
   });

@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openDataFolder } from '../../../infra/local/data-folder.ts';
 import { Problem } from '../../../infra/local/problem.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'crewboard-folder-'));
+const root = createTemporaryFolder();
 const newFolder = () => mkdtempSync(join(root, 'data-'));
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
-
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /** A process that opens a folder, says so and runs a line of JavaScript with it. */
 function openElsewhere(folder: string, line: string) {

@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readScript } from '../../../infra/local/model-script.ts';
 import { Problem } from '../../../infra/local/problem.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'crewboard-script-'));
+const folder = createTemporaryFolder();
 const file = join(folder, 'script.json');
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Reads a script with this content. */
 function read(content: string) {

@@ -1,19 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openLocalModel } from '../../../infra/local/model.ts';
 import { readModelSettings } from '../../../infra/local/model-settings.ts';
 import { Problem } from '../../../infra/local/problem.ts';
 import { standardModel } from '../../../lib/contract/models.ts';
 import { type ConverseClient, openModel } from '../../../lib/model/converse.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 import { startChatServer } from './chat-server.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'crewboard-model-'));
+const folder = createTemporaryFolder();
 const script = join(folder, 'script.json');
 writeFileSync(script, '[{"match":"tea","text":"Green."}]');
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Opens the model that these variables choose, and asks it once. */
 async function ask(variables: Record<string, string>, user: string) {

@@ -1,18 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startEngine } from '../../../infra/local/engine.ts';
 import type { Positions } from '../../../infra/local/stream-positions.ts';
 import { openTrimmer, tidyStream } from '../../../infra/local/stream-upkeep.ts';
 import { createTable } from '../../../infra/local/table.ts';
 import { openTable } from '../../../lib/table/client.ts';
 import { streamed } from '../../table-stream.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'crewboard-stream-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = createTemporaryFolder();
 
 let databases = 0;
 

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid as ulidAt } from 'ulid';
@@ -36,6 +34,7 @@ import { openWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import type { Ended } from '../../mortal.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
+import { createTemporaryFolder } from '../../temporary-files.ts';
 import { opening } from '../office.ts';
 import { type Expected, type Posted, type Recount, recount } from '../recount.ts';
 import { openFaults, type Trace } from './faults.ts';
@@ -75,7 +74,7 @@ function lineOf(service: Service) {
   const room = openWaitingRoom(clock, faults);
   const ladder = readLadder(undefined);
   const ulid = () => ulidAt(clock());
-  const secrets = openKeyFile(join(mkdtempSync(join(tmpdir(), 'crewboard-')), 'secrets.key'));
+  const secrets = openKeyFile(join(createTemporaryFolder(), 'secrets.key'));
 
   const struckTable = faults.table(table);
   const openLogs = () => ({
