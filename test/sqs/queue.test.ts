@@ -1,4 +1,6 @@
 import { ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { mockClient } from 'aws-sdk-client-mock';
+import 'aws-sdk-client-mock-vitest/extend';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clientConfig } from '../../lib/aws/client-config.ts';
 import { Organization } from '../../lib/contract/organization.ts';
@@ -6,63 +8,58 @@ import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../lib/deplo
 import { openQueue } from '../../lib/sqs/queue.ts';
 import { type Queues, startQueues } from '../sqs-emulator.ts';
 
-type Entry = { Id: string; MessageBody: string; DelaySeconds: number; MessageGroupId?: string };
-type Failure = { Id: string; SenderFault: boolean; Code: string };
-
-/** A queue over a client that only notes the batches, and answers the nth with these failures. */
-function notingQueue(failures: (nth: number, entries: Entry[]) => Failure[] = () => []) {
-  const batches: { url: string; entries: Entry[] }[] = [];
-  const client = {
-    send: async (command: SendMessageBatchCommand) => {
-      expect(command).toBeInstanceOf(SendMessageBatchCommand);
-      const { QueueUrl, Entries } = command.input as { QueueUrl: string; Entries: Entry[] };
-      batches.push({ url: QueueUrl, entries: Entries });
-      return { Failed: failures(batches.length - 1, Entries) };
-    },
-  };
-  return {
-    batches,
-    queue: openQueue<{ nth: number; organization?: string }>(client as unknown as SQSClient, 'http://queue'),
-  };
+/** A queue on a mocked client, which takes every batch until a test says otherwise. */
+function mockQueue() {
+  const client = new SQSClient({});
+  const sqs = mockClient(client);
+  sqs.on(SendMessageBatchCommand).resolves({});
+  return { sqs, queue: openQueue<{ nth: number; organization?: string }>(client, 'http://queue') };
 }
 
+type Mock = ReturnType<typeof mockQueue>['sqs'];
+
+/** The entries of each batch that was sent. */
+const batchesOf = (sqs: Mock) =>
+  sqs.commandCalls(SendMessageBatchCommand).map(({ args: [{ input }] }) => input.Entries ?? []);
+const bodiesOf = (sqs: Mock) => batchesOf(sqs).map((entries) => entries.map((one) => one.MessageBody));
+
 const numbered = (count: number) => Array.from({ length: count }, (_, nth) => ({ message: { nth }, delaySeconds: 0 }));
-const passing = ({ Id }: Entry): Failure => ({ Id, SenderFault: false, Code: 'InternalError' });
-const bodiesOf = (batches: { entries: Entry[] }[]) =>
-  batches.map(({ entries }) => entries.map((one) => one.MessageBody));
+
+/** The failures of these entries of a batch, by their ids. */
+const failed = (...ids: string[]) => ({
+  Failed: ids.map((Id) => ({ Id, SenderFault: false, Code: 'InternalError' })),
+});
 
 describe('a send', () => {
   it('of nothing asks nothing of SQS', async () => {
-    const { batches, queue } = notingQueue();
+    const { sqs, queue } = mockQueue();
     await queue.send([]);
-    expect(batches).toEqual([]);
+    expect(sqs).not.toHaveReceivedAnyCommand();
   });
 
   it('carries each message as JSON with its delay', async () => {
-    const { batches, queue } = notingQueue();
+    const { sqs, queue } = mockQueue();
     await queue.send([
       { message: { nth: 1 }, delaySeconds: 0 },
       { message: { nth: 2 }, delaySeconds: 900 },
     ]);
-    expect(batches).toEqual([
-      {
-        url: 'http://queue',
-        entries: [
-          { Id: '0', MessageBody: '{"nth":1}', DelaySeconds: 0 },
-          { Id: '1', MessageBody: '{"nth":2}', DelaySeconds: 900 },
-        ],
-      },
-    ]);
+    expect(sqs).toHaveReceivedCommandExactlyOnceWith(SendMessageBatchCommand, {
+      QueueUrl: 'http://queue',
+      Entries: [
+        { Id: '0', MessageBody: '{"nth":1}', DelaySeconds: 0 },
+        { Id: '1', MessageBody: '{"nth":2}', DelaySeconds: 900 },
+      ],
+    });
   });
 
   it('puts the messages of an organization into its message group, by which SQS shares a queue fairly', async () => {
-    const { batches, queue } = notingQueue();
+    const { sqs, queue } = mockQueue();
     const sent = ['acme', 'globex', undefined].map((organization) => ({
       message: { nth: 1, ...(organization && { organization }) },
       delaySeconds: 0,
     }));
     await queue.send(sent);
-    expect(batches[0]?.entries.map(({ MessageGroupId }) => MessageGroupId)).toEqual(['acme', 'globex', undefined]);
+    expect(batchesOf(sqs)[0]?.map(({ MessageGroupId }) => MessageGroupId)).toEqual(['acme', 'globex', undefined]);
   });
 
   it.each(Object.entries({ DeliveryMessage, ExecutionMessage, PurgeMessage }))(
@@ -79,43 +76,56 @@ describe('a send', () => {
     [11, [10, 1]],
     [25, [10, 10, 5]],
   ])('of %i messages goes in batches of ten at most', async (count, sizes) => {
-    const { batches, queue } = notingQueue();
+    const { sqs, queue } = mockQueue();
     await queue.send(numbered(count));
-    expect(batches.map(({ entries }) => entries.length)).toEqual(sizes);
-    expect(bodiesOf(batches).flat()).toEqual(numbered(count).map(({ message }) => JSON.stringify(message)));
-    for (const { entries } of batches) expect(new Set(entries.map(({ Id }) => Id)).size).toBe(entries.length);
+    expect(batchesOf(sqs).map((entries) => entries.length)).toEqual(sizes);
+    expect(bodiesOf(sqs).flat()).toEqual(numbered(count).map(({ message }) => JSON.stringify(message)));
+    for (const entries of batchesOf(sqs)) expect(new Set(entries.map(({ Id }) => Id)).size).toBe(entries.length);
   });
 });
 
 it('messages that are sent in one turn of the event loop go in one batch', async () => {
-  const { batches, queue } = notingQueue();
+  const { sqs, queue } = mockQueue();
   await Promise.all([queue.send(numbered(3)), queue.send(numbered(4))]);
-  expect(batches.map(({ entries }) => entries.length)).toEqual([7]);
+  expect(batchesOf(sqs).map((entries) => entries.length)).toEqual([7]);
 });
 
 describe('a message that SQS does not take', () => {
   it('is sent again alone', async () => {
-    const { batches, queue } = notingQueue((nth, entries) => (nth === 0 ? [passing(entries[1] as Entry)] : []));
+    const { sqs, queue } = mockQueue();
+    sqs.on(SendMessageBatchCommand).resolvesOnce(failed('1')).resolves({});
     await queue.send(numbered(3));
-    expect(bodiesOf(batches)).toEqual([['{"nth":0}', '{"nth":1}', '{"nth":2}'], ['{"nth":1}']]);
+    expect(bodiesOf(sqs)).toEqual([['{"nth":0}', '{"nth":1}', '{"nth":2}'], ['{"nth":1}']]);
   });
 
   it('three times in a row is an error, which says what SQS said', async () => {
-    const { batches, queue } = notingQueue((_, entries) => entries.map(passing));
+    const { sqs, queue } = mockQueue();
+    sqs.on(SendMessageBatchCommand).resolves(failed('0', '1'));
     await expect(queue.send(numbered(2))).rejects.toThrow('InternalError');
-    expect(bodiesOf(batches)).toEqual(Array(3).fill(['{"nth":0}', '{"nth":1}']));
+    expect(bodiesOf(sqs)).toEqual(Array(3).fill(['{"nth":0}', '{"nth":1}']));
   });
 
   it('for a fault of ours is an error at once', async () => {
-    const { batches, queue } = notingQueue((_, [entry]) => [{ ...passing(entry as Entry), SenderFault: true }]);
-    await expect(queue.send(numbered(2))).rejects.toThrow();
-    expect(batches).toHaveLength(1);
+    const { sqs, queue } = mockQueue();
+    const Failed = [{ Id: '0', SenderFault: true, Code: 'InvalidMessageContents' }];
+    sqs.on(SendMessageBatchCommand).resolves({ Failed });
+    await expect(queue.send(numbered(2))).rejects.toThrow('InvalidMessageContents');
+    expect(sqs).toHaveReceivedCommandTimes(SendMessageBatchCommand, 1);
   });
 
   it('keeps those behind it from none of their tries', async () => {
-    const { batches, queue } = notingQueue((nth, entries) => (nth === 0 ? entries.map(passing) : []));
+    const { sqs, queue } = mockQueue();
+    const first = numbered(10).map(({ message }) => `${message.nth}`);
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolvesOnce(failed(...first))
+      .resolves({});
     await queue.send(numbered(12));
-    expect(batches.map(({ entries }) => entries.length).toSorted((a, b) => a - b)).toEqual([2, 10, 10]);
+    expect(
+      batchesOf(sqs)
+        .map((entries) => entries.length)
+        .toSorted((a, b) => a - b),
+    ).toEqual([2, 10, 10]);
   });
 });
 
@@ -123,9 +133,9 @@ describe('a delay', () => {
   it.each([-1, 901, 0.5, Number.NaN, Number.POSITIVE_INFINITY])(
     'of %d s is refused before SQS is asked',
     async (delay) => {
-      const { batches, queue } = notingQueue();
+      const { sqs, queue } = mockQueue();
       await expect(queue.send([{ message: { nth: 1 }, delaySeconds: delay }])).rejects.toThrow('0 to 900');
-      expect(batches).toEqual([]);
+      expect(sqs).not.toHaveReceivedAnyCommand();
     },
   );
 });
