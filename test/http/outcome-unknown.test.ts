@@ -11,7 +11,7 @@ import type { Write } from '../../lib/table/write.ts';
 import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
 import { closedEndpoint } from '../model/bedrock-server.ts';
 import { type Answer, call, eventOf, newCaller, openService } from '../service.ts';
-import { cancelled, named } from '../table/scripted-table.ts';
+import { cancelled, dynamodbError } from '../table/dynamodb-errors.ts';
 import { loseAnswers, watchEngine } from '../watched-engine.ts';
 
 const { app, tableName, endpoint: engineEndpoint } = await openService();
@@ -78,7 +78,7 @@ function failing(kind: RegExp, error: Error, from = 0) {
   );
   return table;
 }
-const throttled = () => named('ThrottlingException');
+const throttled = () => dynamodbError('ThrottlingException');
 const inProgress = () =>
   new TransactionInProgressException({ message: 'In progress.', Message: 'In progress.', $metadata: {} });
 

@@ -1,20 +1,23 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import { batchWriteLimit, writeBatch } from '../../lib/table/batch-writes.ts';
 import type { Key } from '../../lib/table/keys.ts';
 import { getEach } from '../../lib/table/reads.ts';
 import { openBoard } from './board.ts';
-import { type Command, named, type Script, scriptedTable } from './scripted-table.ts';
+import { dynamodbError } from './dynamodb-errors.ts';
+import { type DynamoDBMock, mockTable } from './mock-table.ts';
 
 const puts = (count: number) =>
   Array.from({ length: count }, (_, nth) => ({ PutRequest: { Item: { pk: 'p', sk: `s${nth}`, nth } } }));
-const sentBy = ({ input }: Command) => (input.RequestItems as Record<string, unknown[]>).scripted;
-const unprocessed = (left: unknown[]) => ({ UnprocessedItems: { scripted: left } });
+const unprocessed = (left: ReturnType<typeof puts>) => ({ UnprocessedItems: { mocked: left } });
 
-/** How a batch of two puts ends, the requests that it took, and the pauses between them. */
-async function written(script: Script) {
-  const { table, sent, pauses } = scriptedTable(script);
+/** Writes two puts to a mocked client, and returns the error, the batches that were sent and the pauses between them. */
+async function written(prepare: (dynamodb: DynamoDBMock) => void) {
+  const { table, dynamodb, pauses } = mockTable();
+  prepare(dynamodb);
   const error = await writeBatch(table, puts(2)).catch((reason) => reason);
-  return { error, sent: sent.map(sentBy), pauses };
+  const calls = dynamodb.commandCalls(BatchWriteCommand);
+  return { error, sent: calls.map(({ args: [{ input }] }) => input.RequestItems?.mocked), pauses };
 }
 
 it('a batch of puts and deletions of the greatest size is one request', async () => {
@@ -32,22 +35,29 @@ it('a batch of puts and deletions of the greatest size is one request', async ()
 
 it('what DynamoDB leaves unprocessed is sent again after a pause, and nothing else', async () => {
   const [first, second] = puts(2);
-  const { error, sent, pauses } = await written((nth) => (nth === 0 ? unprocessed([second]) : {}));
+  const { error, sent, pauses } = await written((dynamodb) =>
+    dynamodb
+      .on(BatchWriteCommand)
+      .resolvesOnce(unprocessed(puts(2).slice(1)))
+      .resolves({}),
+  );
   expect(error).toBeUndefined();
   expect(sent).toEqual([[first, second], [second]]);
   expect(pauses).toHaveLength(1);
 });
 
 it('what stays unprocessed for eight tries is refused as `unavailable`', async () => {
-  const { error, sent } = await written(() => unprocessed(puts(1)));
+  const { error, sent } = await written((dynamodb) => dynamodb.resolves(unprocessed(puts(1))));
   expect(error).toMatchObject({ code: 'unavailable' });
   expect(sent).toHaveLength(8);
 });
 
 it.each(['ThrottlingException', 'ProvisionedThroughputExceededException'])('%s is `unavailable`', async (name) => {
-  expect((await written(() => named(name))).error).toMatchObject({ code: 'unavailable' });
+  const { error } = await written((dynamodb) => dynamodb.rejects(dynamodbError(name)));
+  expect(error).toMatchObject({ code: 'unavailable' });
 });
 
 it('any other error is thrown as it is', async () => {
-  expect((await written(() => named('ValidationException'))).error).toMatchObject({ name: 'ValidationException' });
+  const { error } = await written((dynamodb) => dynamodb.rejects(dynamodbError('ValidationException')));
+  expect(error).toMatchObject({ name: 'ValidationException' });
 });

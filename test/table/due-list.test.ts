@@ -1,3 +1,4 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { deliveryLane, deliveryLanes } from '../../lib/table/delivery-lanes.ts';
@@ -5,7 +6,7 @@ import { dueEntry, type Overdue, openDueList } from '../../lib/table/due.ts';
 import type { Key } from '../../lib/table/keys.ts';
 import { transact } from '../../lib/table/transact.ts';
 import { openBoard } from './board.ts';
-import { scriptedTable } from './scripted-table.ts';
+import { mockTable, queriesOf, returnPages } from './mock-table.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -37,13 +38,14 @@ it('what waits is listed, whatever letter its ULID ends with, and spread over al
 });
 
 it('a page of each partition is read in turn, no more than is asked for, the oldest of a turn first', async () => {
-  const pages = (nth: number) => ({
+  const { table: mocked, dynamodb } = mockTable();
+  const pages = [0, 1, 2, 3, 4, 5, 6, 7].map((nth) => ({
     Items: [{ pk: 'pk', sk: `D#${nth}`, dueAt: at(10 - nth) }],
     // The first turn's four pages have one more each.
     ...(nth < 4 && { LastEvaluatedKey: { pk: 'pk', sk: `D#${nth}` } }),
-  });
-  const scripted = scriptedTable(pages);
-  const overdue = openDueList(scripted.table, deliveryLanes).due(at(60));
+  }));
+  returnPages(dynamodb, ...pages);
+  const overdue = openDueList(mocked, deliveryLanes).due(at(60));
   const turn = async () => {
     const listed: Overdue[] = [];
     while (listed.length < 4) listed.push((await overdue.next()).value as Overdue);
@@ -51,13 +53,13 @@ it('a page of each partition is read in turn, no more than is asked for, the old
   };
 
   expect(await turn()).toEqual(['D#3', 'D#2', 'D#1', 'D#0']);
-  expect(scripted.sent).toHaveLength(4);
+  expect(dynamodb).toHaveReceivedCommandTimes(QueryCommand, 4);
   expect(await turn()).toEqual(['D#7', 'D#6', 'D#5', 'D#4']);
-  expect(scripted.sent.map(({ input }) => input.ExclusiveStartKey)).toEqual([
+  expect(queriesOf(dynamodb).map((input) => input.ExclusiveStartKey)).toEqual([
     ...Array(4).fill(undefined),
     ...[0, 1, 2, 3].map((nth) => ({ pk: 'pk', sk: `D#${nth}` })),
   ]);
-  for (const { input } of scripted.sent) expect(input.Limit).toBe(100);
+  for (const { Limit } of queriesOf(dynamodb)) expect(Limit).toBe(100);
   expect(await overdue.next()).toMatchObject({ done: true });
 });
 

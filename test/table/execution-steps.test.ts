@@ -8,8 +8,9 @@ import { openExecutionStore } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { dumpOf } from '../table-dump.ts';
 import { always } from './board.ts';
+import { conditionFailed, conflict } from './dynamodb-errors.ts';
 import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from './execution-board.ts';
-import { conditionFailed, conflict, scriptedTable } from './scripted-table.ts';
+import { type DynamoDBMock, mockTable } from './mock-table.ts';
 
 let board: ExecutionBoard;
 beforeEach(async () => {
@@ -89,24 +90,30 @@ describe('a claim', () => {
       ...{ claim, claims: 1, leaseUntil: at(30), dueAt: at(30), due: 'execution' },
     });
     const reference = { organization: 'org' as Organization, id: 'ex_01KE0000000000000000000004' };
-    const claimFrom = async (...answers: unknown[]) => {
-      const { table, sent } = scriptedTable((nth) => answers[nth]);
-      return { got: await openExecutionStore(table, 1).claim(reference, lease('first')), requests: sent.length };
+    const claimFrom = (prepare: (dynamodb: DynamoDBMock) => void) => {
+      const { table, dynamodb } = mockTable();
+      prepare(dynamodb);
+      return openExecutionStore(table, 1).claim(reference, lease('first'));
     };
 
     it('is known again by its own second try', async () => {
-      const { got } = await claimFrom(conditionFailed(left('first')));
+      const got = await claimFrom((dynamodb) => dynamodb.rejects(conditionFailed(left('first'))));
       expect(got).toMatchObject({ id: reference.id, claim: 'first', claims: 1, leaseUntil: at(30) });
     });
 
     it('is not taken for that of another', async () => {
-      expect((await claimFrom(conditionFailed(left('other')))).got).toBeUndefined();
-      expect((await claimFrom(conditionFailed())).got).toBeUndefined();
+      for (const found of [left('other'), undefined])
+        expect(await claimFrom((dynamodb) => dynamodb.rejects(conditionFailed(found)))).toBeUndefined();
     });
 
     it('is tried again after a conflict', async () => {
-      const { got, requests } = await claimFrom(conflict(), { Attributes: left('first') });
-      expect([got?.claim, requests]).toEqual(['first', 2]);
+      const got = await claimFrom((dynamodb) =>
+        dynamodb
+          .on(UpdateCommand)
+          .rejectsOnce(conflict())
+          .resolvesOnce({ Attributes: left('first') }),
+      );
+      expect(got?.claim).toBe('first');
     });
   });
 });

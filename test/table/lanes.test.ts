@@ -1,3 +1,4 @@
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { keys, type ListScope } from '../../lib/table/keys.ts';
@@ -5,7 +6,8 @@ import { calmWrites, mostLanes, openLanes, quietLanes } from '../../lib/table/la
 import { listingWrites } from '../../lib/table/listing.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
-import { cancelled, scriptedTable } from './scripted-table.ts';
+import { cancelled } from './dynamodb-errors.ts';
+import { type DynamoDBMock, failFirst, mockTable, tokensOf, transactionsOf } from './mock-table.ts';
 
 const organization = 'org' as Organization;
 const all = keys.taskScope(organization, {});
@@ -96,20 +98,25 @@ describe('a container', () => {
 
 describe('a transaction that another holds', () => {
   const held = (nth: number) => entering(all).map((_, at) => (at === nth ? 'TransactionConflict' : 'None'));
-  const keysOf = ({ input }: { input: Record<string, unknown> }) =>
-    (input.TransactItems as { Update?: { Key: { sk: string } } }[]).flatMap(({ Update }) => Update?.Key.sk ?? []);
+  const countersOf = (dynamodb: DynamoDBMock) =>
+    transactionsOf(dynamodb).flatMap(({ TransactItems = [] }) =>
+      TransactItems.flatMap(({ Update }) => (Update?.Key?.sk as string | undefined) ?? []),
+    );
 
   it('over a counter is tried in other lanes, each try under a token of its own', async () => {
-    const { table, sent } = scriptedTable((nth) => (nth < 7 ? cancelled(...held(1)) : {}));
+    const { table, dynamodb } = mockTable();
+    failFirst(dynamodb, ...Array(7).fill(cancelled(...held(1))));
     await transact(table, entering(all));
-    expect(new Set(sent.map(({ input }) => input.ClientRequestToken)).size).toBe(8);
-    expect(new Set(sent.flatMap(keysOf)).size).toBeGreaterThan(2);
+    expect(new Set(tokensOf(dynamodb)).size).toBe(8);
+    expect(new Set(countersOf(dynamodb)).size).toBeGreaterThan(2);
   });
 
   it('over anything else is tried again as it is, under its token', async () => {
-    const { table, sent } = scriptedTable((nth) => (nth < 7 ? cancelled(...held(0)) : {}));
+    const { table, dynamodb } = mockTable();
+    failFirst(dynamodb, ...Array(7).fill(cancelled(...held(0))));
     await transact(table, entering(all));
-    expect(new Set(sent.map(({ input }) => input.ClientRequestToken)).size).toBe(1);
-    expect(new Set(sent.flatMap(keysOf)).size).toBe(1);
+    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 8);
+    expect(new Set(tokensOf(dynamodb)).size).toBe(1);
+    expect(new Set(countersOf(dynamodb)).size).toBe(1);
   });
 });

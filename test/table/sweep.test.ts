@@ -1,8 +1,8 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
 import { type Overdue, openDueList, sweep } from '../../lib/table/due.ts';
-import { type Command, scriptedTable } from './scripted-table.ts';
+import { mockTable } from './mock-table.ts';
 
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 const minuteMs = 60_000;
@@ -22,9 +22,8 @@ function simulatedIndex() {
   const woken: string[] = [];
   let [added, read, moved, mostHeld] = [0, 0, 0, 0];
 
-  const answer = (_: number, command: Command) => {
-    if (!(command instanceof QueryCommand)) throw new Error('Only queries are simulated.');
-    const { ExpressionAttributeValues = {}, ExclusiveStartKey, Limit = Number.POSITIVE_INFINITY } = command.input;
+  const query = async (input: QueryCommandInput) => {
+    const { ExpressionAttributeValues = {}, ExclusiveStartKey, Limit = Number.POSITIVE_INFINITY } = input;
     const { ':lane': lane, ':until': until, ':from': from = '' } = ExpressionAttributeValues;
     const place = ({ dueAt, sk }: Pick<Entry, 'dueAt' | 'sk'>) => `${dueAt} ${sk}`;
     const after = ExclusiveStartKey ? place(ExclusiveStartKey as Entry) : '';
@@ -39,7 +38,9 @@ function simulatedIndex() {
       ...(found.length > page.length && { LastEvaluatedKey: { ...page.at(-1), pk: 'pk' } }),
     };
   };
-  const { due } = openDueList(scriptedTable(answer).table, partitions);
+  const { table, dynamodb } = mockTable();
+  dynamodb.rejects('Only queries are simulated.').on(QueryCommand).callsFake(query);
+  const { due } = openDueList(table, partitions);
 
   const list = {
     due,

@@ -1,16 +1,20 @@
+import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { Refusal, type RefusalCode } from '../../lib/contract/refusals.ts';
 import { AlreadyDone, Stale, transact, untilFresh } from '../../lib/table/transact.ts';
 import type { Otherwise, Write } from '../../lib/table/write.ts';
 import { refusalOf } from './board.ts';
-import { cancelled, conflict, inProgress, named, scriptedTable } from './scripted-table.ts';
+import { cancelled, conflict, dynamodbError, inProgress } from './dynamodb-errors.ts';
+import { type DynamoDBMock, failFirst, mockTable, tokensOf, transactionsOf } from './mock-table.ts';
 
 const put = (sk: string, otherwise?: Otherwise): Write => ({
   Put: { Item: { pk: 'p', sk }, ConditionExpression: 'attribute_not_exists(pk)' },
   ...(otherwise && { otherwise }),
 });
 const two = [put('a'), put('b')];
-const itemsOf = ({ input }: { input: Record<string, unknown> }) => input.TransactItems;
+
+/** The items of each transaction that was sent. */
+const itemsOf = (dynamodb: DynamoDBMock) => transactionsOf(dynamodb).map(({ TransactItems }) => TransactItems);
 const refusal = (code: RefusalCode, path: string) => () =>
   new Refusal(code, `${code} at ${path}`, [{ path, code: 'invalid_value', message: path }]);
 
@@ -22,31 +26,34 @@ describe('a transaction that is cancelled', () => {
     ['for throughput', cancelled('None', 'ProvisionedThroughputExceeded')],
     ['for the request limit', cancelled('RequestLimitExceeded', 'TransactionConflict')],
     ['as one still in progress', inProgress()],
-    ['by throttling of the whole request', named('ThrottlingException')],
-    ['by throughput of the whole request', named('ProvisionedThroughputExceededException')],
+    ['by throttling of the whole request', dynamodbError('ThrottlingException')],
+    ['by throughput of the whole request', dynamodbError('ProvisionedThroughputExceededException')],
   ] as const;
 
   it.each(passing)('%s is sent again, the same items under the same token', async (_, error) => {
-    const { table, sent } = scriptedTable((nth) => (nth < 3 ? error : {}));
+    const { table, dynamodb } = mockTable();
+    failFirst(dynamodb, error, error, error);
     await transact(table, two);
-    expect(sent).toHaveLength(4);
-    expect(new Set(sent.map(({ input }) => input.ClientRequestToken)).size).toBe(1);
-    for (const command of sent) expect(itemsOf(command)).toEqual(itemsOf(sent[0] as (typeof sent)[0]));
+    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 4);
+    expect(new Set(tokensOf(dynamodb)).size).toBe(1);
+    for (const items of itemsOf(dynamodb)) expect(items).toEqual(itemsOf(dynamodb)[0]);
   });
 
   it.each(passing)('%s eight times over is unavailable', async (_, error) => {
-    const { table, sent, pauses } = scriptedTable(() => error);
+    const { table, dynamodb, pauses } = mockTable();
+    dynamodb.rejects(error);
     const refused = await refusalOf(transact(table, two));
     expect(refused?.code).toBe('unavailable');
     expect(refused?.headers).toEqual({ 'Retry-After': '1' });
-    expect(sent).toHaveLength(8);
+    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 8);
     expect(pauses).toHaveLength(7);
   });
 
   it('waits before each try anywhere from nothing to a bound that doubles', async () => {
     const runs = [];
     for (let run = 0; run < 50; run++) {
-      const { table, pauses } = scriptedTable(() => cancelled('TransactionConflict', 'None'));
+      const { table, dynamodb, pauses } = mockTable();
+      dynamodb.rejects(cancelled('TransactionConflict', 'None'));
       await refusalOf(transact(table, two));
       runs.push(pauses);
     }
@@ -61,7 +68,8 @@ describe('a transaction that is cancelled', () => {
 
   it('for a failed condition among conflicts is decided by the condition, at once', async () => {
     const found = { pk: 'p', sk: 'b', version: 3, tags: new Set(['x']) };
-    const { table, sent } = scriptedTable(() => cancelled('TransactionConflict', { failed: found }));
+    const { table, dynamodb } = mockTable();
+    dynamodb.rejects(cancelled('TransactionConflict', { failed: found }));
     let told: unknown;
     const otherwise: Otherwise = (item) => {
       told = item;
@@ -69,34 +77,37 @@ describe('a transaction that is cancelled', () => {
     };
     await expect(transact(table, [put('a'), put('b', otherwise)])).rejects.toBeInstanceOf(Stale);
     expect(told).toEqual(found);
-    expect(sent).toHaveLength(1);
+    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 1);
   });
 
   it('for a reason of our own making is an error and not tried again', async () => {
-    const { table, sent } = scriptedTable(() => cancelled('ValidationError', 'TransactionConflict'));
+    const { table, dynamodb } = mockTable();
+    dynamodb.rejects(cancelled('ValidationError', 'TransactionConflict'));
     await expect(transact(table, two)).rejects.toThrow('Cancelled.');
-    expect(sent).toHaveLength(1);
+    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 1);
   });
 
   it('without reasons is an error and not tried again', async () => {
-    const { table, sent } = scriptedTable(() => cancelled());
+    const { table, dynamodb } = mockTable();
+    dynamodb.rejects(cancelled());
     await expect(transact(table, two)).rejects.toThrow('Cancelled.');
-    expect(sent).toHaveLength(1);
+    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 1);
   });
 });
 
 it('another transaction has another token', async () => {
-  const { table, sent } = scriptedTable(() => ({}));
+  const { table, dynamodb } = mockTable();
   await transact(table, two);
   await transact(table, two);
-  expect(new Set(sent.map(({ input }) => input.ClientRequestToken)).size).toBe(2);
+  expect(new Set(tokensOf(dynamodb)).size).toBe(2);
 });
 
 it('a transaction asks of each of its items what a failed condition found', async () => {
-  const { table, sent } = scriptedTable(() => ({}));
+  const { table, dynamodb } = mockTable();
   await transact(table, two);
-  const common = { TableName: 'scripted', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' };
-  expect(sent.flatMap(itemsOf)).toEqual(two.map((write) => ({ Put: { ...('Put' in write && write.Put), ...common } })));
+  const common = { TableName: table.name, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' };
+  const TransactItems = two.map((write) => ({ Put: { ...('Put' in write && write.Put), ...common } }));
+  expect(itemsOf(dynamodb)).toEqual([TransactItems]);
 });
 
 describe('a transaction that meets another over a counter', () => {
@@ -105,51 +116,54 @@ describe('a transaction that meets another over a counter', () => {
     keyIn: (lane) => ({ pk: 'c', sk: `${lane}` }),
   };
   const met = cancelled('None', 'TransactionConflict');
-  const tokens = (sent: { input: Record<string, unknown> }[]) => sent.map(({ input }) => input.ClientRequestToken);
 
   it('is another transaction, under another token', async () => {
-    const { table, sent } = scriptedTable((nth) => [met][nth] ?? {});
+    const { table, dynamodb } = mockTable();
+    failFirst(dynamodb, met);
     await transact(table, [put('a'), counter]);
-    expect(new Set(tokens(sent)).size).toBe(2);
+    expect(new Set(tokensOf(dynamodb)).size).toBe(2);
   });
 
   it('stays the same where an earlier try may be carried out yet', async () => {
-    const { table, sent } = scriptedTable((nth) => [inProgress(), met, met, met][nth] ?? {});
+    const { table, dynamodb } = mockTable();
+    failFirst(dynamodb, inProgress(), met, met, met);
     await transact(table, [put('a'), counter]);
-    expect(sent).toHaveLength(5);
-    expect(new Set(tokens(sent)).size).toBe(1);
-    for (const command of sent) expect(itemsOf(command)).toEqual(itemsOf(sent[0] as (typeof sent)[0]));
+    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 5);
+    expect(new Set(tokensOf(dynamodb)).size).toBe(1);
+    for (const items of itemsOf(dynamodb)) expect(items).toEqual(itemsOf(dynamodb)[0]);
   });
 });
 
 describe('a single write', () => {
   it.each([
     ['in conflict with a transaction', conflict()],
-    ['throttled', named('ThrottlingException')],
-    ['over the throughput', named('ProvisionedThroughputExceededException')],
-    ['over the request limit', named('RequestLimitExceeded')],
+    ['throttled', dynamodbError('ThrottlingException')],
+    ['over the throughput', dynamodbError('ProvisionedThroughputExceededException')],
+    ['over the request limit', dynamodbError('RequestLimitExceeded')],
   ])('%s is sent again, and is unavailable after eight tries', async (_, error) => {
-    const passes = scriptedTable((nth) => (nth < 7 ? error : {}));
+    const passes = mockTable();
+    failFirst(passes.dynamodb, ...Array(7).fill(error));
     await transact(passes.table, [put('a')]);
-    expect(passes.sent).toHaveLength(8);
-    const lasts = scriptedTable(() => error);
+    expect(passes.dynamodb).toHaveReceivedCommandTimes(PutCommand, 8);
+    const lasts = mockTable();
+    lasts.dynamodb.rejects(error);
     expect((await refusalOf(transact(lasts.table, [put('a')])))?.code).toBe('unavailable');
-    expect(lasts.sent).toHaveLength(8);
+    expect(lasts.dynamodb).toHaveReceivedCommandTimes(PutCommand, 8);
     expect(lasts.pauses).toHaveLength(7);
   });
 
   it('that fails otherwise is that error, at once', async () => {
-    const { table, sent } = scriptedTable(() => named('ResourceNotFoundException'));
+    const { table, dynamodb } = mockTable();
+    dynamodb.rejects(dynamodbError('ResourceNotFoundException'));
     await expect(transact(table, [put('a')])).rejects.toThrow('ResourceNotFoundException');
-    expect(sent).toHaveLength(1);
+    expect(dynamodb).toHaveReceivedCommandTimes(PutCommand, 1);
   });
 });
 
 describe('of several failed conditions', () => {
   const failing = async (...meanings: Otherwise[]): Promise<Error> => {
-    const { table } = scriptedTable(() =>
-      cancelled(...meanings.map((_, at) => ({ failed: { pk: 'p', sk: `${at}` } }))),
-    );
+    const { table, dynamodb } = mockTable();
+    dynamodb.rejects(cancelled(...meanings.map((_, at) => ({ failed: { pk: 'p', sk: `${at}` } }))));
     const writes = meanings.map((otherwise, at) => put(`${at}`, otherwise));
     return transact(table, writes).then(
       () => new Error('It was written.'),
@@ -200,21 +214,21 @@ describe('a hundred items', () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => put(`${at}`));
 
   it('are one transaction', async () => {
-    const { table, sent } = scriptedTable(() => ({}));
+    const { table, dynamodb } = mockTable();
     await transact(table, many(100));
-    expect(sent).toHaveLength(1);
+    expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 1);
   });
 
   it('and one more are refused before anything is sent', async () => {
-    const { table, sent } = scriptedTable(() => ({}));
+    const { table, dynamodb } = mockTable();
     await expect(transact(table, many(101))).rejects.toThrow('101');
-    expect(sent).toEqual([]);
+    expect(dynamodb).not.toHaveReceivedAnyCommand();
   });
 });
 
 describe('a decision on what has changed meanwhile', () => {
   it('is made again until it holds', async () => {
-    const { table } = scriptedTable(() => ({}));
+    const { table } = mockTable();
     let made = 0;
     const decide = async () => {
       made += 1;
@@ -225,13 +239,13 @@ describe('a decision on what has changed meanwhile', () => {
   });
 
   it('is given up as unavailable when it never holds', async () => {
-    const { table } = scriptedTable(() => ({}));
+    const { table } = mockTable();
     const never = untilFresh(table, () => Promise.reject(new Stale()));
     expect((await refusalOf(never))?.code).toBe('unavailable');
   });
 
   it('is not made again after a refusal', async () => {
-    const { table, pauses } = scriptedTable(() => ({}));
+    const { table, pauses } = mockTable();
     const refused = untilFresh(table, () => Promise.reject(refusal('not_found', 'id')()));
     expect((await refusalOf(refused))?.code).toBe('not_found');
     expect(pauses).toEqual([]);

@@ -1,7 +1,7 @@
 import type { Table } from '../../lib/table/client.ts';
 import { openLanes } from '../../lib/table/lanes.ts';
 import type { Item } from '../../lib/table/write.ts';
-import { cancelled, conditionFailed } from '../table/scripted-table.ts';
+import { cancelled, conditionFailed } from '../table/dynamodb-errors.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 
 /** A value of an expression, as far as stores compare them. */

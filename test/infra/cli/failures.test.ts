@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { runProgram } from '../../../infra/cli/command.ts';
 import { transact, unavailable } from '../../../lib/table/transact.ts';
-import { scriptedTable } from '../../table/scripted-table.ts';
+import { mockTable } from '../../table/mock-table.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -23,7 +23,7 @@ it('a command that cannot reach the table says what to look at', async () => {
 });
 
 it('a command that fails before its first write says that nothing was changed, and one that fails later does not', async () => {
-  const { table } = scriptedTable(() => ({}));
+  const { table } = mockTable();
   const fail = async () => {
     throw unavailable();
   };

@@ -3,7 +3,7 @@ import type { Table } from '../../../lib/table/client.ts';
 import { openLanes } from '../../../lib/table/lanes.ts';
 import { type Ended, type Mortal, runMortal } from '../../mortal.ts';
 import type { Clock } from '../../service.ts';
-import { named } from '../../table/scripted-table.ts';
+import { dynamodbError } from '../../table/dynamodb-errors.ts';
 
 /** Where a fault can strike: what a worker calls of its collaborators. */
 export type Point =
@@ -85,7 +85,7 @@ export function openFaults(clock: Clock) {
       worker?.die();
       return never;
     }
-    throw how === 'throttles' ? named('ThrottlingException') : new Error(`No answer: ${at}.`);
+    throw how === 'throttles' ? dynamodbError('ThrottlingException') : new Error(`No answer: ${at}.`);
   }
 
   return {
