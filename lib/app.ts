@@ -14,7 +14,7 @@ import { webhooksApp } from './apps/webhooks.ts';
 
 /**
  * The app of this process with every part: what one machine, the command line and tests work with. No function has
- * it, for its bundle would be all of the house (docs/decisions/0036-an-app-for-each-family.md).
+ * it, for its bundle would be all of the house (docs/decisions/15-bundles-replace-modules-that-lambda-does-not-need.md).
  */
 export const app = appOf((base) => ({
   ...tasksApp(base),

@@ -29,8 +29,8 @@ const text = (name: string) => ({ name, type: AttributeType.STRING });
 
 /**
  * The table of the contract's `tableSchema`, billed on demand. It is a global table of one Region, to which replicas in
- * other Regions can be added later (decision 46). Its grants are narrower than the CDK's own: no scan, no index, no
- * stream comes with a read.
+ * other Regions can be added later (docs/decisions/13-settings-are-files-and-a-deploy-compares-the-data.md). Its grants
+ * are narrower than the CDK's own: no scan, no index, no stream comes with a read.
  */
 export class ServiceTable extends TableV2 {
   /** The table that the service runs on: this one, or an existing one instead. */

@@ -149,7 +149,7 @@ const askedWithinMs = 60_000;
 
 /**
  * Finds whether a model answers, by a question of a few tokens, which costs a fraction of a cent. It is asked as the
- * functions ask (decision 23), with every parameter that they use.
+ * functions ask (docs/decisions/10-model-calls-have-fixed-limits-and-two-gates.md), with every parameter that they use.
  */
 export async function askModel({ model, region }: ModelChoice): Promise<Finding> {
   const client = new BedrockRuntimeClient({ region, requestHandler: new NodeHttpHandler() });

@@ -92,7 +92,7 @@ function meaningOf(write: Write, found: Item | undefined): Error {
  *
  * A write takes effect once, also where an answer is lost and the SDK sends it again: DynamoDB knows a transaction by
  * its token, and a single put or update is known by the mark that it leaves on the item
- * (docs/decisions/0043-a-single-write-leaves-a-mark.md).
+ * (docs/decisions/04-one-function-writes.md).
  *
  * @returns the item, where a single update asks for it by `ReturnValues`
  * @throws what a failed condition means (`otherwise`); `Refusal` `unavailable` when conflicts, throttling or an outage

@@ -10,7 +10,7 @@ it('the page is what is computed; npm run costs writes it anew', () => {
   expect(readFileSync('docs/costs.md', 'utf8')).toBe(costsPage());
 });
 
-/** What is over its goal, until it is not: the alarm on throttles is worth its $0.10 (decision 50). */
+/** Figures above their goal: the alarm on throttled calls is worth $0.10 (docs/decisions/17-late-work-and-silence-raise-alarms.md). */
 const over = ['a month at rest'];
 
 it.each(goals)('$what costs no more than it is to cost, or is known to', ({ what, most, dollars }) => {

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { ulid } from 'ulid';
 import * as v from 'valibot';
@@ -159,32 +158,6 @@ describe('what the page says', () => {
   });
 });
 
-/** The anchors that a page's headings make. */
-function anchorsOf(text: string): string[] {
-  const headings = [...text.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm)].map(
-    ([, heading]) => heading ?? '',
-  );
-  return headings.map((heading) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} -]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-}
-
-describe('the links', () => {
-  const file = 'docs/receiving-webhooks.md';
-  const links = [...page.matchAll(/\]\((?!https:)([^)#]*)#?([^)]*)\)/g)].map(([, to, anchor]) => ({
-    to: to === '' ? file : join(dirname(file), to ?? ''),
-    anchor: anchor ?? '',
-  }));
-
-  it.each(links)('of the page lead somewhere: $to#$anchor', ({ to, anchor }) => {
-    expect(existsSync(to)).toBe(true);
-    if (anchor) expect(anchorsOf(readFileSync(to, 'utf8'))).toContain(anchor);
-  });
-
-  it('of the README lead to the page', () => {
-    expect(readFileSync('README.md', 'utf8')).toContain(`](${file})`);
-  });
+it('is linked by the README', () => {
+  expect(readFileSync('README.md', 'utf8')).toContain('](docs/receiving-webhooks.md)');
 });

@@ -2,7 +2,8 @@ type Handler = { handle: (...given: never[]) => unknown };
 
 /**
  * Stands in for `NodeHttp2Handler` of `@smithy/node-http-handler` in the bundles: what Bedrock's client sends its
- * requests with, unless it is given a handler. It always is (docs/decisions/0023-the-bedrock-client-speaks-http-1.md).
+ * requests with, unless it is given a handler. It always is
+ * (docs/decisions/10-model-calls-have-fixed-limits-and-two-gates.md).
  */
 export const NodeHttp2Handler = {
   /** @throws `Error` where it is given no handler */
