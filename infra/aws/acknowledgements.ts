@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts';
 /** Rules of cdk-nag that this stack knowingly does not follow, each with its reason. */
 const everywhere = {
   'AwsSolutions::AwsSolutions-APIG4':
-    'Tokens are checked by each function: an authorizer of an HTTP API can answer neither our 401 nor our envelope, and caches for minutes (design §3).',
+    'Tokens are checked by each function: an authorizer of an HTTP API can answer neither our 401 nor our envelope, and caches for minutes (docs/architecture.md#access-tokens).',
   'AwsSolutions::AwsSolutions-IAM5[Resource::*]':
     'An agent names its model itself. Optional parts write traces to X-Ray, and read alarms before a canary moves traffic. A test limits this to the roles that need it.',
   'Serverless::Serverless-LambdaStarPermissions':

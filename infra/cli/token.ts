@@ -69,7 +69,7 @@ const revoke = command('revoke', 'Revoke a token', 'npm run --silent token -- re
     console.log('Revoked; it is refused everywhere within 30 seconds.');
   });
 
-/** `npm run token`: makes, lists and revokes bearer tokens (design §3). */
+/** `npm run token`: creates, lists and revokes access tokens (docs/architecture.md#access-tokens). */
 export const token = command(
   'token',
   'Make, list and revoke the tokens by which callers are known',

@@ -8,7 +8,7 @@ import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { type ModelSettings, readModelSettings } from './model-settings.ts';
 import { Problem } from './problem.ts';
 
-/** What the environment can set of a local deployment (design §6). */
+/** What the environment can set of a local deployment. */
 export type Settings = {
   /** Where the API listens, on 127.0.0.1; 0 takes any free port. */
   port: number;
@@ -18,7 +18,7 @@ export type Settings = {
   dynamodbEndpoint: string | undefined;
   /** Receivers beside public https ones. */
   allowedReceivers: string;
-  /** How long after each failed attempt the next one is made, in seconds; the specification's ladder if unset. */
+  /** How long after each failed attempt the next one is made, in seconds; unset: 5 minutes, 30 minutes, 2 hours. */
   retryLadder: string | undefined;
   /** How many executions of an organization may run at once; the standard number if unset. */
   runningCap: string | undefined;

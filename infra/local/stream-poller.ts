@@ -111,7 +111,7 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
         const allHandled = await handleAll(Records, ShardId);
         failures = allHandled ? 0 : failures + 1;
         iterator = allHandled ? NextShardIterator : undefined;
-        // Only a missing next iterator closes a shard (design §7).
+        // Only a missing next iterator closes a shard.
         if (allHandled && !NextShardIterator) return;
         if (!allHandled) await wait(Math.min(10_000, 100 * 2 ** failures));
         else if (Records.length < pageSize) {

@@ -36,7 +36,7 @@ export type AgentParts = {
   clock: () => number;
 };
 
-/** Agents: what callers can do with them (specification, "Agents"). */
+/** Agents: what callers can do with them. */
 export function openAgents({ store, purges, settings, defaultModel, allowedModels, ulid, clock }: AgentParts) {
   const found = async (organization: Organization, name: string) => {
     const agent = await store.head(organization, name);

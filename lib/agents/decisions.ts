@@ -3,7 +3,7 @@ import type { StoredAgent } from '../table/agent-items.ts';
 
 /**
  * The agent that a patch makes of an agent: the very same object when nothing differs, so that equal values write
- * nothing and keep the ETag (design §2).
+ * nothing and keep the ETag.
  *
  * @param patch its `model` is named: the default one, where the caller has asked for that by `null`
  */
@@ -44,7 +44,7 @@ function wordsOf(text: string): string[] {
 
 /**
  * What tells whether an agent is what a list asks for. A search finds an agent when each of its words begins a word of
- * the name, the display name or the description (design §4); without any word it finds none.
+ * the name, the display name or the description; without any word it finds none.
  */
 export function matching({ category, status, search }: AgentFilter): (agent: AgentListItem) => boolean {
   const sought = search === undefined ? undefined : wordsOf(search);

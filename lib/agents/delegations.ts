@@ -12,10 +12,10 @@ import { openStart, type StartParts } from './start.ts';
 /** What delegations are made of. */
 export type DelegationParts = StartParts & { agents: AgentStore };
 
-/** A task may be handed on so often in a row (design §2). */
+/** The longest chain of delegations (docs/architecture.md#delegations). */
 const deepest = 3;
 
-/** Delegations: an agent hands something on to another, which starts to work on it (specification, "Delegation"). */
+/** Delegations: an agent hands something on to another, which starts to work on it. */
 export function openDelegations(parts: DelegationParts) {
   const { store, tasks, agents, ulid } = parts;
   const start = openStart(parts);

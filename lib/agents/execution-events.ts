@@ -9,7 +9,7 @@ const events = {
 } as const satisfies Record<ExecutionStatus, ExecutionEvent['event']>;
 
 /**
- * The public event of a change of an execution (specification, "Execution statuses"): one for its start and one for
+ * The public event of a change of an execution (docs/architecture.md#events): one for its start and one for
  * its end; a change of anything else is none.
  */
 export function executionEvents(before: ExecutionHead | undefined, after: ExecutionHead): ExecutionEvent[] {

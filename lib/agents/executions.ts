@@ -32,7 +32,7 @@ export function readRunningCap(text: string | undefined): number {
   return Number(text);
 }
 
-/** Executions: what callers can do with them (specification, "Execution"). `runs.ts` carries them out. */
+/** Executions: what callers can do with them. `runs.ts` carries them out. */
 export function openExecutions(parts: ExecutionParts) {
   const { store, agents, tasks } = parts;
   const start = openStart(parts);

@@ -28,7 +28,9 @@ export type ImprovementParts = {
 /** An agent that changes all the time is not waited for longer. */
 const triesOfChange = 5;
 
-/** Self-improvement: an agent's prompt is changed only for one that was seen to do better (design §5). */
+/**
+ * Self-improvement: an agent's prompt is changed only for one that did better (docs/architecture.md#self-improvement).
+ */
 export function openImprovements({ store, agents, executions, clock, pause }: ImprovementParts) {
   return {
     /**

@@ -7,7 +7,7 @@ import { firstDayOf, type MetricsStore, type Totals } from '../table/metrics.ts'
 /** Up to so many finished executions their durations are read one by one; above, percentiles are of the histogram. */
 const exactUpTo = 1_000;
 
-/** Metrics of agents (specification, "Agent metrics"). */
+/** Metrics of agents (docs/architecture.md#agent-metrics). */
 export function openMetrics({
   store,
   agents,

@@ -12,7 +12,7 @@ export type Work = Asked & {
 
 /**
  * What an agent is told to be: soul, prompt, and the skills in the order in which they were assigned. Byte for byte the
- * same for the same version of the agent, so that a prompt cache serves it (design §5).
+ * same for the same version of the agent, so that a prompt cache serves it.
  */
 export function systemPromptOf(
   { agent: { soul, systemPrompt }, skills }: PreparedAgent,

@@ -6,7 +6,7 @@ export type Edit = { append: string } | { replace: string; with: string };
 /** What the improver proposes, and why; without an edit, why it proposes none. */
 export type Proposal = { summary: string; edit: Edit | undefined };
 
-/** An edit has at most so many characters: a whole long prompt cannot be written anew in the time (design §5). */
+/** The most characters of an edit: a model cannot write a whole long prompt anew in the time of a pass. */
 const longestEdit = 1_000;
 const longestPrompt = 50_000;
 const longestSummary = 500;

@@ -6,7 +6,10 @@ import { released } from './task-moves.ts';
 /** What purges are made of. */
 export type PurgeParts = { store: PurgeStore; clock: () => number };
 
-/** Purges: what is left of deleted agents and tasks goes behind the answer (design §4). Each may be carried out again. */
+/**
+ * Purges: delete what belongs to deleted agents and tasks (docs/architecture.md#deletions). Each may be carried out
+ * again.
+ */
 export function openPurges({ store, clock }: PurgeParts) {
   return {
     /** Deletes what is left of an agent or a task. A worker that is killed leaves the rest for the next. */

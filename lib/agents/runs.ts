@@ -64,7 +64,7 @@ const writePausesMs = [500, 1_000, 2_000, 4_000];
 const firstWaitMs = 15_000;
 const longestWaitMs = 30_000;
 
-/** Carries executions out (design §5). */
+/** Carries executions out (docs/architecture.md#executions). */
 export function openRuns({ store, agents, tasks, wake, waitingLimitMs, clock, pause }: RunParts) {
   return {
     /**
@@ -167,7 +167,10 @@ export function openRuns({ store, agents, tasks, wake, waitingLimitMs, clock, pa
     }
   }
 
-  /** What becomes of the task (design §2); nothing where it was deleted or moved meanwhile. */
+  /**
+   * Returns how the task moves (docs/architecture.md#the-task-of-an-execution); nothing if it was deleted or moved
+   * meanwhile.
+   */
   async function moveOf(
     { organization, id, taskId }: RunningExecution,
     { status, selfTest, qaReview }: Pick<Result, 'status' | 'selfTest' | 'qaReview'>,

@@ -8,7 +8,7 @@ export const promptImprover = 'prompt-improver';
 /** The system agent that judges the output of executions. */
 export const qaReviewer = 'qa-reviewer';
 
-/** What every organization starts with: listed and editable like any agent, but not deletable (design §2). */
+/** The agents that every organization starts with: listed and editable like any agent, but not deletable. */
 const systemAgents: readonly Pick<NewAgent, 'name' | 'displayName' | 'description' | 'category' | 'systemPrompt'>[] = [
   {
     name: qaReviewer,

@@ -3,7 +3,9 @@ import type { TaskStatus } from '../contract/tasks.ts';
 import type { TaskMove } from '../table/executions.ts';
 import type { StoredTask } from '../table/task-items.ts';
 
-/** From here an execution takes a task on; what is further is a person's, or done (design §2). */
+/**
+ * The statuses in which a task moves with the start of an execution (docs/architecture.md#the-task-of-an-execution).
+ */
 const takenFrom: readonly TaskStatus[] = ['backlog', 'assigned', 'in_progress'];
 
 /**

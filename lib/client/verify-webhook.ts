@@ -25,7 +25,7 @@ type Execution = {
 };
 
 /**
- * The body of a delivery (specification, "Events"). Times are ISO 8601 UTC: `timestamp` is this attempt's,
+ * The body of a delivery. Times are ISO 8601 UTC: `timestamp` is this attempt's,
  * `data.occurredAt` the event's. `deliveryId` is the same over the retries of a delivery: drop what you have seen.
  */
 export type Delivery = { deliveryId: string; timestamp: string } & (
@@ -74,12 +74,12 @@ export class DeliveryRefused extends Error {
   }
 }
 
-/** The replay window of the specification ("Events", rule 2). */
+/** How much older or newer than now a delivery may be, in milliseconds. */
 const replayWindowMs = 5 * 60_000;
 
 /**
- * Checks that a delivery is genuine and fresh, and reads it (specification, "Authentication" 4 and "Events"). This file
- * stands alone: copy it into a receiver, or import it.
+ * Checks that a delivery is genuine and fresh, and reads it. This file stands alone: copy it into a receiver, or import
+ * it.
  *
  * @throws `DeliveryRefused` for a request that is not a genuine, fresh delivery: answer it with 4xx
  * @throws TypeError for a mistake of the receiver itself: an empty secret, a body that something has parsed

@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import type { RefusalCode } from './refusals.ts';
 import type { ObjectSchema, Schema } from './shapes.ts';
 
-/** What a token may be allowed to do. No scope implies another (design §3). */
+/** What a token may be allowed to do. No scope implies another. */
 export const scopes = [
   'tasks:read',
   'tasks:write',
@@ -20,12 +20,12 @@ export type Scope = (typeof scopes)[number];
 export type SecretsUse = 'seals' | 'opens';
 
 /**
- * One row of the specification's endpoint tables. API Gateway's routes, the local gateway, the OpenAPI document
- * and the types of the handlers are all derived from it; nothing else spells a method or a path.
+ * One endpoint. API Gateway's routes, the local gateway, the OpenAPI document and the types of the handlers are all
+ * derived from it; nothing else spells a method or a path.
  */
 export type Endpoint = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With `:name` for a parameter, as the specification writes it. */
+  /** With `:name` for a parameter. */
   path: `/${string}`;
   summary: string;
   /** The scope that a caller's token needs; open paths have none and ask for no token. */
@@ -110,7 +110,7 @@ export function templateOf(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-/** The refusals that a row's shape implies, in the order in which they are checked (design §2). */
+/** The refusals that a row's shape implies, in the order of checks (docs/architecture.md#order-of-checks). */
 export function impliedRefusals(row: Endpoint): RefusalCode[] {
   const implied: RefusalCode[] = [];
   if (row.scope) implied.push('unauthorized', 'insufficient_scope', 'rate_limited', 'payload_too_large');

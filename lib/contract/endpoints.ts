@@ -20,7 +20,7 @@ import { createTask, deleteTask, getTask, listTasks, updateTask } from './tasks.
 import { deleteWebhook, getWebhook, listDeliveries, listWebhooks, registerWebhook, testWebhook } from './webhooks.ts';
 
 /**
- * Every endpoint that the service has, by operation id, in the specification's order. API Gateway's routes, the
+ * Every endpoint that the service has, by operation id. API Gateway's routes, the
  * local gateway and the OpenAPI document are derived from this list.
  */
 export const endpoints = {
@@ -64,7 +64,7 @@ export type Operation = keyof typeof endpoints;
 /** The rows with their operation ids, as rows of one type. */
 export const routes: readonly (readonly [Operation, Endpoint])[] = Object.entries(endpoints) as [Operation, Endpoint][];
 
-/** The folder and tag of a row: its path family as the specification names it, or `open`. */
+/** The folder and tag of a row: the family in its path, or `open`. */
 export function familyOf(row: Pick<Endpoint, 'path'>): string {
   return /^\/api\/([^/]+)/.exec(row.path)?.[1] ?? 'open';
 }

@@ -3,7 +3,7 @@ import { ExecutionListItem } from './executions.ts';
 import { id, oneOf, Timestamp } from './shapes.ts';
 import { TaskId, TaskStatus } from './tasks.ts';
 
-/** The public events, in the specification's order. */
+/** The public events (docs/architecture.md#events). */
 export const eventNames = [
   'task.created',
   'task.completed',

@@ -21,7 +21,7 @@ export const QualityGates = v.object({
 });
 export type QualityGates = v.InferOutput<typeof QualityGates>;
 
-/** The JSON text of a context has at most so many bytes (design §2), and is nested at most so deep. */
+/** The most bytes of the JSON text of a context, and its deepest nesting. */
 const contextBytes = 64 * 1024;
 const contextDepth = 32;
 

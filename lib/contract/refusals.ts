@@ -52,7 +52,7 @@ export const detailCodes = [
 /** One fault of a request: a dotted path (`dependsOn.0`), a query parameter or header by its name. */
 export type RefusalDetail = { path: string; code: (typeof detailCodes)[number]; message: string };
 
-/** More details than this are cut: the first ones are enough to act on (design §2). */
+/** More details than this are cut: the first ones are enough to act on. */
 export const detailsLimit = 20;
 
 /**

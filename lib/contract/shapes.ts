@@ -14,7 +14,7 @@ export function grouped(whole: number): string {
   return String(whole).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** How many Unicode code points a text has: the unit of every length in the interface (design §2), and of JSON Schema. */
+/** How many Unicode code points a text has: the unit of every length in the interface, and of JSON Schema. */
 function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count++;
@@ -46,7 +46,7 @@ export function matching(pattern: string, what: string) {
   return v.pipe(v.string('must be a string'), v.regex(new RegExp(`^${pattern}$`), `must be ${what}`));
 }
 
-/** An id of the specification: the prefix of its kind and a ULID, as in `tk_01K…`; `whose` is that kind in words. */
+/** An id: the prefix of its kind and a ULID, as in `tk_01K…`; `whose` is that kind in words. */
 export function id(prefix: string, whose: string) {
   return v.pipe(
     matching(`${prefix}_${ulidPattern}`, `an id of the form ${prefix}_ and 26 characters (a ULID)`),
@@ -111,7 +111,7 @@ function digits(
 /** A number of things, or of milliseconds: whole, from 0. */
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** The pages of a list: every list takes these two (design §2). */
+/** The pages of a list: every list takes these two. */
 export const pageQuery = {
   limit: v.optional(
     v.pipe(

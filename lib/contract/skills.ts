@@ -20,7 +20,7 @@ export const Skill = v.object({
 });
 export type Skill = v.InferOutput<typeof Skill>;
 
-/** An extension of the specification: what can be assigned. */
+/** The skills that can be assigned. */
 export const listSkillCatalogue = endpoint({
   method: 'GET',
   path: '/api/agents/skills',

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { endpoint } from './endpoint.ts';
 import { AgentName, described, id, listOf, oneOf, ProjectId, pageQuery, Timestamp, text } from './shapes.ts';
 
-/** The columns of the board, in the specification's order. */
+/** The columns of the board, from left to right. */
 export const taskStatuses = ['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review', 'done'] as const;
 export const TaskStatus = oneOf(taskStatuses);
 export type TaskStatus = v.InferOutput<typeof TaskStatus>;

@@ -6,7 +6,7 @@ type QueueRow = { urlVariable: string; visibilitySeconds: number };
 /** Six times what their function may take, as AWS advises for a queue that Lambda polls. */
 const delivering = { visibilitySeconds: 180 };
 
-/** The queues (design §5). */
+/** The queues (docs/architecture.md#queues). */
 export const queues = {
   /** First attempts. */
   deliveries: { urlVariable: environment.deliveriesQueueUrl, ...delivering },

@@ -6,7 +6,10 @@ import type { StoredToken, Tokens } from '../table/tokens.ts';
 import { type ApiEvent, type ApiResult, type Caller, header } from './exchange.ts';
 import { isSecret, readToken } from './token.ts';
 
-/** How long a token that was read counts as read: the longest that a revocation can take to be felt (design §3). */
+/**
+ * How long a token is cached, and so the longest time until a revocation takes effect
+ * (docs/architecture.md#access-tokens).
+ */
 const cachedForMs = 30_000;
 const cachedAtMost = 1_000;
 

@@ -12,9 +12,9 @@ const bodyLimit = 256 * 1024;
 const idempotencyKey = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Parses a request strictly by its row, in the order of design §2: 413, 415, `invalid_json`, 404 for a path parameter
- * that cannot be one, then 400 with all faults of query, body and headers at once. API Gateway hands over a decoded
- * path, so nothing is decoded here (middy's own parsers decode twice and answer 415 to broken JSON).
+ * Parses a request strictly by its row: 413, 415, `invalid_json`, 404 for a path parameter that cannot be one, then 400
+ * with all faults of query, body and headers at once (docs/architecture.md#order-of-checks). API Gateway hands over a
+ * decoded path, so nothing is decoded here (middy's own parsers decode twice and answer 415 to broken JSON).
  */
 export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
   return {

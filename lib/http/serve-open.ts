@@ -8,7 +8,7 @@ import { parse } from './parse.ts';
 
 /**
  * The Lambda handler of a row that asks for no token: `serve` without what needs the table. The behaviour is given
- * nothing, for an open row has no data and asks nobody (design §2), and its bundle has no client of AWS.
+ * nothing, for an open row has no data and asks nobody, and its bundle has no client of AWS.
  */
 export function serveOpen<const Row extends Endpoint & { scope?: never }>(
   row: Row,

@@ -26,7 +26,8 @@ export type Behaviour<Row extends Endpoint, App extends Base> = (
 
 /**
  * The Lambda handler of a row: the only place for bearer check, scope check, limits, parsing, idempotency, the envelope,
- * refusals and the log line. The order of the middlewares is the order of checks of design §2.
+ * refusals and the log line. The order of the middlewares is the order of checks
+ * (docs/architecture.md#order-of-checks).
  *
  * @param open opens the app of the row's family; tests pass their own
  */

@@ -1,6 +1,6 @@
 import { DecryptCommand, EncryptCommand, type KMSClient } from '@aws-sdk/client-kms';
 
-/** An opened secret is kept no longer, in milliseconds (design §5), and no more of them at once. */
+/** The longest time that an opened secret is kept, in milliseconds, and the most secrets that are kept. */
 const keptMs = 5 * 60_000;
 const keptAtMost = 1_000;
 

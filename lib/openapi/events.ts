@@ -7,7 +7,7 @@ import { type Json, refersTo, schemaOf } from './schemas.ts';
 
 const onlySigned = 'There if the webhook has a secret.';
 
-/** The headers of a delivery (specification, "Events"; the last three are those of Standard Webhooks). */
+/** The headers of a delivery; the last three are those of Standard Webhooks. */
 const headers = [
   { name: 'X-Service-Event', required: true, description: 'The name of the event.' },
   { name: 'X-Service-Delivery', required: true, description: 'The id of the delivery: the same for all its attempts.' },

@@ -61,7 +61,7 @@ export function openAgentStore(table: Table, defaultModel: string) {
       });
     },
 
-    /** All agents of an organization, newest first. They are few: one partition (design §4). */
+    /** All agents of an organization, newest first. They are few: one partition. */
     async list(organization: Organization): Promise<AgentListItem[]> {
       const items = await Array.fromAsync(queryItems(table, { pk: keys.agents(organization) }));
       return items.map((item) => agentFrom(item, defaultModel)).sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -242,7 +242,7 @@ function asRead({ id, version }: Pick<AgentHead, 'id' | 'version'>) {
   };
 }
 
-/** Its skills are part of what an agent says to a model, so they make another version of it (design §5). */
+/** Its skills are part of what an agent says to a model, so they make another version of it. */
 function touch(organization: Organization, { name, id }: AgentHead): Write {
   return {
     Update: {

@@ -15,7 +15,8 @@ export function dueEntry(lane: string, dueAt: string): Record<string, string> {
 }
 
 /**
- * Opens what waits of one kind. The index is eventually consistent: good for waking, not for judging (design §4).
+ * Opens what waits of one kind. The index is eventually consistent: good for waking, not for judging
+ * (docs/architecture.md#keys).
  *
  * @param lanes the partitions of the index that list this kind
  */

@@ -194,7 +194,7 @@ function partOf({ sk }: Item): number {
   return Number((sk as string).slice('OUT#'.length));
 }
 
-/** An execution as lists show it: the very fields that the specification names. */
+/** An execution as lists and events show it. */
 export function listItemOf(execution: ExecutionHead): ExecutionListItem {
   const { id, agentName, taskId, status, startedAt, completedAt, durationMs } = execution;
   return {

@@ -25,8 +25,8 @@ const purgedAtOnce = 25;
 
 /**
  * Takes the executions of a deleted agent out of its organization's list: with this they are gone from everything
- * that can still be read (design §4). The agent's own list says which they are; nothing is added to it any more, for
- * every start checks the agent.
+ * that can still be read (docs/architecture.md#deletions). The agent's own list says which they are; nothing is added
+ * to it any more, for every start checks the agent.
  */
 export async function leaveList(table: Table, { organization, agentId }: AgentPurge): Promise<void> {
   const all = keys.executionScope(organization);

@@ -43,7 +43,8 @@ export type TaskMove = { before: StoredTask; after: StoredTask };
 export type ExecutionReference = Pick<ExecutionHead, 'organization' | 'id'>;
 
 /**
- * The executions of organizations. Every step is one conditional write, or one transaction (design §5).
+ * The executions of organizations. Every step is one conditional write, or one transaction
+ * (docs/architecture.md#executions).
  *
  * @param cap how many of an organization may run at once
  * @param perMinute how many an organization may start in a minute, if it has no limit of its own

@@ -24,7 +24,7 @@ export type Recorded = { data: unknown } | 'in progress' | 'another request';
 /** A request that calls out is under way for so long at most: no function is given more time to answer. */
 const leaseMs = 30_000;
 
-/** The records of requests that were carried out under an Idempotency-Key, kept for 24 hours (design §2). */
+/** The records of requests with an Idempotency-Key, kept for 24 hours (docs/architecture.md#idempotency). */
 export function openIdempotency(table: Table, clock: () => number) {
   const seconds = () => Math.floor(clock() / 1000);
   // The key is stored hashed. The fingerprint is keyed with the key itself, which is stored nowhere, so that a

@@ -45,8 +45,8 @@ export function familyOf(pk: string): string {
 }
 
 /**
- * Every key of the table (design §4). No other file spells one. Ids are given without their kind's prefix: an
- * `ulid` here is the 26 characters behind it.
+ * Every key of the table (docs/architecture.md#keys). No other file spells one. Ids are given without their kind's
+ * prefix: an `ulid` here is the 26 characters behind it.
  */
 export const keys = {
   /** What every partition of an organization begins with. */

@@ -2,9 +2,9 @@ import type { Write } from './write.ts';
 
 /**
  * Counters are spread over lanes, for transactions that write to the same item at the same moment are cancelled by
- * DynamoDB (design §4). A list reads all lanes that there are, so writers use few for as long as they seldom meet, and
- * twice as many each time that they do. Counters are only ever added to, so any lane will do: what a thing has added in
- * one may be taken away in another.
+ * DynamoDB (docs/architecture.md#lists-and-counts). A list reads all lanes that there are, so writers use few for as
+ * long as they seldom meet, and twice as many each time that they do. Counters are only ever added to, so any lane will
+ * do: what a thing has added in one may be taken away in another.
  */
 
 /** The lanes of a list in an epoch whose writers do not meet. A list of a year reads 30 epochs of them. */

@@ -7,9 +7,10 @@ import { transactionLimit } from './transact.ts';
 import type { Item, Otherwise, Write } from './write.ts';
 
 /**
- * Lists that are exact, read their own writes and cost the same at any size (design §4). DynamoDB counts nothing
- * and skips nothing, so each listed thing keeps thin rows in the lists that it is in, in the order of its id, and
- * counter rows that say how many there are. Rows and counters change in the thing's own transaction.
+ * Lists that are exact, read their own writes and cost the same at any size (docs/architecture.md#lists-and-counts).
+ * DynamoDB counts nothing and skips nothing, so each listed thing keeps thin rows in the lists that it is in, in the
+ * order of its id, and counter rows that say how many there are. Rows and counters change in the thing's own
+ * transaction.
  */
 
 /**

@@ -23,7 +23,8 @@ function middleOf(bucket: number): number {
 
 /**
  * The write that counts a finished execution: how it ended, its tokens, its duration as part of a sum, and in a
- * histogram. It goes into the transaction that ends the execution, so that each is counted once (design §4).
+ * histogram. It goes into the transaction that ends the execution, so that each is counted once
+ * (docs/architecture.md#agent-metrics).
  *
  * @param startedAt the execution belongs to this moment's UTC day; ISO 8601
  */

@@ -9,7 +9,7 @@ import type { Write } from './write.ts';
 /** The organization's graph lock as it was read; `undefined` before its first edge was added by a change. */
 export type GraphLock = number | undefined;
 
-/** At most this many tasks depend on one (design §2): its set of dependents stays small beside its text. */
+/** At most this many tasks depend on one: its set of dependents stays small beside its text. */
 const dependentsLimit = 500;
 
 /** What a failed condition on a version means. */

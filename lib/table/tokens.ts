@@ -23,7 +23,7 @@ export type StoredToken = {
 
 const tokenFrom = ({ pk: _, sk: __, ...token }: Item) => token as StoredToken;
 
-/** The tokens of a deployment. Only the command line writes them; the edge reads them (design §3). */
+/** The tokens of a deployment. Only the command line writes them (docs/architecture.md#access-tokens). */
 export function openTokens(table: Table) {
   return {
     /** The token of this id as it is now. */

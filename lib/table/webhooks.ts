@@ -9,7 +9,7 @@ import { getEach, getItem, queryItems } from './reads.ts';
 import { transact } from './transact.ts';
 import type { Item, Write } from './write.ts';
 
-/** An organization has at most so many (design §2). */
+/** The most webhooks of an organization. */
 export const webhooksLimit = 100;
 
 /** Where a webhook's deliveries go: its URL, its sealed secret, and what is known of its receiver. */

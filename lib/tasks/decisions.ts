@@ -10,7 +10,7 @@ const chosen = <Value>(given: Value | null | undefined, present: Value | undefin
 
 /**
  * The task that a patch makes of a task: the very same object when nothing differs, so that equal values write
- * nothing and keep the ETag (design §2).
+ * nothing and keep the ETag.
  */
 export function patched(task: StoredTask, patch: TaskPatch, now: string): StoredTask {
   const next: StoredTask = {

@@ -2,7 +2,7 @@ import type { TaskEvent } from '../contract/events.ts';
 import type { Task } from '../contract/tasks.ts';
 
 /**
- * The public events of a change of a task (specification, "Task events tied to status"): a new task is one
+ * The public events of a change of a task (docs/architecture.md#events): a new task is one
  * `task.created`, whatever its status; another status is `task.status_changed`, and `task.completed` beside it when
  * the new one is `done`; a deletion, and a change of anything else, is none.
  */

@@ -40,7 +40,7 @@ export async function refuseCycle(
   ]);
 }
 
-/** A long ring by its two ends: enough to find it (design §2, "20 at most"). */
+/** Shortens a long ring to its two ends: an error response names at most `detailsLimit` tasks. */
 function shortened(ring: string[]): string[] {
   const half = detailsLimit / 2;
   return ring.length > detailsLimit ? [...ring.slice(0, half), '…', ...ring.slice(-half)] : ring;

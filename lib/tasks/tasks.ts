@@ -11,7 +11,7 @@ import { untilFresh } from '../table/transact.ts';
 import { detailed, patched, refuseWhileAwaited } from './decisions.ts';
 import { refuseCycle } from './graph.ts';
 
-/** The board: what callers can do with tasks (specification, "Tasks"). */
+/** The board: what callers can do with tasks. */
 export function openTasks(store: TaskStore, ulid: () => string, clock: () => number) {
   const found = async (organization: Organization, id: string): Promise<StoredTask> => {
     const task = await store.get(organization, id);
@@ -93,7 +93,7 @@ export function openTasks(store: TaskStore, ulid: () => string, clock: () => num
 
   /**
    * An added edge could close a ring, also together with another change that adds one at the same moment: the
-   * graph lock is read before the walk and passed on with the change (design §4, "Dependencies").
+   * graph lock is read before the walk and passed on with the change (docs/architecture.md#dependencies).
    */
   async function change(organization: Organization, before: StoredTask, after: StoredTask): Promise<void> {
     await refuseUnknownAgent(organization, before, after);
@@ -107,7 +107,7 @@ export function openTasks(store: TaskStore, ulid: () => string, clock: () => num
 
   /**
    * An agent is looked up before the transaction and not checked in it: all tasks of an agent would conflict over its
-   * item. One that is deleted in between is named by the task as after any deletion (design §2).
+   * item. A task keeps the name of an agent that is deleted in between, as after any deletion.
    */
   async function refuseUnknownAgent(organization: Organization, before: StoredTask | undefined, after: StoredTask) {
     const { assignedAgent } = after;

@@ -199,7 +199,7 @@ export function openDeliveries({
     };
   }
 
-  /** The ladder's next step after a failure (specification, "Events", rule 1); `undefined` at the end of the delivery. */
+  /** The next attempt after a failure (docs/architecture.md#retry-schedule); `undefined` at the end of the delivery. */
   function retryAfter(attempt: number, { error }: Outcome, endedAt: number): Retry | undefined {
     const wait = error === undefined ? undefined : ladder[attempt - 1];
     if (wait === undefined) return undefined;

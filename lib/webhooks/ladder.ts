@@ -3,12 +3,12 @@ export type Ladder = readonly [number, number, number];
 
 const minutes = (count: number) => count * 60_000;
 
-/** The specification's ladder ("Events", rule 1). */
+/** The ladder where none is set (docs/architecture.md#retry-schedule). */
 const standardLadder: Ladder = [minutes(5), minutes(30), minutes(120)];
 
 /**
  * Reads `RETRY_LADDER`: three whole numbers of seconds from 1 to 86400, parted by commas, such as `300,1800,7200`;
- * the specification's ladder where it is not set.
+ * the standard ladder where it is not set.
  *
  * @throws Error for anything else
  */

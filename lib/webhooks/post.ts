@@ -13,7 +13,7 @@ type PostParts = { secrets: Secrets; clock: () => number; send: Sender };
 
 /**
  * Posts one attempt to a webhook, signed for it: a receiver that refuses old timestamps must not refuse every retry, so
- * the header's and the body's are both the attempt's (specification, "Delivery body shape").
+ * the header's and the body's are both the attempt's.
  *
  * @param context what the webhook's secret is sealed for
  * @throws what `Secrets` throws; a secret that cannot be had is a fault of ours, and nothing is sent unsigned

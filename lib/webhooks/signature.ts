@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 export type Signable = { event: string; deliveryId: string; sentAt: number; body: string };
 
 /**
- * The headers of an attempt (specification, "Delivery headers"). With a secret also its signatures: ours over the raw
+ * The headers of an attempt. With a secret also its signatures: ours over the raw
  * body, and beside it those of Standard Webhooks for receivers with a ready library. Without one there is none of any
  * kind, for what is signed with an empty key anybody can forge.
  *

@@ -8,7 +8,7 @@ import type { WebhookStore } from '../table/webhooks.ts';
 /** What webhooks are made of. */
 export type WebhookParts = { store: WebhookStore; history: History; clock: () => number };
 
-/** Webhooks: what callers can do with them (specification, "Webhooks"). `registration.ts` makes new ones. */
+/** Webhooks: what callers can do with them. `registration.ts` makes new ones. */
 export function openWebhooks({ store, history, clock }: WebhookParts) {
   const found = async (organization: Organization, id: string): Promise<Webhook> => {
     const webhook = await store.get(organization, id);

@@ -32,7 +32,7 @@ export function queryOf({ status, priority, agent, project }: TaskFilter): strin
   return new URLSearchParams(given).toString();
 }
 
-/** What an epoch of a list's counters spans, in ms (design §4). */
+/** The period of a list's counter, in ms (docs/architecture.md#lists-and-counts). */
 const epochMs = 2 ** 30;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 

@@ -10,7 +10,10 @@ const absent = 'tk_01K00000000000000000000000';
 const big = 'x'.repeat(300 * 1024);
 const text = { 'Content-Type': 'text/plain' };
 
-/** The order of checks (design §2), each test with two faults of which the earlier one is answered. */
+/**
+ * The order of checks (docs/architecture.md#order-of-checks). Each request fails two checks; the first one decides the
+ * response.
+ */
 describe('the order of checks', () => {
   it('asks for no token where no path is', async () => {
     const answer = await call(unmatched, { path: '/api/nothing' });

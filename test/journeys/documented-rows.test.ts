@@ -22,7 +22,7 @@ async function pathOf(path: string, row: Row): Promise<string> {
   return path.replace('{id}', id).replace('{name}', 'qa-reviewer').replace('{skillId}', 'sk_none');
 }
 
-it('documents the paths of the specification that it serves', () => {
+it('documents the paths that it serves', () => {
   expect(Object.keys(document.paths)).toEqual(
     expect.arrayContaining([
       '/api/kanban-tasks',

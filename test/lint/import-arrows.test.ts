@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { filesThatFail, importing } from './lint.ts';
 
-/** Imports that the arrows of design §1 refuse, each in a file of its own. */
+/** Imports against the arrows (docs/architecture.md#code), each in a file of its own. */
 const refused = [
   ['lib/contract/a.ts', '../table/keys.ts'],
   ['lib/contract/b.ts', 'node:fs'],

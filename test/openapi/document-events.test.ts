@@ -8,7 +8,7 @@ const eventOf = (name: string) => at('webhooks', name, 'post');
 const contentOf = (name: string) => eventOf(name).requestBody?.content?.['application/json'] as Json;
 
 describe('the events in the document', () => {
-  it("are the six, in the specification's order", () => {
+  it('are the six, in the order of the contract', () => {
     expect(Object.keys(document.webhooks as Json)).toEqual(eventNames);
   });
 

@@ -65,7 +65,7 @@ describe('the document', () => {
       }
   });
 
-  it('has no colon of the specification left in a path', () => {
+  it('has no colon left in a path', () => {
     expect(Object.keys(document.paths as Json).filter((path) => path.includes(':'))).toEqual([]);
   });
 

@@ -57,7 +57,7 @@ describe('another status', () => {
     expect(events[0]?.data.task).toMatchObject({ previousStatus: from, status: to });
   });
 
-  it('is told with exactly these fields, in the specification’s order, at the moment of the change', () => {
+  it('is told with exactly these fields, in this order, at the moment of the change', () => {
     const [event] = taskEvents(task(), task({ status: 'in_progress', updatedAt: later }));
     expect(told(event ? [event] : [])).toEqual([
       {

@@ -9,7 +9,7 @@ import { closedPort, startReceiver, startSocket } from './receiver.ts';
 const newOffice = await openOffices();
 
 describe('the ladder', () => {
-  it('is that of the specification where nothing is set: 5 minutes, 30 minutes and 2 hours', () => {
+  it('is 5 minutes, 30 minutes and 2 hours where nothing is set', () => {
     expect(readLadder(undefined)).toEqual([300_000, 1_800_000, 7_200_000]);
   });
 

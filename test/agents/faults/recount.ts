@@ -95,7 +95,7 @@ function wrongEnds(items: readonly Item[], executions: readonly ExecutionHead[])
     });
 }
 
-/** Where the task of an execution belongs (design §2). */
+/** Returns the status that an execution gives its task (docs/architecture.md#the-task-of-an-execution). */
 function statusOfTask({ status, selfTest, qaReview }: ExecutionHead): string {
   if (status === 'running') return 'in_progress';
   if (status === 'failed') return 'assigned';

@@ -58,7 +58,7 @@ describe('deliver-webhook', () => {
     expect(await history(id)).toMatchObject([{ id: deliveryId, httpStatus: 204, redelivery: false }]);
   });
 
-  it('sends the headers of the specification, and no signature without a secret', async () => {
+  it('sends the headers of a delivery, and no signature without a secret', async () => {
     const { message, received } = await waiting();
     await deliver([message]);
     const { headers = {}, raw = Buffer.alloc(0) } = received[0] ?? {};
