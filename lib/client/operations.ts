@@ -946,9 +946,9 @@ export type Operations = {
     paged: false;
   };
   /**
-   * List the skills that can be assigned (an extension of the specification).
+   * List skills that can be assigned.
    *
-   * What every organization of this deployment can assign. An extension of the specification.
+   * The skills of this deployment. Every organization can assign them to its agents.
    *
    * Needs the scope `agents:read`.
    */

@@ -25,7 +25,7 @@ export const listSkillCatalogue = endpoint({
   method: 'GET',
   path: '/api/agents/skills',
   scope: 'agents:read',
-  summary: 'List the skills that can be assigned (an extension of the specification)',
+  summary: 'List skills that can be assigned',
   status: 200,
   data: v.array(Skill),
 });

@@ -83,7 +83,7 @@ export const agents = {
     },
   },
   listSkillCatalogue: {
-    description: 'What every organization of this deployment can assign. An extension of the specification.',
+    description: 'The skills of this deployment. Every organization can assign them to its agents.',
     data: [skill],
   },
   getMetrics: {
