@@ -1,5 +1,5 @@
 import { agentsApp } from './apps/agents.ts';
-import { appOf, type Collaborators, openBase } from './apps/base.ts';
+import { appOf } from './apps/base.ts';
 import { deliveriesApp } from './apps/deliveries.ts';
 import { executionsApp } from './apps/executions.ts';
 import { improvementsApp } from './apps/improvements.ts';
@@ -8,16 +8,15 @@ import { pipelineApp } from './apps/pipeline.ts';
 import { purgesApp } from './apps/purges.ts';
 import { registrationApp } from './apps/registration.ts';
 import { runsApp } from './apps/runs.ts';
-import { tasksApp } from './apps/tasks.ts';
 import { testDeliveriesApp } from './apps/test-deliveries.ts';
 import { webhooksApp } from './apps/webhooks.ts';
+import { type ContextOptions, createContext } from './context.ts';
 
 /**
  * The app of this process with every part: what one machine, the command line and tests work with. No function has
  * it, for its bundle would be all of the house (docs/decisions/15-bundles-replace-modules-that-lambda-does-not-need.md).
  */
 export const app = appOf((base) => ({
-  ...tasksApp(base),
   ...agentsApp(base),
   ...executionsApp(base),
   ...metricsApp(base),
@@ -34,6 +33,6 @@ export const app = appOf((base) => ({
 export type App = ReturnType<typeof app>;
 
 /** Opens an app with every part over collaborators of its own. */
-export function openApp(collaborators: Collaborators): App {
-  return app(openBase(collaborators));
+export function openApp(options: ContextOptions): App {
+  return app(createContext(options));
 }

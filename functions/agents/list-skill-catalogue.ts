@@ -1,8 +1,7 @@
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
-import { base } from '../../lib/apps/base.ts';
 import { listSkillCatalogue } from '../../lib/contract/skills.ts';
 import { serve } from '../../lib/http/serve.ts';
 
 const catalogue = readSkills();
 
-export const handler = serve(listSkillCatalogue, async () => catalogue, base);
+export const handler = serve(listSkillCatalogue, async () => catalogue);

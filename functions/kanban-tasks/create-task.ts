@@ -1,9 +1,7 @@
-import { tasksApp } from '../../lib/apps/tasks.ts';
-import { createTask } from '../../lib/contract/tasks.ts';
+import { createTask as row } from '../../lib/contract/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { createTask } from '../../lib/tasks/tasks.ts';
 
-export const handler = serve(
-  createTask,
-  async ({ body, caller, once }, { tasks }) => tasks.create(caller.organization, body, once),
-  tasksApp,
+export const handler = serve(row, async ({ body, caller, once }, context) =>
+  createTask(context, caller.organization, body, once),
 );

@@ -1,9 +1,7 @@
-import { tasksApp } from '../../lib/apps/tasks.ts';
-import { deleteTask } from '../../lib/contract/tasks.ts';
+import { deleteTask as row } from '../../lib/contract/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { deleteTask } from '../../lib/tasks/tasks.ts';
 
-export const handler = serve(
-  deleteTask,
-  async ({ params, caller, ifMatch }, { tasks }) => tasks.delete(caller.organization, params.id, ifMatch),
-  tasksApp,
+export const handler = serve(row, async ({ params, caller, ifMatch }, context) =>
+  deleteTask(context, caller.organization, params.id, ifMatch),
 );

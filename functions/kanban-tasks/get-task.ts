@@ -1,9 +1,7 @@
-import { tasksApp } from '../../lib/apps/tasks.ts';
-import { getTask } from '../../lib/contract/tasks.ts';
+import { getTask as row } from '../../lib/contract/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { getTask } from '../../lib/tasks/tasks.ts';
 
-export const handler = serve(
-  getTask,
-  async ({ params, caller }, { tasks }) => tasks.get(caller.organization, params.id),
-  tasksApp,
+export const handler = serve(row, async ({ params, caller }, context) =>
+  getTask(context, caller.organization, params.id),
 );

@@ -1,9 +1,7 @@
-import { tasksApp } from '../../lib/apps/tasks.ts';
-import { updateTask } from '../../lib/contract/tasks.ts';
+import { updateTask as row } from '../../lib/contract/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { updateTask } from '../../lib/tasks/tasks.ts';
 
-export const handler = serve(
-  updateTask,
-  async ({ params, body, caller, ifMatch }, { tasks }) => tasks.update(caller.organization, params.id, body, ifMatch),
-  tasksApp,
+export const handler = serve(row, async ({ params, body, caller, ifMatch }, context) =>
+  updateTask(context, caller.organization, params.id, body, ifMatch),
 );

@@ -5,6 +5,7 @@ import { globalProfile, isAllowed } from '../../lib/contract/models.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { highestLimit } from '../../lib/deployment/limits.ts';
 import type { OrganizationSettings, SettingsChange } from '../../lib/table/settings.ts';
+import { readStoredTokens } from '../../lib/table/tokens.ts';
 import { Problem } from '../local/problem.ts';
 import { columns } from './columns.ts';
 import { command, organizationOption, readBy, stackOption, wholeNumber } from './command.ts';
@@ -137,7 +138,7 @@ export function refuseModel(model: string, { allowedModels }: Pick<App, 'allowed
  */
 async function openFor(organization: Organization, stack: string | undefined): Promise<App> {
   const app = await openDeployment(stack);
-  if ((await app.tokens.list(organization)).length === 0)
+  if ((await readStoredTokens(app, organization)).length === 0)
     throw new Problem(
       `There is no organization ${organization}: no token was ever made of it. Make one by token create.`,
     );

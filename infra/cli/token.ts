@@ -3,6 +3,7 @@ import { type Scope, scopes } from '../../lib/contract/endpoint.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
+import { readStoredTokens, revokeStoredToken } from '../../lib/table/tokens.ts';
 import { columns } from './columns.ts';
 import { command, organizationOption, stackOption, wholeNumber } from './command.ts';
 import { openDeployment } from './deployments.ts';
@@ -44,7 +45,7 @@ const list = command(
   .addOption(organizationOption())
   .addOption(stackOption())
   .action(async ({ org, stack }) => {
-    const tokens = await (await openDeployment(stack)).tokens.list(org);
+    const tokens = await readStoredTokens(await openDeployment(stack), org);
     const rows = tokens.map(({ id, createdAt, expires, revokedAt, scopes: allowed }) => [
       id,
       createdAt,
@@ -65,7 +66,7 @@ const revoke = command('revoke', 'Revoke a token', 'npm run --silent token -- re
   .addOption(stackOption())
   .action(async (subject, { stack }) => {
     const app = await openDeployment(stack);
-    await app.tokens.revoke(readToken(subject)?.id ?? subject, timestamp(app.clock()));
+    await revokeStoredToken(app, readToken(subject)?.id ?? subject, timestamp(app.clock()));
     console.log('Revoked; it is refused everywhere within 30 seconds.');
   });
 

@@ -1,11 +1,12 @@
 import { app } from '../../lib/app.ts';
-import { setBase } from '../../lib/apps/base.ts';
+import { setProcessContext } from '../../lib/context.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { setConverseClient } from '../../lib/model/bedrock.ts';
+import { readStoredToken } from '../../lib/table/tokens.ts';
 import { openBell } from './bell.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { type Engine, startEngine } from './engine.ts';
@@ -81,7 +82,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.allowedReceivers]: settings.allowedReceivers,
     });
     const bundled = settings.dynamodbEndpoint === undefined;
-    setBase({
+    setProcessContext({
       environment: process.env,
       clock: Date.now,
       queue: (name) => senderOf(queues[name]),
@@ -123,7 +124,7 @@ async function openTableEngine({ dynamodbEndpoint }: Settings, data: DataFolder)
 async function firstToken(data: DataFolder): Promise<string> {
   const kept = data.read('token')?.trim();
   const id = kept && readToken(kept)?.id;
-  const token = id && (await app().tokens.get(id));
+  const token = id && (await readStoredToken(app(), id));
   if (kept && token && !token.revokedAt) return kept;
   const issued = await issueToken(app(), { organization: firstOrganization, scopes });
   data.write('token', `${issued}\n`);

@@ -6,6 +6,7 @@ import { type AgentStore, unknownAgent } from '../table/agents.ts';
 import type { ExecutionHead } from '../table/execution-items.ts';
 import type { Once } from '../table/idempotency.ts';
 import { unknownTask } from '../table/task-edges.ts';
+import { readTask } from '../table/tasks.ts';
 import { merged } from '../table/transact.ts';
 import { openStart, type StartParts } from './start.ts';
 
@@ -17,7 +18,7 @@ const deepest = 3;
 
 /** Delegations: an agent hands something on to another, which starts to work on it. */
 export function openDelegations(parts: DelegationParts) {
-  const { store, tasks, agents, ulid } = parts;
+  const { store, agents, ulid } = parts;
   const start = openStart(parts);
 
   return {
@@ -39,7 +40,7 @@ export function openDelegations(parts: DelegationParts) {
         const [from, to, task] = await Promise.all([
           agents.head(organization, name),
           agents.head(organization, toAgent),
-          taskId === undefined ? undefined : tasks.get(organization, taskId),
+          taskId === undefined ? undefined : readTask(parts.context, organization, taskId),
         ]);
         if (!from) throw notFound();
         const unknown = [

@@ -13,6 +13,7 @@ import type { AgentStore } from '../table/agents.ts';
 import type { RunningExecution } from '../table/execution-items.ts';
 import type { Once } from '../table/idempotency.ts';
 import { unknownTask } from '../table/task-edges.ts';
+import { readTask } from '../table/tasks.ts';
 import { openStart, type StartParts } from './start.ts';
 
 /** What executions are made of. */
@@ -34,7 +35,7 @@ export function readRunningCap(text: string | undefined): number {
 
 /** Executions: what callers can do with them. `runs.ts` carries them out. */
 export function openExecutions(parts: ExecutionParts) {
-  const { store, agents, tasks } = parts;
+  const { store, agents, context } = parts;
   const start = openStart(parts);
   const found = async (organization: Organization, name: string): Promise<AgentHead> => {
     const agent = await agents.head(organization, name);
@@ -57,7 +58,7 @@ export function openExecutions(parts: ExecutionParts) {
       const decide = async () => {
         const [agent, task] = await Promise.all([
           found(organization, name),
-          taskId === undefined ? undefined : tasks.get(organization, taskId),
+          taskId === undefined ? undefined : readTask(context, organization, taskId),
         ]);
         if (taskId !== undefined && !task) throw unknownTask(taskId, 'taskId');
         return { agent, asked, task };

@@ -3,11 +3,12 @@ import { timestamp } from '../contract/ids.ts';
 import type { ExecutionMessage } from '../deployment/messages.ts';
 import type { Counts } from '../deployment/metrics.ts';
 import type { AgentStore } from '../table/agents.ts';
+import type { TableContext } from '../table/client.ts';
 import { graceMs } from '../table/due.ts';
 import type { RunningExecution } from '../table/execution-items.ts';
 import { Lost } from '../table/execution-steps.ts';
 import type { ExecutionStore, TaskMove } from '../table/executions.ts';
-import type { TaskStore } from '../table/tasks.ts';
+import { readTask } from '../table/tasks.ts';
 import { Stale } from '../table/transact.ts';
 import type { Pause } from './asking.ts';
 import { type Hold, holdOn, leaseMs } from './hold.ts';
@@ -18,7 +19,7 @@ import { failed, type Result, type Throttled, type Tools, work } from './work.ts
 export type RunParts = {
   store: ExecutionStore;
   agents: AgentStore;
-  tasks: TaskStore;
+  context: TableContext;
   /** Sends the message of an execution, to be received when its lease ends. */
   wake: (execution: RunningExecution) => Promise<void>;
   /** How long an execution may wait for its first worker, in milliseconds. */
@@ -65,7 +66,7 @@ const firstWaitMs = 15_000;
 const longestWaitMs = 30_000;
 
 /** Carries executions out (docs/architecture.md#executions). */
-export function openRuns({ store, agents, tasks, wake, waitingLimitMs, clock, pause }: RunParts) {
+export function openRuns({ store, agents, context, wake, waitingLimitMs, clock, pause }: RunParts) {
   return {
     /**
      * Carries an execution out, unless it has ended or another worker has leased it: it may be called again at any time,
@@ -176,7 +177,7 @@ export function openRuns({ store, agents, tasks, wake, waitingLimitMs, clock, pa
     { status, selfTest, qaReview }: Pick<Result, 'status' | 'selfTest' | 'qaReview'>,
     now: string,
   ): Promise<TaskMove | undefined> {
-    const task = taskId === undefined ? undefined : await tasks.get(organization, taskId);
+    const task = taskId === undefined ? undefined : await readTask(context, organization, taskId);
     const passed = selfTest === 'passed' && qaReview === 'passed';
     return task && released(task, id, status === 'failed' ? 'assigned' : passed ? 'up_for_review' : 'qa_review', now);
   }

@@ -2,17 +2,18 @@ import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { AgentHead } from '../table/agent-items.ts';
+import type { TableContext } from '../table/client.ts';
 import { graceMs } from '../table/due.ts';
 import type { Asked, ExecutionHead, RunningExecution } from '../table/execution-items.ts';
 import type { ExecutionStore } from '../table/executions.ts';
 import type { Once } from '../table/idempotency.ts';
 import type { StoredTask } from '../table/task-items.ts';
-import type { TaskStore } from '../table/tasks.ts';
+import { readTasks } from '../table/tasks.ts';
 import { untilFresh } from '../table/transact.ts';
 import { refuseWhileBlocked, taken } from './task-moves.ts';
 
 /** What starts are made of. */
-export type StartParts = { store: ExecutionStore; tasks: TaskStore; ulid: () => string; clock: () => number };
+export type StartParts = { store: ExecutionStore; context: TableContext; ulid: () => string; clock: () => number };
 
 /** Who is to do what, as it was found to be a moment ago. */
 export type Order = {
@@ -30,7 +31,7 @@ export type Order = {
  * @param decide reads what is asked of whom, and refuses it; called again where that has changed meanwhile
  * @throws `Refusal` `agent_not_active`, `task_blocked`, `rate_limited`, and what `decide` throws
  */
-export function openStart({ store, tasks, ulid, clock }: StartParts) {
+export function openStart({ store, context, ulid, clock }: StartParts) {
   return async (
     organization: Organization,
     decide: () => Promise<Order>,
@@ -66,7 +67,7 @@ export function openStart({ store, tasks, ulid, clock }: StartParts) {
   async function moveOf(task: StoredTask, execution: RunningExecution) {
     const { organization } = execution;
     const [dependencies, owner] = await Promise.all([
-      tasks.getAll(organization, task.dependsOn),
+      readTasks(context, organization, task.dependsOn),
       task.owner === undefined ? undefined : store.head({ organization, id: task.owner }),
     ]);
     refuseWhileBlocked(dependencies);

@@ -1,12 +1,11 @@
 import { openDelegations } from '../agents/delegations.ts';
 import { openExecutions } from '../agents/executions.ts';
-import { openTaskStore } from '../table/tasks.ts';
 import { appOf } from './base.ts';
 import { agentStoreOf, executionStoreOf } from './stores.ts';
 
 /** The app of functions that start executions and show them. */
 export const executionsApp = appOf((base) => {
-  const { table, ulid, clock } = base;
-  const parts = { store: executionStoreOf(base), agents: agentStoreOf(base), tasks: openTaskStore(table), ulid, clock };
+  const { ulid, clock } = base;
+  const parts = { store: executionStoreOf(base), agents: agentStoreOf(base), context: base, ulid, clock };
   return { executions: openExecutions(parts), delegations: openDelegations(parts) };
 });

@@ -1,20 +1,24 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { callLimitsOf, heldTo } from '../aws/call-limits.ts';
 import { clientConfig } from '../aws/client-config.ts';
+import { type Context, createContext, processContext } from '../context.ts';
 import { environment } from '../deployment/environment.ts';
 import { openKms } from '../kms/sealing.ts';
-import { type Base, base, openBase } from './base.ts';
 
-let opened: Base | undefined;
+let opened: Context | undefined;
 
 /**
  * The base of a function that seals or opens webhook secrets, apart from the other so that only those functions carry
  * the client of KMS. Where the deployment names no key of KMS it is the base of all others, with its key file.
  */
-export function keyedBase(): Base {
+export function keyedBase(): Context {
   const keyId = process.env[environment.secretsKeyId];
-  if (!keyId) return base();
-  opened ??= openBase({ environment: process.env, clock: Date.now, secrets: openKms(kmsClient(), keyId, Date.now) });
+  if (!keyId) return processContext();
+  opened ??= createContext({
+    environment: process.env,
+    clock: Date.now,
+    secrets: openKms(kmsClient(), keyId, Date.now),
+  });
   return opened;
 }
 

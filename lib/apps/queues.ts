@@ -1,10 +1,11 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { callLimitsOf, heldTo } from '../aws/call-limits.ts';
 import { clientConfig } from '../aws/client-config.ts';
+import type { Context } from '../context.ts';
 import { environment } from '../deployment/environment.ts';
 import { type QueueName, queues } from '../deployment/queues.ts';
 import { openQueue, type Queue } from '../sqs/queue.ts';
-import { appOf, type Base } from './base.ts';
+import { appOf } from './base.ts';
 
 const connected = appOf(({ variables }) => ({ sqs: sqsClient(variables[environment.sqsEndpoint]) }));
 
@@ -14,7 +15,7 @@ export function sqsClient(endpoint: string | undefined, limits = callLimitsOf('s
 }
 
 /** A queue to send to. Only some functions are given queues, each those that it sends to; the others never send. */
-export function queueOf<Message>(base: Base, name: QueueName): Queue<Message> {
+export function queueOf<Message>(base: Context, name: QueueName): Queue<Message> {
   return (
     base.queue?.<Message>(name) ??
     openQueue<Message>(connected(base).sqs, base.variables[queues[name].urlVariable] ?? '')

@@ -2,7 +2,6 @@ import { openRuns, readWaitingLimit } from '../agents/runs.ts';
 import { openRunWakeUps } from '../agents/wake-ups.ts';
 import { environment } from '../deployment/environment.ts';
 import { openOverdueExecutions } from '../table/executions.ts';
-import { openTaskStore } from '../table/tasks.ts';
 import { appOf } from './base.ts';
 import { pause } from './pause.ts';
 import { queueOf } from './queues.ts';
@@ -10,7 +9,7 @@ import { agentStoreOf, executionStoreOf } from './stores.ts';
 
 /** The app of functions that carry executions out. */
 export const runsApp = appOf((base) => {
-  const [store, agents, tasks] = [executionStoreOf(base), agentStoreOf(base), openTaskStore(base.table)];
+  const [store, agents] = [executionStoreOf(base), agentStoreOf(base)];
   const { clock, variables } = base;
   const waitingLimitMs = readWaitingLimit(variables[environment.waitingLimit] || undefined);
   const { wake } = openRunWakeUps({
@@ -18,5 +17,5 @@ export const runsApp = appOf((base) => {
     queue: queueOf(base, 'executions'),
     clock,
   });
-  return { runs: openRuns({ store, agents, tasks, wake, waitingLimitMs, clock, pause }) };
+  return { runs: openRuns({ store, agents, context: base, wake, waitingLimitMs, clock, pause }) };
 });

@@ -1,8 +1,8 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { Base } from '../apps/base.ts';
+import type { Context } from '../context.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { Refusal } from '../contract/refusals.ts';
-import type { StoredToken, Tokens } from '../table/tokens.ts';
+import { readStoredToken, type StoredToken } from '../table/tokens.ts';
 import { type ApiEvent, type ApiResult, type Caller, header } from './exchange.ts';
 import { isSecret, readToken } from './token.ts';
 
@@ -13,16 +13,11 @@ import { isSecret, readToken } from './token.ts';
 const cachedForMs = 30_000;
 const cachedAtMost = 1_000;
 
-type Cached = { token: StoredToken; until: number };
-
-/** The tokens that a container has read lately, by the store that they came from: apps over one base share it. */
-const caches = new WeakMap<Tokens, Map<string, Cached>>();
-
 /**
  * Finds out who calls and whether the row is theirs to call: 401 for whatever is not a live token, 403 without its
  * scope. Done here and not by a gateway authorizer, which can answer neither our envelope nor our headers.
  */
-export function authenticate(row: Endpoint, open: () => Base): MiddlewareObj<ApiEvent, ApiResult> {
+export function authenticate(row: Endpoint, open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
   const { scope } = row;
   return {
     before: async ({ event }) => {
@@ -35,25 +30,24 @@ export function authenticate(row: Endpoint, open: () => Base): MiddlewareObj<Api
   };
 }
 
-async function identify(authorization: string | undefined, app: Base): Promise<Caller> {
+async function identify(authorization: string | undefined, context: Context): Promise<Caller> {
   const [, sent = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
   const parts = readToken(sent);
-  const token = parts && (await find(parts.id, app));
+  const token = parts && (await find(parts.id, context));
   if (!token || !isSecret(parts.secret, token.hash) || token.revokedAt) throw unauthorized();
-  if (token.expires && Date.parse(token.expires) <= app.clock()) throw unauthorized();
+  if (token.expires && Date.parse(token.expires) <= context.clock()) throw unauthorized();
   const { organization, scopes, requestsPerMinute } = token;
   return { organization, tokenId: token.id, scopes, requestsPerMinute };
 }
 
-async function find(id: string, app: Base): Promise<StoredToken | undefined> {
-  const cache = caches.get(app.tokens) ?? new Map<string, Cached>();
-  caches.set(app.tokens, cache);
+async function find(id: string, context: Context): Promise<StoredToken | undefined> {
+  const { cachedTokens: cache, clock } = context;
   const cached = cache.get(id);
-  if (cached && app.clock() < cached.until) return cached.token;
-  const token = await app.tokens.get(id);
+  if (cached && clock() < cached.until) return cached.token;
+  const token = await readStoredToken(context, id);
   cache.delete(id);
   // Only what exists is kept, the oldest given up first: made-up ids cannot push real ones out.
-  if (token) cache.set(id, { token, until: app.clock() + cachedForMs });
+  if (token) cache.set(id, { token, until: clock() + cachedForMs });
   if (cache.size > cachedAtMost) cache.delete(cache.keys().next().value as string);
   return token;
 }

@@ -1,8 +1,14 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { Base } from '../apps/base.ts';
+import type { Context } from '../context.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { Refusal } from '../contract/refusals.ts';
-import type { Request } from '../table/idempotency.ts';
+import {
+  deleteIdempotencyClaim,
+  idempotencyRecordWrite,
+  putIdempotencyClaim,
+  type Request,
+  readIdempotencyRecord,
+} from '../table/idempotency.ts';
 import { AlreadyDone, OutcomeUnknown } from '../table/transact.ts';
 import { pick, replay } from './envelope.ts';
 import { type ApiEvent, type ApiResult, callerOf, header } from './exchange.ts';
@@ -14,18 +20,18 @@ import { OutOfTime } from './out-of-time.ts';
  * the mutation or not at all. What calls out is noted as under way before, for its mutation comes too late to keep a
  * twin from calling out too.
  */
-export function idempotent(row: Endpoint, open: () => Base): MiddlewareObj<ApiEvent, ApiResult> {
+export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     before: async ({ event }) => {
       const request = requestOf(row, event);
       if (!request) return undefined;
       const { organization } = callerOf(event);
-      const { idempotency } = open();
-      const known = await recorded(row, event, request, open());
+      const context = open();
+      const known = await recorded(row, event, request, context);
       if (known) return known;
-      const claim = row.callsOut && (await idempotency.begin(organization, request));
+      const claim = row.callsOut && (await putIdempotencyClaim(context, organization, request));
       const once = (answer: unknown) =>
-        idempotency.record(organization, request, row.data && pick(row.data, answer), claim);
+        idempotencyRecordWrite(context, organization, request, row.data && pick(row.data, answer), claim);
       event.served = { ...event.served, once, claim };
       return undefined;
     },
@@ -36,9 +42,7 @@ export function idempotent(row: Endpoint, open: () => Base): MiddlewareObj<ApiEv
       const { claim } = event.served;
       // What cannot be forgotten now is forgotten when its lease ends; the answer does not wait for it.
       if (claim && !(error instanceof OutOfTime))
-        await open()
-          .idempotency.release(callerOf(event).organization, request, claim)
-          .catch(() => {});
+        await deleteIdempotencyClaim(open(), callerOf(event).organization, request, claim).catch(() => {});
       if (!(error instanceof AlreadyDone) && !mayBeCarriedOut(event, error) && !mayBeLate(event, error)) return;
       try {
         exchange.response = await recorded(row, event, request, open());
@@ -83,9 +87,14 @@ function requestOf(row: Endpoint, event: ApiEvent): Request | undefined {
   return { key, operation: `${row.method} ${row.path}`, path: event.rawPath, body: event.served?.body };
 }
 
-async function recorded(row: Endpoint, event: ApiEvent, request: Request, app: Base): Promise<ApiResult | undefined> {
+async function recorded(
+  row: Endpoint,
+  event: ApiEvent,
+  request: Request,
+  context: Context,
+): Promise<ApiResult | undefined> {
   const { organization } = callerOf(event);
-  const found = await app.idempotency.find(organization, request);
+  const found = await readIdempotencyRecord(context, organization, request);
   if (found === 'another request')
     throw new Refusal('idempotency_key_reused', 'This Idempotency-Key was used for another request; take a new one.');
   if (found === 'in progress') throw busy();

@@ -1,5 +1,5 @@
 import type { MiddlewareObj } from '@middy/core';
-import type { Base } from '../apps/base.ts';
+import type { Context } from '../context.ts';
 import { admitRequest } from '../limits/requests.ts';
 import { type ApiEvent, type ApiResult, callerOf } from './exchange.ts';
 
@@ -7,7 +7,7 @@ import { type ApiEvent, type ApiResult, callerOf } from './exchange.ts';
  * Counts the request of an authenticated caller, and refuses it with 429 where the organization has made more than it
  * may in a minute. A duplicate request counts like any other.
  */
-export function limit(open: () => Base): MiddlewareObj<ApiEvent, ApiResult> {
+export function limit(open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     before: ({ event }) => {
       const { organization, requestsPerMinute = open().limits.requestsPerMinute } = callerOf(event);

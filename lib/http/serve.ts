@@ -1,6 +1,6 @@
 import middy, { type Request } from '@middy/core';
-import type { Context } from 'aws-lambda';
-import type { Base } from '../apps/base.ts';
+import type { Context as LambdaContext } from 'aws-lambda';
+import { type Context, processContext } from '../context.ts';
 import type { Endpoint, ResultOf, Scope } from '../contract/endpoint.ts';
 import { finishRequest } from '../limits/requests.ts';
 import { runWithRequest } from '../request-context.ts';
@@ -19,7 +19,7 @@ import { parse } from './parse.ts';
 type ScopedEndpoint = Endpoint & { scope: Scope };
 
 /** What a function does for its row, once the request is known to be a good one. */
-export type Behaviour<Row extends Endpoint, App extends Base> = (
+export type Behaviour<Row extends Endpoint, App extends Context = Context> = (
   request: Served<Row>,
   app: App,
 ) => Promise<ResultOf<Row>>;
@@ -29,12 +29,12 @@ export type Behaviour<Row extends Endpoint, App extends Base> = (
  * refusals and the log line. The order of the middlewares is the order of checks
  * (docs/architecture.md#order-of-checks).
  *
- * @param open opens the app of the row's family; tests pass their own
+ * @param open returns the context, that of this process if none is given; with the app of the row's family where it needs one
  */
-export function serve<const Row extends ScopedEndpoint, App extends Base>(
+export function serve<const Row extends ScopedEndpoint, App extends Context = Context>(
   row: Row,
   behaviour: Behaviour<Row, App>,
-  open: () => App,
+  open: () => App = processContext as () => App,
 ) {
   const { requestStart, requestEnd } = logged(`${row.method} ${row.path}`);
   const end = async (request: Request) => {
@@ -61,6 +61,6 @@ export function serve<const Row extends ScopedEndpoint, App extends Base>(
       });
     });
   // What the middlewares read and write before and after the behaviour is done for the request, too.
-  return (event: ApiEvent, context: Context): Promise<ApiResult> =>
+  return (event: ApiEvent, context: LambdaContext): Promise<ApiResult> =>
     runWithRequest({ requestId: event.requestContext.requestId }, () => handler(event, context));
 }

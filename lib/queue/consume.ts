@@ -1,9 +1,9 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { Context, DynamoDBRecord, DynamoDBStreamEvent, SQSEvent, SQSRecord } from 'aws-lambda';
+import type { DynamoDBRecord, DynamoDBStreamEvent, Context as LambdaContext, SQSEvent, SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
-import type { Base } from '../apps/base.ts';
+import type { Context } from '../context.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Schema } from '../contract/shapes.ts';
 import { type Counts, lateSeconds } from '../deployment/metrics.ts';
@@ -25,7 +25,7 @@ type BatchResult = ReturnType<typeof processPartialResponse>;
  * it. From the first that fails on, the stream comes again, so `handle` must not mind a change that it has seen. A
  * record that would fail for ever is put aside with its keys and images, for it would stop all that come after it.
  */
-export function consumeStream<App extends Base & { deadLetters: Queue<unknown> }>(
+export function consumeStream<App extends Context & { deadLetters: Queue<unknown> }>(
   handle: (change: Change, app: App) => Promise<void>,
   open: () => App,
 ) {
@@ -39,7 +39,7 @@ export function consumeStream<App extends Base & { deadLetters: Queue<unknown> }
       await open().deadLetters.send([{ message: record, delaySeconds: 0 }]);
     }
   };
-  return (event: DynamoDBStreamEvent, context: Context): BatchResult => {
+  return (event: DynamoDBStreamEvent, context: LambdaContext): BatchResult => {
     const late = lateSeconds({ ChangesLate: oldestAge(event, open().clock()) });
     if (late > 0) meter({ WorkLate: late });
     return processPartialResponse(
@@ -67,7 +67,7 @@ function requestIn(of: unknown): RequestIds {
  * to. What `handle` counts is metered, and stands in the log beside the message, which holds ids only. Messages that
  * fail come again by themselves, and go to the dead letters when they have come too often.
  */
-export function consumeQueue<const Message extends Schema, App extends Base>(
+export function consumeQueue<const Message extends Schema, App extends Context>(
   schema: Message,
   handle: (message: v.InferOutput<Message>, app: App) => Promise<Counts> | Promise<void>,
   open: () => App,
@@ -78,7 +78,7 @@ export function consumeQueue<const Message extends Schema, App extends Base>(
     if (counts) meter(counts);
     open().log.info('message', { ...(message as object), ...counts });
   };
-  return (event: SQSEvent, context: Context): BatchResult =>
+  return (event: SQSEvent, context: LambdaContext): BatchResult =>
     processPartialResponse(
       event,
       logFailure(open, ({ messageId, body }) => ({ record: messageId, requestId: requestOfMessage(body) }), consume),
@@ -105,7 +105,7 @@ function requestOfMessage(body: string): string | undefined {
 
 /** A record that fails says so in the log, once each time, and then comes again. */
 function logFailure<Record>(
-  open: () => Base,
+  open: () => Context,
   nameOf: (record: Record) => object,
   consume: (record: Record) => Promise<void>,
 ) {

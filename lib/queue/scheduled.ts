@@ -1,6 +1,6 @@
-import type { Context } from 'aws-lambda';
+import type { Context as LambdaContext } from 'aws-lambda';
 import * as v from 'valibot';
-import type { Base } from '../apps/base.ts';
+import type { Context } from '../context.ts';
 import { Timestamp } from '../contract/shapes.ts';
 import { type Job, jobs } from '../deployment/consumers.ts';
 import { type Counts, lateSeconds, type Waits } from '../deployment/metrics.ts';
@@ -22,11 +22,14 @@ const reserveMs = 15_000;
  * @param work does each job. It is given the moment to act for, which is now or `detail.until`, and asked to stop when the
  *   function's time is nearly over; a call with `detail.until` has all the time that it needs
  */
-export function scheduled<App extends Base>(
+export function scheduled<App extends Context>(
   work: Record<Job, (call: Required<SweepCall>, app: App) => Promise<Done>>,
   open: () => App,
 ) {
-  return async (event: { detail: unknown }, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
+  return async (
+    event: { detail: unknown },
+    context: Pick<LambdaContext, 'getRemainingTimeInMillis'>,
+  ): Promise<void> => {
     const { job, until } = v.parse(Detail, event.detail);
     const call = until
       ? { until: Date.parse(until), hasTime: () => true }

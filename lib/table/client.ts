@@ -14,6 +14,9 @@ export type Table = {
   lanes: Lanes;
 };
 
+/** The part of a context that functions of lib/table need. */
+export type TableContext = { table: Table };
+
 /** Opens the table; `endpoint` points at a local engine. */
 export function openTable(name: string, endpoint?: string, limits = callLimitsOf('dynamodb', endpoint)): Table {
   const dynamodb = new DynamoDBClient({ ...clientConfig(endpoint), ...heldTo(limits) });

@@ -1,7 +1,7 @@
 import type { Scope } from '../contract/endpoint.ts';
 import type { Organization } from '../contract/organization.ts';
 import { Refusal } from '../contract/refusals.ts';
-import type { Table } from './client.ts';
+import type { TableContext } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
 import { transact } from './transact.ts';
@@ -23,44 +23,37 @@ export type StoredToken = {
 
 const tokenFrom = ({ pk: _, sk: __, ...token }: Item) => token as StoredToken;
 
-/** The tokens of a deployment. Only the command line writes them (docs/architecture.md#access-tokens). */
-export function openTokens(table: Table) {
-  return {
-    /** The token of this id as it is now. */
-    async get(id: string): Promise<StoredToken | undefined> {
-      const item = await getItem(table, keys.token(id));
-      return item && tokenFrom(item);
-    },
-
-    /** An organization's tokens, revoked ones included, oldest first. */
-    async list(organization: Organization): Promise<StoredToken[]> {
-      const rows = await Array.fromAsync(queryItems(table, { pk: keys.tokens(organization) }));
-      const tokens = await getItems(
-        table,
-        rows.map((row) => keys.token(row.sk as string)),
-      );
-      return tokens.map(tokenFrom).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
-    },
-
-    /**
-     * Revokes a token; revoking it again changes nothing.
-     *
-     * @throws `Refusal` `not_found`
-     */
-    async revoke(id: string, revokedAt: string): Promise<void> {
-      await transact(table, [
-        {
-          Update: {
-            Key: keys.token(id),
-            UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
-            ConditionExpression: 'attribute_exists(pk)',
-            ExpressionAttributeValues: { ':now': revokedAt },
-          },
-          otherwise: () => new Refusal('not_found', 'There is no such token.'),
-        },
-      ]);
-    },
-  };
+/** Reads the token of this id. */
+export async function readStoredToken({ table }: TableContext, id: string): Promise<StoredToken | undefined> {
+  const item = await getItem(table, keys.token(id));
+  return item && tokenFrom(item);
 }
 
-export type Tokens = ReturnType<typeof openTokens>;
+/** Reads the tokens of an organization, revoked ones included, oldest first. */
+export async function readStoredTokens({ table }: TableContext, organization: Organization): Promise<StoredToken[]> {
+  const rows = await Array.fromAsync(queryItems(table, { pk: keys.tokens(organization) }));
+  const tokens = await getItems(
+    table,
+    rows.map((row) => keys.token(row.sk as string)),
+  );
+  return tokens.map(tokenFrom).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+}
+
+/**
+ * Revokes a token; revoking it again changes nothing.
+ *
+ * @throws `Refusal` `not_found`
+ */
+export async function revokeStoredToken({ table }: TableContext, id: string, revokedAt: string): Promise<void> {
+  await transact(table, [
+    {
+      Update: {
+        Key: keys.token(id),
+        UpdateExpression: 'SET revokedAt = if_not_exists(revokedAt, :now)',
+        ConditionExpression: 'attribute_exists(pk)',
+        ExpressionAttributeValues: { ':now': revokedAt },
+      },
+      otherwise: () => new Refusal('not_found', 'There is no such token.'),
+    },
+  ]);
+}

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
+import { updateTask } from '../../lib/tasks/tasks.ts';
 import { refusalOf } from '../table/board.ts';
 import { openWorkshop, scriptedModel, text } from './workshop.ts';
 
@@ -119,7 +120,7 @@ describe('a chain of delegations', () => {
     const { message } = await on(a, b);
     const results = await Promise.allSettled([
       ...[on(b, a), on(b, c), on(b, d)],
-      ...[1, 2, 3].map((nth) => workshop.app.tasks.update(organization, taskId, { title: `${nth}` }, () => {})),
+      ...[1, 2, 3].map((nth) => updateTask(workshop.app, organization, taskId, { title: `${nth}` }, () => {})),
     ]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', ...Array(5).fill('fulfilled')]);
     await end(message);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { AlreadyDone } from '../../lib/table/transact.ts';
 import { always, refusalOf } from '../table/board.ts';
@@ -125,8 +126,8 @@ describe('a pass that died', () => {
 
 describe('under an Idempotency-Key', () => {
   const request = (key: string) => ({ key, operation: 'o', path: '/', body: {} });
-  const onceOf = (key: string) => (answer: unknown) => app.idempotency.record(organization, request(key), answer);
-  const recorded = (key: string) => app.idempotency.find(organization, request(key));
+  const onceOf = (key: string) => (answer: unknown) => idempotencyRecordWrite(app, organization, request(key), answer);
+  const recorded = (key: string) => readIdempotencyRecord(app, organization, request(key));
 
   it('the answer is recorded with what was adopted, and with what was kept', async () => {
     const name = await school.pupil();

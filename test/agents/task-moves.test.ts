@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { openRuns } from '../../lib/agents/runs.ts';
+import { ulidOf } from '../../lib/contract/ids.ts';
 import type { TaskPatch } from '../../lib/contract/tasks.ts';
-import type { TaskStore } from '../../lib/table/tasks.ts';
+import { openExecutionStore } from '../../lib/table/executions.ts';
+import { changeTask } from '../../lib/table/tasks.ts';
+import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
+import { watchedTable } from '../table/watched-table.ts';
 import { openWorkshop, scriptedModel, text } from './workshop.ts';
 
 const workshop = await openWorkshop({ cap: 1_000 });
 const { organization, clock, timeline } = workshop;
 const anyVersion = () => {};
-const patch = (id: string, fields: TaskPatch) => workshop.app.tasks.update(organization, id, fields, anyVersion);
+const patch = (id: string, fields: TaskPatch) => updateTask(workshop.app, organization, id, fields, anyVersion);
 
 /** Starts an execution on a new task, to whose model something happens before it answers. */
 async function onTask(says: Parameters<typeof scriptedModel>[0], meanwhile: (taskId: string) => unknown = () => {}) {
@@ -70,7 +74,7 @@ describe('an execution ends all the same, and leaves the task alone byte for byt
   );
 
   it('was deleted meanwhile', async () => {
-    const { execution, task } = await onTask({}, (id) => workshop.app.tasks.delete(organization, id, anyVersion));
+    const { execution, task } = await onTask({}, (id) => deleteTask(workshop.app, organization, id, anyVersion));
     expect(execution).toMatchObject(completed);
     expect(task).toBeUndefined();
   });
@@ -83,7 +87,7 @@ describe('an execution ends all the same, and leaves the task alone byte for byt
       // The first is thought dead and is not: a second has the task by the time that the first comes to its end.
       const before = await workshop.task(id);
       if (!before) throw new Error('There is no task.');
-      await workshop.tasks.change(organization, before, {
+      await changeTask(workshop, organization, before, {
         ...before,
         owner: 'ex_another',
         version: before.version + 1,
@@ -111,15 +115,12 @@ describe('a task that changes between the look at it and the end', () => {
     const message = await workshop.start({ taskId: id });
     let looks = 0;
     let done = false;
-    const tasks: TaskStore = {
-      ...workshop.tasks,
-      get: async (...of) => {
-        const task = await workshop.tasks.get(...of);
-        if (done && ++looks <= changes) await patch(id, { title: `Look ${looks}` });
-        return task;
-      },
-    };
-    const runs = openRuns({ ...workshop.runParts, tasks });
+    // Ahead of each write of the end, which follows a look.
+    const { table } = watchedTable(workshop.runParts.context.table, async ({ writes, names }) => {
+      if (done && writes && names(`"sk":"${ulidOf(id)}"`) && ++looks <= changes)
+        await patch(id, { title: `Look ${looks}` });
+    });
+    const runs = openRuns({ ...workshop.runParts, store: openExecutionStore(table, 50), context: { table } });
     const work = () => {
       done = true;
       return text('Done.', 100);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { work } from '../../lib/agents/work.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { deleteTask } from '../../lib/tasks/tasks.ts';
 import { openWorkshop, scriptedModel, silent, text } from './workshop.ts';
 
 const workshop = await openWorkshop({ cap: 1_000 });
@@ -210,7 +211,7 @@ describe('what is asked', () => {
   it('leaves out a task that was deleted meanwhile', async () => {
     const { id } = await workshop.put({ title: 'A task to be deleted' });
     const execution = await workshop.claimed({ taskId: id });
-    await workshop.app.tasks.delete(organization, id, () => {});
+    await deleteTask(workshop.app, organization, id, () => {});
     const { tools, asked } = scriptedModel();
     expect(await work(execution, workshop.parts, tools, never)).toEqual(completed);
     expect(asked[0]?.user).toBe('<input>\nDo it.\n</input>');

@@ -22,7 +22,8 @@ import { openExecutionStore, openOverdueExecutions } from '../../lib/table/execu
 import { keys } from '../../lib/table/keys.ts';
 import { openLanes } from '../../lib/table/lanes.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { openTaskStore } from '../../lib/table/tasks.ts';
+import { readTask } from '../../lib/table/tasks.ts';
+import { createTask } from '../../lib/tasks/tasks.ts';
 import { newCaller, openService } from '../service.ts';
 import { newTask } from '../table/board.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -91,7 +92,7 @@ export async function openWorkshop({
       send: (command: never) => counted(table.client.send(command)),
     } as unknown as Table['client'],
   });
-  const [store, agents, tasks] = [openExecutionStore(seen, cap), openAgentStore(seen, 'm'), openTaskStore(seen)];
+  const [store, agents] = [openExecutionStore(seen, cap), openAgentStore(seen, 'm')];
   const sent: Waiting<ExecutionMessage>[] = [];
   const queue = { send: async (messages: readonly Waiting<ExecutionMessage>[]) => void sent.push(...messages) };
   const wakeUps = openRunWakeUps({ store: openOverdueExecutions(seen), queue, clock });
@@ -100,14 +101,14 @@ export async function openWorkshop({
   const starting = {
     store: started,
     agents: openAgentStore(table, 'm'),
-    tasks: openTaskStore(table),
+    context: { table },
     ulid,
     clock,
   };
   const executions = openExecutions(starting);
   const delegations = openDelegations(starting);
 
-  const runParts = { store, agents, tasks, wake: wakeUps.wake, waitingLimitMs, clock, pause };
+  const runParts = { store, agents, context: { table: seen }, wake: wakeUps.wake, waitingLimitMs, clock, pause };
   const workshop = {
     service,
     app,
@@ -117,7 +118,6 @@ export async function openWorkshop({
     clock,
     store,
     agents,
-    tasks,
     executions,
     delegations,
     sent,
@@ -135,10 +135,10 @@ export async function openWorkshop({
 
     /** Puts a task on the board. */
     put: (fields: Partial<NewTask> = {}): Promise<Task> =>
-      counted(app.tasks.create(organization, newTask(fields), undefined)),
+      counted(createTask(app, organization, newTask(fields), undefined)),
 
     /** The item of a task. */
-    task: (id: string) => tasks.get(organization, id),
+    task: (id: string) => readTask({ table: seen }, organization, id),
 
     /** Starts an execution, the writer's unless it says whose: the message of it. */
     async start(fields: Partial<NewExecution> = {}, name = 'writer'): Promise<ExecutionMessage> {

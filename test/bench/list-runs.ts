@@ -6,7 +6,7 @@ import type { ApiEvent, ApiResult } from '../../lib/http/exchange.ts';
 import { log } from '../../lib/log.ts';
 import { openTable } from '../../lib/table/client.ts';
 import type { StoredTask, TaskFilter } from '../../lib/table/task-items.ts';
-import { openTaskStore } from '../../lib/table/tasks.ts';
+import { readTaskPage } from '../../lib/table/tasks.ts';
 import { eventOf } from '../service.ts';
 import { type Cost, meter } from '../table/capacity.ts';
 import { listed } from '../table/model.ts';
@@ -116,10 +116,9 @@ function inTurns(boards: readonly Wanted[][]): Wanted[] {
 async function costsOf(endpoint: string, wanted: readonly Wanted[]): Promise<Cost[]> {
   const table = openTable(listTableName, endpoint);
   const { costOf } = meter(table);
-  const store = openTaskStore(table);
   const costs: Cost[] = [];
   for (const { board, filter, offset } of wanted)
-    costs.push(await costOf(() => store.list(board.organization, filter, { limit: pageSize, offset })));
+    costs.push(await costOf(() => readTaskPage({ table }, board.organization, filter, { limit: pageSize, offset })));
   return costs;
 }
 

@@ -6,7 +6,7 @@ import { issueToken } from '../../lib/http/issue-token.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { hashSecret, mintToken, readToken, writeToken } from '../../lib/http/token.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
-import { openTokens } from '../../lib/table/tokens.ts';
+import { revokeStoredToken } from '../../lib/table/tokens.ts';
 import { errorOf } from '../functions/kanban-tasks/board.ts';
 import { call, clockAt, newCaller, openService } from '../service.ts';
 
@@ -26,7 +26,7 @@ async function openGuarded() {
       },
     { step: 'initialize' },
   );
-  const guardedApp = { ...app, tokens: openTokens(table) };
+  const guardedApp = { ...app, table };
   const handler = serve(
     listTasks,
     async () => ({ items: [], total: 0 }),
@@ -65,7 +65,7 @@ describe('a request is refused with 401 unauthorized', () => {
 
   it('with one message, whatever is wrong with the token', async () => {
     const revoked = await newCaller(app);
-    await app.tokens.revoke(readToken(revoked.token)?.id as string, at(0));
+    await revokeStoredToken(app, readToken(revoked.token)?.id as string, at(0));
     const expired = await issueToken(app, { organization, scopes, expires: at(0) });
     const refused = [
       await send({}),
@@ -149,7 +149,7 @@ describe('a token that was read', () => {
     const guarded = await openGuarded();
     const caller = await newCaller(guarded.app);
     expect((await guarded.sendToken(caller.token)).status).toBe(200);
-    await guarded.app.tokens.revoke(readToken(caller.token)?.id as string, at(0));
+    await revokeStoredToken(guarded.app, readToken(caller.token)?.id as string, at(0));
     guarded.clock.now = start + 30_000;
     expect((await guarded.sendToken(caller.token)).status).toBe(401);
   });

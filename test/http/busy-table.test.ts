@@ -1,12 +1,9 @@
 import { ThrottlingException } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
-import { createTask, getTask, listTasks } from '../../lib/contract/tasks.ts';
+import * as rows from '../../lib/contract/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { openIdempotency } from '../../lib/table/idempotency.ts';
-import { openTaskStore } from '../../lib/table/tasks.ts';
-import { openTokens } from '../../lib/table/tokens.ts';
-import { openTasks } from '../../lib/tasks/tasks.ts';
+import { createTask, getTask, listTasks } from '../../lib/tasks/tasks.ts';
 import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
 import { type Answer, call, newCaller, openService } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -30,26 +27,21 @@ async function openBusy(throttled: RegExp) {
       },
     { step: 'initialize', priority: 'high' },
   );
-  const busyApp = {
-    ...app,
-    tokens: openTokens(busy),
-    idempotency: openIdempotency(busy, app.clock),
-    tasks: openTasks(openTaskStore(busy), app.ulid, app.clock),
-  };
-  const open = () => busyApp;
+  const context = { ...app, table: busy };
+  const open = () => context;
   return {
     token,
     waits,
     dump: () => dumpOf(table, organization),
     create: serve(
-      createTask,
-      ({ body, caller, once }, { tasks }) => tasks.create(caller.organization, body, once),
+      rows.createTask,
+      ({ body, caller, once }) => createTask(context, caller.organization, body, once),
       open,
     ),
-    get: serve(getTask, ({ params, caller }, { tasks }) => tasks.get(caller.organization, params.id), open),
+    get: serve(rows.getTask, ({ params, caller }) => getTask(context, caller.organization, params.id), open),
     list: serve(
-      listTasks,
-      ({ query: { limit, offset }, caller }, { tasks }) => tasks.list(caller.organization, {}, { limit, offset }),
+      rows.listTasks,
+      ({ query: { limit, offset }, caller }) => listTasks(context, caller.organization, {}, { limit, offset }),
       open,
     ),
   };

@@ -7,6 +7,7 @@ import { serve } from '../../lib/http/serve.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
 import { type Answer, call, clockAt, eventOf, newCaller, openService, type Sent } from '../service.ts';
+import { watchedTable } from '../table/watched-table.ts';
 
 const leaseMs = 30_000;
 const clock = clockAt(Date.parse('2026-03-01T12:00:00.000Z'));
@@ -143,8 +144,10 @@ describe('a request that calls out under an Idempotency-Key', () => {
 });
 
 it('a twin that finds its key taken, and then free, is told to ask again', async () => {
-  const idempotency = { ...app.idempotency, begin: () => Promise.reject(new AlreadyDone()) };
-  const { send, calls } = await newPhone({ opened: { ...app, idempotency } });
+  const { table: taken } = watchedTable(table, ({ names }) => {
+    if (names('leaseUntil')) throw new AlreadyDone();
+  });
+  const { send, calls } = await newPhone({ opened: { ...app, table: taken } });
   expect(codeOf(await send())).toEqual(inProgress);
   expect(calls).toHaveLength(0);
 });
@@ -189,8 +192,10 @@ describe('the key of a request that came to nothing', () => {
   });
 
   it('is free when its lease ends where it could not be given back, and the answer is the same', async () => {
-    const idempotency = { ...app.idempotency, release: () => Promise.reject(new Error('The table is away.')) };
-    const { send, made } = await newPhone({ opened: { ...app, idempotency } });
+    const { table: away } = watchedTable(table, ({ deletes }) => {
+      if (deletes) throw new Error('The table is away.');
+    });
+    const { send, made } = await newPhone({ opened: { ...app, table: away } });
     const first = send();
     (await made(1)).fail(new Refusal('url_not_allowed', 'Not there.'));
     expect(codeOf(await first)).toEqual([422, 'url_not_allowed']);

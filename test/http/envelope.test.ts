@@ -8,6 +8,7 @@ import { pick } from '../../lib/http/envelope.ts';
 import { serveOpen } from '../../lib/http/serve-open.ts';
 import { errorOf, openBoards } from '../functions/kanban-tasks/board.ts';
 import { call, eventOf } from '../service.ts';
+import { failRequests } from './fail-requests.ts';
 
 const { newBoard } = await openBoards();
 const absent = 'tk_01K00000000000000000000000';
@@ -65,7 +66,7 @@ describe('an error of our own', () => {
     ['a text', 'hunter2'],
   ])('answers 500 internal_error and nothing of %s', async (_, thrown) => {
     const board = await newBoard();
-    vi.spyOn(app().tasks, 'get').mockRejectedValue(thrown);
+    failRequests(app().table, '#T"', thrown);
     const answer = await board.get(absent);
     expect(answer.status).toBe(500);
     expect(Object.keys(errorOf(answer))).toEqual(['code', 'message', 'requestId']);
@@ -75,7 +76,7 @@ describe('an error of our own', () => {
 
   it('in the reading of a token answers the same', async () => {
     const board = await newBoard();
-    vi.spyOn(app().tokens, 'get').mockRejectedValue(new Error('hunter2'));
+    failRequests(app().table, 'TOK#', new Error('hunter2'));
     const answer = await board.list();
     expect(answer.status).toBe(500);
     expect(JSON.stringify(answer)).not.toContain('hunter2');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTask } from '../../lib/contract/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import * as tasks from '../../lib/tasks/tasks.ts';
 import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
 import { call, clockAt, newCaller, openService, type Sent } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -13,7 +14,7 @@ const absent = 'tk_01K00000000000000000000000';
 
 const create = serve(
   createTask,
-  ({ body, caller, once }, { tasks }) => tasks.create(caller.organization, body, once),
+  ({ body, caller, once }, context) => tasks.createTask(context, caller.organization, body, once),
   () => app,
 );
 
@@ -30,7 +31,7 @@ async function newSender() {
   return {
     organization,
     send: (key: string | undefined, body: unknown) => call(create, sent(key, body)),
-    total: async () => (await app.tasks.list(organization, {}, { limit: 1, offset: 0 })).total,
+    total: async () => (await tasks.listTasks(app, organization, {}, { limit: 1, offset: 0 })).total,
     dump: () => dumpOf(table, organization),
   };
 }

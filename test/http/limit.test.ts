@@ -6,6 +6,7 @@ import { issueToken } from '../../lib/http/issue-token.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
+import * as tasks from '../../lib/tasks/tasks.ts';
 import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
 import { type Answer, call, clockAt, newCaller, openService, type Sent } from '../service.ts';
 import { meter } from '../table/capacity.ts';
@@ -16,12 +17,12 @@ const clock = clockAt(Date.parse('2026-03-01T12:00:00.000Z'));
 const { app, table } = await openService(clock, { [environment.requestsPerMinute]: '60' });
 const create = serve(
   createTask,
-  ({ body, caller, once }, { tasks }) => tasks.create(caller.organization, body, once),
+  ({ body, caller, once }, context) => tasks.createTask(context, caller.organization, body, once),
   () => app,
 );
 const get = serve(
   getTask,
-  ({ params, caller }, { tasks }) => tasks.get(caller.organization, params.id),
+  ({ params, caller }, context) => tasks.getTask(context, caller.organization, params.id),
   () => app,
 );
 
@@ -111,7 +112,7 @@ describe('a response', () => {
     const { token } = await newCaller(unlimited);
     const handler = serve(
       createTask,
-      ({ body, caller, once }, { tasks }) => tasks.create(caller.organization, body, once),
+      ({ body, caller, once }, context) => tasks.createTask(context, caller.organization, body, once),
       () => unlimited,
     );
     const answer = await call(handler, { method: 'POST', path, body: { title: 't' }, token });

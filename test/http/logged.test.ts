@@ -5,12 +5,12 @@ import { app } from '../../lib/app.ts';
 import { createTask } from '../../lib/contract/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { readToken } from '../../lib/http/token.ts';
-import { openTaskStore } from '../../lib/table/tasks.ts';
-import { openTasks } from '../../lib/tasks/tasks.ts';
+import * as tasks from '../../lib/tasks/tasks.ts';
 import { errorOf, openBoards } from '../functions/kanban-tasks/board.ts';
 import { call } from '../service.ts';
+import { failRequests } from './fail-requests.ts';
 
-const { newBoard, service } = await openBoards();
+const { newBoard } = await openBoards();
 const absent = 'tk_01K00000000000000000000000';
 
 /** What was logged: the level, the message and the line. */
@@ -92,7 +92,7 @@ describe('the log', () => {
   it('has an error line with the error itself for an error of ours', async () => {
     const board = await newBoard();
     const error = new Error('what went wrong');
-    vi.spyOn(app().tasks, 'get').mockRejectedValue(error);
+    failRequests(app().table, '#T"', error);
     await board.get(absent);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject(['error', 'request', { status: 500, error }]);
@@ -115,11 +115,10 @@ describe('the log', () => {
 
   it('never has the text of a create that fails for a reason of ours', async () => {
     const { token } = await newBoard();
-    const tasks = openTasks(openTaskStore(service.table), () => '01K00000000000000000000000', app().clock);
-    const sameId = { ...app(), tasks };
+    const sameId = { ...app(), ulid: () => '01K00000000000000000000000' };
     const create = serve(
       createTask,
-      ({ body, caller, once }) => tasks.create(caller.organization, body, once),
+      ({ body, caller, once }, context) => tasks.createTask(context, caller.organization, body, once),
       () => sameId,
     );
     const sent = { method: 'POST', path: '/api/kanban-tasks', body: { title: 'private words' }, token };

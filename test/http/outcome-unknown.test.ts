@@ -4,7 +4,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { endpoint } from '../../lib/contract/endpoint.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { openIdempotency } from '../../lib/table/idempotency.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
@@ -55,7 +54,7 @@ function carryOut(
       await act(once ? [once({ done: true })] : []);
       return { done: true };
     },
-    () => ({ ...app, idempotency: openIdempotency(reachable, app.clock) }),
+    () => ({ ...app, table: reachable }),
   );
   return call(handler, { method: 'POST', path: row.path, body: {}, token, headers });
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as unmatched } from '../../functions/open/unmatched.ts';
 import { app } from '../../lib/app.ts';
 import { readToken } from '../../lib/http/token.ts';
+import { revokeStoredToken } from '../../lib/table/tokens.ts';
 import { openBoards } from '../functions/kanban-tasks/board.ts';
 import { call } from '../service.ts';
 
@@ -27,7 +28,7 @@ describe('the order of checks', () => {
 
   it('puts 401 before 403: a revoked token that lacks the scope', async () => {
     const board = await newBoard(['agents:read']);
-    await app().tokens.revoke(readToken(board.token)?.id as string, new Date().toISOString());
+    await revokeStoredToken(app(), readToken(board.token)?.id as string, new Date().toISOString());
     await board.refuses(() => board.create({ title: 't' }), 401, 'unauthorized');
   });
 

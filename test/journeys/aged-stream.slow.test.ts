@@ -7,8 +7,7 @@ import { startEngine } from '../../infra/local/engine.ts';
 import { tableName } from '../../infra/local/running.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { openTaskStore } from '../../lib/table/tasks.ts';
-import { openTasks } from '../../lib/tasks/tasks.ts';
+import * as tasks from '../../lib/tasks/tasks.ts';
 import { newTask } from '../table/board.ts';
 import { type Deployment, startDeployment } from './deployment.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -37,8 +36,8 @@ function age({ dataFolder }: Deployment): void {
 /** Creates a task in the table of a stopped service, so that its event is not published. */
 async function createUnpublished({ dataFolder }: Deployment): Promise<string> {
   const engine = await startEngine({ database: join(dataFolder, 'table.db'), log: join(dataFolder, 'engine.log') });
-  const store = openTaskStore(openTable(tableName, engine.endpoint));
-  const task = await openTasks(store, () => ulid(), Date.now).create(organization, newTask(), undefined);
+  const context = { table: openTable(tableName, engine.endpoint), ulid };
+  const task = await tasks.createTask(context, organization, newTask(), undefined);
   await engine.stop();
   return task.id;
 }

@@ -5,6 +5,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { headOf, type StoredAgent, textItems } from '../../lib/table/agent-items.ts';
 import { openAgentStore } from '../../lib/table/agents.ts';
 import type { Once } from '../../lib/table/idempotency.ts';
+import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
 import { readPreparedAgent } from '../../lib/table/prepared-agents.ts';
 import { openPurgeStore } from '../../lib/table/purges.ts';
 import { openSettings } from '../../lib/table/settings.ts';
@@ -37,7 +38,7 @@ beforeEach(() => {
 const dump = () => dumpOf(table, organization);
 const record: NonNullable<Once> = (answer) => {
   const request = { key: 'k', operation: 'o', path: '/', body: {} };
-  return board.app.idempotency.record(organization, request, answer);
+  return idempotencyRecordWrite(board.app, organization, request, answer);
 };
 const skill = { id: 'sk_a', assignedAt: '2026-01-01T00:00:00.000Z' };
 const purgeDueAt = '2026-01-01T00:01:00.000Z';

@@ -4,22 +4,20 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { Refusal } from '../../lib/contract/refusals.ts';
 import type { NewTask, Task } from '../../lib/contract/tasks.ts';
 import type { Once } from '../../lib/table/idempotency.ts';
-import { openTaskStore, type TaskStore } from '../../lib/table/tasks.ts';
-import { openTasks, type Tasks } from '../../lib/tasks/tasks.ts';
+import { createTask } from '../../lib/tasks/tasks.ts';
 import { type Clock, clockAt, newCaller, openService, type Service } from '../service.ts';
 import { withoutStream } from './seed.ts';
 
 /** The agents that every organization of a test has. */
 export const agents = ['qa-reviewer', 'prompt-improver'] as const;
 
-/** An organization's board over a table of its own, by the very tasks and stores that the handlers call. */
+/** An organization's board over a table of its own, by the very functions that the handlers call. */
 export type Board = {
   app: App;
   table: Service['table'];
   /** Where the table's engine answers. */
   engine: string;
-  store: TaskStore;
-  tasks: Tasks;
+  ulid: () => string;
   organization: Organization;
   clock: Clock;
   /** Puts a task on the board; what is not named is the default of a create. */
@@ -34,17 +32,13 @@ export async function openBoard(clock: Clock = clockAt(Date.UTC(2026, 0, 1))): P
   const { app, table, endpoint: engine } = await openService(clock);
   await withoutStream(table);
   const { organization } = await newCaller(app);
-  const store = openTaskStore(table);
-  const tasks = openTasks(store, () => ulid(clock()), clock);
+  const context = { table, clock, ulid: () => ulid(clock()) };
   return {
+    ...context,
     app,
-    table,
     engine,
-    store,
-    tasks,
     organization,
-    clock,
-    put: (fields, once) => tasks.create(organization, newTask(fields), once),
+    put: (fields, once) => createTask(context, organization, newTask(fields), once),
   };
 }
 

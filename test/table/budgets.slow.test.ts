@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
 import type { StoredTask, TaskFilter } from '../../lib/table/task-items.ts';
+import { listTasks } from '../../lib/tasks/tasks.ts';
 import { listLimits } from '../costs/endpoint-budgets.ts';
 import { agents, type Board, openBoard } from './board.ts';
 import { type Cost, meter } from './capacity.ts';
@@ -80,9 +81,9 @@ describe.each([
   }
 
   async function listAt(filter: TaskFilter, offset: number) {
-    const pages: Awaited<ReturnType<Board['tasks']['list']>>[] = [];
+    const pages: Awaited<ReturnType<typeof listTasks>>[] = [];
     const cost = await costOf(async () => {
-      pages.push(await board.tasks.list(board.organization, filter, { limit, offset }));
+      pages.push(await listTasks(board, board.organization, filter, { limit, offset }));
     });
     const [page = { items: [], total: 0 }] = pages;
     return { page, cost };

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { listTasks } from '../../lib/tasks/tasks.ts';
 import type { Board } from './board.ts';
 import { filters, type Known, listed, offsetsInto } from './model.ts';
 
@@ -15,7 +16,7 @@ export async function differences(
     for (const filter of queue) {
       const ids = listed(tasks, filter);
       for (const offset of offsetsOf(ids, limit)) {
-        const page = await board.tasks.list(board.organization, filter, { limit, offset });
+        const page = await listTasks(board, board.organization, filter, { limit, offset });
         const shown = { ids: page.items.map(({ id }) => id), total: page.total };
         const wanted = { ids: ids.slice(offset, offset + limit), total: ids.length };
         if (!isDeepStrictEqual(shown, wanted)) found.push(JSON.stringify({ filter, limit, offset, shown, wanted }));

@@ -5,8 +5,7 @@ import type { NewTask } from '../../lib/contract/tasks.ts';
 import { openTable } from '../../lib/table/client.ts';
 import { mostLanes, quietLanes } from '../../lib/table/lanes.ts';
 import { recount } from '../../lib/table/recount.ts';
-import { openTaskStore } from '../../lib/table/tasks.ts';
-import { openTasks } from '../../lib/tasks/tasks.ts';
+import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { lockWindowMs, openConflictingEngine } from '../bench/conflicting-engine.ts';
 import { type Random, randomFrom } from '../soak/random.ts';
 import { agents, always, newTask, openBoard } from './board.ts';
@@ -52,11 +51,11 @@ async function contendedBoard() {
   });
   onTestFinished(engine.stop);
   const { table } = board;
-  /** The tasks as a container of its own has them, which knows only what it has met itself. */
+  /** The context of a container of its own, which knows only the conflicts that it had itself. */
   const container = () => {
     const own = { ...openTable(table.name, engine.endpoint), sleep: time.sleep };
     onTestFinished(() => own.client.destroy());
-    return openTasks(openTaskStore(own), () => ulid(board.clock(), random), board.clock);
+    return { table: own, ulid: () => ulid(board.clock(), random), clock: board.clock };
   };
   return { ...board, engine, container };
 }
@@ -68,14 +67,14 @@ async function contendedBoard() {
 async function attemptsOf(
   { engine, container }: Awaited<ReturnType<typeof contendedBoard>>,
   { writers, restMs }: Load,
-  write: (tasks: ReturnType<typeof container>) => Promise<unknown>,
+  write: (context: ReturnType<typeof container>) => Promise<unknown>,
 ) {
   const rest = () => time.sleep(-Math.log(1 - random()) * restMs);
   const writer = async () => {
-    const tasks = container();
+    const context = container();
     for (let nth = 0; nth < writesOfEach; nth++) {
       await rest();
-      await write(tasks);
+      await write(context);
     }
     time.leave();
   };
@@ -100,8 +99,8 @@ describe.each([
 ])('%s', (_, load) => {
   it.each(kinds)('try the creates of tasks %s no more than 1.3 times, and every one is counted', async (_, fields) => {
     const board = await contendedBoard();
-    const create = (tasks: ReturnType<typeof board.container>) =>
-      tasks.create(board.organization, newTask(fields), undefined);
+    const create = (context: ReturnType<typeof board.container>) =>
+      createTask(context, board.organization, newTask(fields), undefined);
     const { attempts } = await attemptsOf(board, load, create);
     expect(attempts).toHaveLength(load.writers * writesOfEach);
     expect(mean(attempts)).toBeLessThanOrEqual(goal);
@@ -115,8 +114,8 @@ describe.each([
     const board = await contendedBoard();
     const made = bareTasks(load.writers * writesOfEach, () => board.clock(), random);
     await seed(board.table, board.organization, made);
-    const move = (tasks: ReturnType<typeof board.container>) =>
-      tasks.update(board.organization, made.pop()?.id as string, { status: 'done' }, always);
+    const move = (context: ReturnType<typeof board.container>) =>
+      updateTask(context, board.organization, made.pop()?.id as string, { status: 'done' }, always);
     const { attempts } = await attemptsOf(board, load, move);
     expect(mean(attempts)).toBeLessThanOrEqual(goal);
     expect(mean(attempts)).toBeGreaterThan(1 + heldBy(load, mostLanes));

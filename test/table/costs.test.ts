@@ -1,5 +1,6 @@
 import { beforeEach, describe, it } from 'vitest';
 import type { TaskPatch } from '../../lib/contract/tasks.ts';
+import { getTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { agents, always, type Board, openBoard } from './board.ts';
 import { meter } from './capacity.ts';
 import { expectAtMost } from './cost-limits.ts';
@@ -38,13 +39,13 @@ describe('a create costs', () => {
 describe('a read of one task costs', () => {
   it('one request and one read unit', async () => {
     const id = await put({ assignedAgent, projectId });
-    const cost = await costOf(() => board.tasks.get(board.organization, id));
+    const cost = await costOf(() => getTask(board, board.organization, id));
     expectAtMost(cost, { requests: 1, rcu: 1, wcu: 0 });
   });
 
   it.each([1, 5, 25])('one request more, and a read unit for each, with %i dependencies', async (count) => {
     const id = await put({ dependsOn: await putMany(count) });
-    const cost = await costOf(() => board.tasks.get(board.organization, id));
+    const cost = await costOf(() => getTask(board, board.organization, id));
     expectAtMost(cost, { requests: 2, rcu: 1 + count, wcu: 0 });
   });
 });
@@ -52,7 +53,7 @@ describe('a read of one task costs', () => {
 describe('a change costs', () => {
   const costOfChange = async (fields: object, patch: TaskPatch) => {
     const id = await put(fields);
-    return costOf(() => board.tasks.update(board.organization, id, patch, always));
+    return costOf(() => updateTask(board, board.organization, id, patch, always));
   };
 
   it('of text a read and a write', async () => {
@@ -77,8 +78,8 @@ describe('a change costs', () => {
 
   it('that adds a dependency four write units more, and the walk', async () => {
     const [top, middle, bottom] = (await putMany(3)) as [string, string, string];
-    await board.tasks.update(board.organization, middle, { dependsOn: [bottom] }, always);
-    await board.tasks.update(board.organization, top, { dependsOn: [middle] }, always);
+    await updateTask(board, board.organization, middle, { dependsOn: [bottom] }, always);
+    await updateTask(board, board.organization, top, { dependsOn: [middle] }, always);
     const cost = await costOfChange({}, { dependsOn: [top] });
     // The task, the lock, the new dependency, and the walk over three levels; in one transaction then with the task.
     expectAtMost(cost, { requests: 7, rcu: 6, wcu: 2 + 4 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { taken } from '../../lib/agents/task-moves.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
+import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
 import { transactionLimit } from '../../lib/table/transact.ts';
 import { meter } from './capacity.ts';
 import { at, completed, type ExecutionBoard, failed, openExecutionBoard } from './execution-board.ts';
@@ -73,7 +74,7 @@ describe('a delegation', () => {
     const execution = board.newExecution({ ...delegated, taskId: id });
     const task = taken(await board.stored(id), execution, false, at(0));
     const request = { key: 'k', operation: 'o', path: '/', body: {} };
-    const once = (answer: unknown) => board.app.idempotency.record(board.organization, request, answer);
+    const once = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
     const sizes = await meter(board.table).transactionsOf(() => board.start(execution, { task, once }));
     expect(sizes).toHaveLength(1);
     expect(sizes[0]).toBeLessThanOrEqual(transactionLimit);

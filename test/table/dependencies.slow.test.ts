@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
+import { updateTask } from '../../lib/tasks/tasks.ts';
 import { always, openBoard, refusalOf } from './board.ts';
 import { faultsOf, ringAmong, tasksOf } from './oracle.ts';
 import { bareTasks, seed } from './seed.ts';
 
 it('sixteen writers who add dependencies without a pause are none of them turned away for the others', async () => {
-  const { table, tasks, organization } = await openBoard();
+  const context = await openBoard();
+  const { table, organization } = context;
   const board = bareTasks(100);
   await seed(table, organization, board);
   const codes: (string | undefined)[] = [];
@@ -12,7 +14,7 @@ it('sixteen writers who add dependencies without a pause are none of them turned
   const writer = async () => {
     for (const [at, { id }] of queue) {
       const dependsOn = [board[(at * 37 + 1) % board.length]?.id ?? ''];
-      codes.push((await refusalOf(tasks.update(organization, id, { dependsOn }, always)))?.code);
+      codes.push((await refusalOf(updateTask(context, organization, id, { dependsOn }, always)))?.code);
     }
   };
   await Promise.all(Array.from({ length: 16 }, writer));

@@ -13,6 +13,7 @@ import {
 } from '../../lib/table/executions.ts';
 import type { Once } from '../../lib/table/idempotency.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
+import { readTask } from '../../lib/table/tasks.ts';
 import { storedAgent } from './agent-seed.ts';
 import { type Board, openBoard } from './board.ts';
 
@@ -69,7 +70,7 @@ export type ExecutionBoard = Board & {
 /** Opens a board with an agent, of which `cap` executions may run at once. */
 export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
   const board = await openBoard();
-  const { table, store: tasks, organization, clock } = board;
+  const { table, organization, clock } = board;
   const agents = openAgentStore(table, 'some.model');
   const executions = { ...openExecutionStore(table, cap), ...openOverdueExecutions(table) };
   const hire: ExecutionBoard['hire'] = async (name, fields) => {
@@ -99,7 +100,7 @@ export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
     await executions.start(execution, asked ?? { input: 'Do it.' }, { dueAt, task, once });
     return execution;
   };
-  const stored = async (taskId: string) => (await tasks.get(organization, taskId)) as StoredTask;
+  const stored = async (taskId: string) => (await readTask(board, organization, taskId)) as StoredTask;
   return {
     ...board,
     agents,

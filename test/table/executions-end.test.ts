@@ -4,9 +4,11 @@ import { taken } from '../../lib/agents/task-moves.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { Ending, RunningExecution } from '../../lib/table/execution-items.ts';
 import { Lost } from '../../lib/table/execution-steps.ts';
+import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { Stale, transactionLimit } from '../../lib/table/transact.ts';
+import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { fc } from '../seeded.ts';
 import { dumpOf } from '../table-dump.ts';
 import { always } from './board.ts';
@@ -128,8 +130,8 @@ describe('the end of an execution that has taken on a task', () => {
   });
 
   it.each([
-    ['changed', () => board.tasks.update(board.organization, taskId, { title: 'Another' }, always)],
-    ['deleted', () => board.tasks.delete(board.organization, taskId, always)],
+    ['changed', () => updateTask(board, board.organization, taskId, { title: 'Another' }, always)],
+    ['deleted', () => deleteTask(board, board.organization, taskId, always)],
   ])('is decided anew where it was %s meanwhile, and comes through without the move', async (_, happens) => {
     const task = await board.release(execution);
     await happens();
@@ -152,7 +154,7 @@ it('the largest start and the largest end are one transaction each, of far fewer
   const { transactionsOf } = meter(board.table);
   const { id: taskId } = await board.put({ projectId: 'proj_apollo' });
   const request = { key: 'k', operation: 'executeAgent', path: '/', body: {} };
-  const once = (answer: unknown) => board.app.idempotency.record(board.organization, request, answer);
+  const once = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
   const execution = board.newExecution({ taskId });
   const task = taken(await board.stored(taskId), execution, false, at(1));
   const starts = await transactionsOf(() => board.start(execution, { task, once }));

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { taken } from '../../lib/agents/task-moves.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { AlreadyDone, Stale } from '../../lib/table/transact.ts';
+import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { storedAgent } from './agent-seed.ts';
 import { always, refusalOf } from './board.ts';
@@ -18,7 +20,7 @@ beforeEach(async () => {
 });
 
 const dump = () => dumpOf(board.table, board.organization);
-const onceFor = (answer: unknown) => board.app.idempotency.record(board.organization, request, answer);
+const onceFor = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
 const running = async () => (await getItem(board.table, keys.running(board.organization)))?.running;
 
 /** What an attempt ends with, held to have written nothing. */
@@ -52,7 +54,7 @@ describe('a start', () => {
     expect(await board.stored(taskId)).toMatchObject({
       ...{ status: 'in_progress', owner: id, assignedAgent: 'writer', version: 2, updatedAt: at(1) },
     });
-    expect(await board.app.idempotency.find(organization, request)).toMatchObject({
+    expect(await readIdempotencyRecord(board.app, organization, request)).toMatchObject({
       data: { id, agentName, status: 'running', startedAt },
     });
     expect(await faultsOf(board.table, organization)).toEqual([]);
@@ -88,7 +90,7 @@ describe('a start', () => {
     const { id } = await board.put();
     const execution = board.newExecution({ taskId: id });
     const task = taken(await board.stored(id), execution, false, at(1));
-    await board.tasks.update(board.organization, id, { title: 'Another' }, always);
+    await updateTask(board, board.organization, id, { title: 'Another' }, always);
     expect(await failureOf(() => board.start(execution, { task, once: onceFor }))).toBeInstanceOf(Stale);
   });
 
@@ -96,7 +98,7 @@ describe('a start', () => {
     const { id } = await board.put();
     const execution = board.newExecution({ taskId: id });
     const task = taken(await board.stored(id), execution, false, at(1));
-    await board.tasks.delete(board.organization, id, always);
+    await deleteTask(board, board.organization, id, always);
     expect(await failureOf(() => board.start(execution, { task }))).toBeInstanceOf(Stale);
   });
 

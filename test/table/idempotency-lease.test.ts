@@ -1,5 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Request } from '../../lib/table/idempotency.ts';
+import {
+  deleteIdempotencyClaim,
+  idempotencyRecordWrite,
+  putIdempotencyClaim,
+  readIdempotencyRecord,
+} from '../../lib/table/idempotency.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type Board, openBoard } from './board.ts';
@@ -10,11 +16,11 @@ const request: Request = { key: 'key-1', operation: 'POST /calls', path: '/calls
 
 let board: Board;
 const asked = (differing: Partial<Request> = {}) => ({ ...request, ...differing });
-const find = (differing?: Partial<Request>) => board.app.idempotency.find(board.organization, asked(differing));
-const begin = (differing?: Partial<Request>) => board.app.idempotency.begin(board.organization, asked(differing));
-const release = (claim: string) => board.app.idempotency.release(board.organization, request, claim);
+const find = (differing?: Partial<Request>) => readIdempotencyRecord(board.app, board.organization, asked(differing));
+const begin = (differing?: Partial<Request>) => putIdempotencyClaim(board.app, board.organization, asked(differing));
+const release = (claim: string) => deleteIdempotencyClaim(board.app, board.organization, request, claim);
 const record = (answer: unknown, claim?: string) =>
-  transact(board.table, [board.app.idempotency.record(board.organization, request, answer, claim)]);
+  transact(board.table, [idempotencyRecordWrite(board.app, board.organization, request, answer, claim)]);
 
 beforeEach(async () => {
   board = await openBoard();
@@ -56,8 +62,8 @@ describe('a request that is under way', () => {
   it("holds up no other organization's request", async () => {
     await begin();
     const other = `${board.organization}-2` as Board['organization'];
-    expect(await board.app.idempotency.find(other, request)).toBeUndefined();
-    await board.app.idempotency.begin(other, request);
+    expect(await readIdempotencyRecord(board.app, other, request)).toBeUndefined();
+    await putIdempotencyClaim(board.app, other, request);
   });
 
   it('is begun by one of ten twins, and the others are told so', async () => {

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Request } from '../../lib/table/idempotency.ts';
+import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
+import { listTasks } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type Board, openBoard } from './board.ts';
 
@@ -8,9 +10,10 @@ const hourMs = 60 * 60 * 1000;
 const request: Request = { key: 'key-1', operation: 'POST /things', path: '/things', body: { title: 'secret words' } };
 
 let board: Board;
-const find = (asked: Partial<Request> = {}) => board.app.idempotency.find(board.organization, { ...request, ...asked });
+const find = (asked: Partial<Request> = {}) =>
+  readIdempotencyRecord(board.app, board.organization, { ...request, ...asked });
 const record = (answer: unknown, asked: Partial<Request> = {}) =>
-  transact(board.table, [board.app.idempotency.record(board.organization, { ...request, ...asked }, answer)]);
+  transact(board.table, [idempotencyRecordWrite(board.app, board.organization, { ...request, ...asked }, answer)]);
 
 beforeEach(async () => {
   board = await openBoard();
@@ -46,7 +49,7 @@ describe('a recorded answer', () => {
   it("is not found by another organization's request", async () => {
     await record('done');
     const other = `${board.organization}-2` as Board['organization'];
-    expect(await board.app.idempotency.find(other, request)).toBeUndefined();
+    expect(await readIdempotencyRecord(board.app, other, request)).toBeUndefined();
   });
 
   it('tells neither the key nor the body', async () => {
@@ -80,12 +83,12 @@ describe('a twin that comes second', () => {
   });
 
   it('puts no second task on the board, of as many twins as come at once', async () => {
-    const once = (answer: unknown) => board.app.idempotency.record(board.organization, request, answer);
+    const once = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
     const twins = await Promise.allSettled(Array.from({ length: 8 }, () => board.put({}, once)));
     const lost = twins.filter((twin) => twin.status === 'rejected');
     expect(lost).toHaveLength(7);
     for (const { reason } of lost) expect(reason).toBeInstanceOf(AlreadyDone);
-    const { total, items } = await board.tasks.list(board.organization, {}, { limit: 20, offset: 0 });
+    const { total, items } = await listTasks(board, board.organization, {}, { limit: 20, offset: 0 });
     expect(total).toBe(1);
     expect(await find()).toMatchObject({ data: { id: items[0]?.id } });
   });

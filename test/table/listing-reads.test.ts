@@ -6,7 +6,9 @@ import { type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
 import { utcDays } from '../../lib/table/history-days.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { everything, listingWrites, readPage } from '../../lib/table/listing.ts';
+import type { TaskFilter } from '../../lib/table/task-items.ts';
 import { transact } from '../../lib/table/transact.ts';
+import { listTasks } from '../../lib/tasks/tasks.ts';
 import { type Board, openBoard } from './board.ts';
 import { bareTasks, seed } from './seed.ts';
 
@@ -23,8 +25,8 @@ async function putRow(run: string, ulid: string, filter: { agent?: string; proje
   await table.client.send(new PutCommand({ TableName: table.name, Item }));
 }
 
-const idsOf = async (filter: Parameters<Board['tasks']['list']>[1], page = firstPage) => {
-  const { items } = await board.tasks.list(board.organization, filter, page);
+const idsOf = async (filter: TaskFilter, page = firstPage) => {
+  const { items } = await listTasks(board, board.organization, filter, page);
   return items.map(({ id }) => id);
 };
 
@@ -55,7 +57,7 @@ describe('a list during a move', () => {
   it('shows the item as it is, though the row is of another cell that the filter takes', async () => {
     const { id } = await board.put({ status: 'done', priority: 'low' });
     await putRow('bl', ulidOf(id));
-    const { items } = await board.tasks.list(board.organization, { priority: 'low' }, firstPage);
+    const { items } = await listTasks(board, board.organization, { priority: 'low' }, firstPage);
     expect(items.map(({ status }) => status)).toEqual(['done']);
   });
 });
@@ -71,7 +73,7 @@ describe('the whole board', () => {
     const newestFirst = tasks.map(({ id }) => id).reverse();
     for (const offset of [0, 100, 190, 210, 250, 260]) {
       const page = { limit: 20, offset };
-      const { items, total } = await board.tasks.list(organization, {}, page);
+      const { items, total } = await listTasks(board, organization, {}, page);
       expect({ offset, total, ids: items.map(({ id }) => id) }).toEqual({
         ...{ offset, total: 260 },
         ids: newestFirst.slice(offset, offset + 20),

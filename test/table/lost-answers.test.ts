@@ -16,7 +16,12 @@ import { type Overdue, openDueList, sweep } from '../../lib/table/due.ts';
 import { openEventLog } from '../../lib/table/event-log.ts';
 import { openExecutionStore, openOverdueExecutions } from '../../lib/table/executions.ts';
 import { writeHeartbeat } from '../../lib/table/heartbeat.ts';
-import { openIdempotency } from '../../lib/table/idempotency.ts';
+import {
+  deleteIdempotencyClaim,
+  idempotencyRecordWrite,
+  putIdempotencyClaim,
+  readIdempotencyRecord,
+} from '../../lib/table/idempotency.ts';
 import { openImprovementStore } from '../../lib/table/improvements.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { agentPurgeWrite, taskPurgeWrite } from '../../lib/table/purge-items.ts';
@@ -25,14 +30,13 @@ import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { putRight, recount } from '../../lib/table/recount.ts';
 import { takeFromBucket } from '../../lib/table/request-bucket.ts';
 import { openSettings } from '../../lib/table/settings.ts';
-import { openTaskStore } from '../../lib/table/tasks.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
-import { openTokens } from '../../lib/table/tokens.ts';
+import { readStoredToken, revokeStoredToken } from '../../lib/table/tokens.ts';
 import { AlreadyDone, OutcomeUnknown, Stale, transact } from '../../lib/table/transact.ts';
 import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
 import { openWebhookStore } from '../../lib/table/webhooks.ts';
 import type { Write } from '../../lib/table/write.ts';
-import { openTasks } from '../../lib/tasks/tasks.ts';
+import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { openService } from '../service.ts';
 import { streamed } from '../table-stream.ts';
 import { loseAnswers, watchEngine, writes } from '../watched-engine.ts';
@@ -48,15 +52,13 @@ const lossy = openTable(table.name, engine.endpoint);
 afterEach(() => engine.relent());
 
 const ulidNow = () => ulid(clock());
+const context = { table: lossy, clock };
 const attempts = openAttemptLog(lossy);
 const webhookAttempts = openWebhookAttempts(lossy);
 const executions = { ...openExecutionStore(lossy, 50), ...openOverdueExecutions(lossy) };
 const purges = { ...openPurgeStore(lossy), ...openOverduePurges(lossy) };
-const idempotency = openIdempotency(lossy, clock);
 const improvements = openImprovementStore(lossy, clock);
 const settings = openSettings(lossy);
-const tokens = openTokens(lossy);
-const tasks = openTasks(openTaskStore(lossy), ulidNow, clock);
 
 const webhooks = openWebhookStore(table);
 const insertWebhook = async (): Promise<Webhook> => {
@@ -248,9 +250,9 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => {
       const request = newRequest();
       return async () => {
-        const claim = await idempotency.begin(organization, request);
-        await transact(table, [idempotency.record(organization, request, 'done', claim)]);
-        return idempotency.find(organization, request);
+        const claim = await putIdempotencyClaim(context, organization, request);
+        await transact(table, [idempotencyRecordWrite(context, organization, request, 'done', claim)]);
+        return readIdempotencyRecord(context, organization, request);
       };
     },
     { data: 'done' },
@@ -259,10 +261,10 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'a request that is released can be sent again',
     async () => {
       const request = newRequest();
-      const claim = await idempotency.begin(organization, request);
+      const claim = await putIdempotencyClaim(context, organization, request);
       return async () => {
-        await idempotency.release(organization, request, claim);
-        return idempotency.find(organization, request);
+        await deleteIdempotencyClaim(context, organization, request, claim);
+        return readIdempotencyRecord(context, organization, request);
       };
     },
     undefined,
@@ -272,8 +274,8 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => {
       const request = newRequest();
       return async () => {
-        await transact(lossy, [idempotency.record(organization, request, 'done')]);
-        return idempotency.find(organization, request);
+        await transact(lossy, [idempotencyRecordWrite(context, organization, request, 'done')]);
+        return readIdempotencyRecord(context, organization, request);
       };
     },
     { data: 'done' },
@@ -340,8 +342,8 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       const token = newToken();
       await createToken(lossy, token);
       return async () => {
-        await tokens.revoke(token.id, at(1));
-        return tokens.get(token.id);
+        await revokeStoredToken(context, token.id, at(1));
+        return readStoredToken(context, token.id);
       };
     },
     expect.objectContaining({ revokedAt: at(1) }),
@@ -361,7 +363,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'a dependent that the purge of a task detaches is changed once',
     async () => {
       const [one, other] = [await board.put(), await board.put()];
-      await board.tasks.update(organization, other.id, { dependsOn: [one.id] }, always);
+      await updateTask(board, organization, other.id, { dependsOn: [one.id] }, always);
       await transact(table, [taskPurgeWrite({ organization, taskId: one.id }, [other.id], at(60))]);
       return async () => {
         await purges.carryOutOfTask({ organization, taskId: one.id }, at(1));
@@ -375,7 +377,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'dependents that a reconciliation corrects are correct',
     async () => {
       const [one, other] = [await board.put(), await board.put()];
-      await board.tasks.update(organization, other.id, { dependsOn: [one.id] }, always);
+      await updateTask(board, organization, other.id, { dependsOn: [one.id] }, always);
       const key = keys.task(organization, ulidOf(one.id));
       await transact(table, [{ Update: { Key: key, UpdateExpression: 'REMOVE dependents' } }]);
       const differences = await recount(table, organization, at(0));
@@ -390,7 +392,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'a task that is changed is at its next version',
     async () => {
       const { id } = await board.put();
-      return async () => (await tasks.update(organization, id, { title: 'New' }, isVersion(1))).version;
+      return async () => (await updateTask(context, organization, id, { title: 'New' }, isVersion(1))).version;
     },
     2,
   ],
@@ -403,9 +405,9 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       const agents = openAgentStore(lossy, 'm');
       return async () => {
         await agents.assign(organization, headOf(board.agent), skill, (answer) =>
-          idempotency.record(organization, request, answer),
+          idempotencyRecordWrite(context, organization, request, answer),
         );
-        return idempotency.find(organization, request);
+        return readIdempotencyRecord(context, organization, request);
       };
     },
     { data: {} },
@@ -497,10 +499,10 @@ describe('the mark of a single write', () => {
   it('makes no second record of the stream', async () => {
     const service = await openService(clock);
     const watched = await watchEngine(service.endpoint);
-    const own = openTasks(openTaskStore(openTable(service.tableName, watched.endpoint)), ulidNow, clock);
-    const { id } = await own.create(organization, newTask(), undefined);
+    const own = { table: openTable(service.tableName, watched.endpoint), ulid: ulidNow, clock };
+    const { id } = await createTask(own, organization, newTask(), undefined);
     loseAnswers(watched);
-    await own.update(organization, id, { title: 'New' }, always);
+    await updateTask(own, organization, id, { title: 'New' }, always);
     const names = (await streamed(service, 'task')).map(({ eventName }) => eventName);
     expect(names).toEqual(['INSERT', 'MODIFY']);
   });
@@ -515,26 +517,26 @@ describe('where the answer to a single write is lost and another writes to the i
       if (writes(asked) && ++tries === 2) await act();
     };
   }
-  const change = (id: string, fields: object) => board.tasks.update(organization, id, fields, always);
+  const change = (id: string, fields: object) => updateTask(board, organization, id, fields, always);
 
   it('a transaction leaves the mark, and the write is known again', async () => {
     const { id } = await board.put();
     meanwhile(() => change(id, { status: 'qa_review' }));
-    expect((await tasks.update(organization, id, { title: 'New' }, isVersion(1))).version).toBe(2);
+    expect((await updateTask(context, organization, id, { title: 'New' }, isVersion(1))).version).toBe(2);
     expect(await board.stored(id)).toMatchObject({ title: 'New', status: 'qa_review', version: 3 });
   });
 
   it('a single write hides the mark, and a request without a precondition is carried out on what there is now', async () => {
     const { id } = await board.put();
     meanwhile(() => change(id, { description: 'Other' }));
-    await tasks.update(organization, id, { title: 'New' }, always);
+    await updateTask(context, organization, id, { title: 'New' }, always);
     expect(await board.stored(id)).toMatchObject({ title: 'New', description: 'Other', version: 3 });
   });
 
   it('a single write hides the mark, and a refusal says that the outcome is not known', async () => {
     const { id } = await board.put();
     meanwhile(() => change(id, { title: 'Other' }));
-    const refused = tasks.update(organization, id, { title: 'New' }, (version) => {
+    const refused = updateTask(context, organization, id, { title: 'New' }, (version) => {
       if (version !== 1) throw preconditionFailed();
     });
     await expect(refused).rejects.toBeInstanceOf(OutcomeUnknown);
@@ -555,9 +557,9 @@ describe('where the answer to a single write is lost and another writes to the i
     const request = newRequest();
     meanwhile(async () => {
       clock.now += 2 * dayMs;
-      await transact(table, [openIdempotency(table, clock).record(organization, request, 'twin')]);
+      await transact(table, [idempotencyRecordWrite({ table, clock }, organization, request, 'twin')]);
     });
-    const late = transact(lossy, [idempotency.record(organization, request, 'own')]);
+    const late = transact(lossy, [idempotencyRecordWrite(context, organization, request, 'own')]);
     await expect(late).rejects.toBeInstanceOf(AlreadyDone);
   });
 

@@ -7,6 +7,7 @@ import { Lost } from '../../lib/table/execution-steps.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { openPurgeStore } from '../../lib/table/purges.ts';
 import { getItem } from '../../lib/table/reads.ts';
+import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { always } from './board.ts';
 import { at, completed, type ExecutionBoard, failed, lease, openExecutionBoard } from './execution-board.ts';
@@ -177,7 +178,7 @@ describe('the task of a purged execution', () => {
 
   it('is given back as it was changed meanwhile', async () => {
     const gone = await deleted();
-    const rename = () => board.tasks.update(board.organization, gone.taskId, { title: 'Renamed' }, always);
+    const rename = () => updateTask(board, board.organization, gone.taskId, { title: 'Renamed' }, always);
     await carriedOutWhile(gone, rename);
     expect((await board.stored(gone.taskId)).title).toBe('Renamed');
     await expectGone(gone, 4);
@@ -185,7 +186,7 @@ describe('the task of a purged execution', () => {
 
   it('is left alone where it was moved meanwhile; the place is given back all the same', async () => {
     const gone = await deleted();
-    await carriedOutWhile(gone, () => board.tasks.update(board.organization, gone.taskId, { status: 'done' }, always));
+    await carriedOutWhile(gone, () => updateTask(board, board.organization, gone.taskId, { status: 'done' }, always));
     expect((await board.stored(gone.taskId)).status).toBe('done');
     expect(await running()).toBe(1);
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
@@ -193,7 +194,7 @@ describe('the task of a purged execution', () => {
 
   it('may be gone; the place is given back all the same', async () => {
     const gone = await deleted();
-    await carriedOutWhile(gone, () => board.tasks.delete(board.organization, gone.taskId, always));
+    await carriedOutWhile(gone, () => deleteTask(board, board.organization, gone.taskId, always));
     expect(await running()).toBe(1);
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
   });

@@ -1,42 +1,46 @@
 import { expect, it } from 'vitest';
+import { deleteTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
 import { always, openBoard } from './board.ts';
 import { listed } from './model.ts';
 
 const firstPage = { limit: 5, offset: 0 };
 
 it('200 creates, each followed by a list at once: not one is missed, and the total is exact', async () => {
-  const { put, tasks, organization, clock } = await openBoard();
+  const board = await openBoard();
+  const { put, organization, clock } = board;
   const missed: string[] = [];
   for (let nth = 1; nth <= 200; nth++) {
     clock.now += 1;
     const { id } = await put();
-    const { items, total } = await tasks.list(organization, {}, firstPage);
+    const { items, total } = await listTasks(board, organization, {}, firstPage);
     if (items[0]?.id !== id || total !== nth) missed.push(id);
   }
   expect(missed).toEqual([]);
 });
 
 it('20 moves, each followed by lists at once: the task is in its new column and not in its old one', async () => {
-  const { put, tasks, organization } = await openBoard();
+  const board = await openBoard();
+  const { put, organization } = board;
   const { id } = await put({ assignedAgent: 'qa-reviewer', projectId: 'proj_apollo' });
   const missed: number[] = [];
   for (let nth = 1; nth <= 20; nth++) {
     const [status, left] = nth % 2 ? (['done', 'backlog'] as const) : (['backlog', 'done'] as const);
-    await tasks.update(organization, id, { status }, always);
-    const inNew = await tasks.list(organization, { status, agent: 'qa-reviewer' }, firstPage);
-    const inOld = await tasks.list(organization, { status: left, project: 'proj_apollo' }, firstPage);
+    await updateTask(board, organization, id, { status }, always);
+    const inNew = await listTasks(board, organization, { status, agent: 'qa-reviewer' }, firstPage);
+    const inOld = await listTasks(board, organization, { status: left, project: 'proj_apollo' }, firstPage);
     if (inNew.items[0]?.id !== id || inNew.total !== 1 || inOld.items.length > 0 || inOld.total > 0) missed.push(nth);
   }
   expect(missed).toEqual([]);
 });
 
 it('a deleted task is in no list and no total from the answer on', async () => {
-  const { put, tasks, organization } = await openBoard();
+  const board = await openBoard();
+  const { put, organization } = board;
   const kept = await put({ assignedAgent: 'qa-reviewer', projectId: 'proj_apollo' });
   const gone = await put({ assignedAgent: 'qa-reviewer', projectId: 'proj_apollo' });
-  await tasks.delete(organization, gone.id, always);
+  await deleteTask(board, organization, gone.id, always);
   for (const filter of [{}, { agent: 'qa-reviewer' }, { project: 'proj_apollo' }, { status: 'backlog' as const }]) {
-    const { items, total } = await tasks.list(organization, filter, firstPage);
+    const { items, total } = await listTasks(board, organization, filter, firstPage);
     expect({ ids: items.map(({ id }) => id), total }).toEqual({ ids: listed([kept], filter), total: 1 });
   }
 });

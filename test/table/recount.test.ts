@@ -7,6 +7,7 @@ import { openExecutionStore } from '../../lib/table/executions.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { putRight, recount } from '../../lib/table/recount.ts';
 import type { Item } from '../../lib/table/write.ts';
+import { createTask, deleteTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { agents, always, type Board, newTask, openBoard } from './board.ts';
 
@@ -56,10 +57,11 @@ beforeEach(async () => {
   organization = board.organization;
   const one = await board.put({ title: 'One' });
   const two = await board.put({ title: 'Two', assignedAgent: agents[0], projectId: 'proj_a', dependsOn: [one.id] });
-  const three = await board.put({ title: 'Three', priority: 'high', dependsOn: [one.id, two.id] });
+  const placed = { assignedAgent: agents[0], projectId: 'proj_b' };
+  const three = await board.put({ title: 'Three', ...placed, priority: 'high', dependsOn: [one.id, two.id] });
   const gone = await board.put({ title: 'Gone', assignedAgent: agents[1], dependsOn: [three.id] });
-  await board.tasks.update(organization, two.id, { status: 'done', projectId: 'proj_b' }, always);
-  await board.tasks.delete(organization, gone.id, always);
+  await updateTask(board, organization, two.id, { status: 'done', projectId: 'proj_b' }, always);
+  await deleteTask(board, organization, gone.id, always);
   foundation = one.id;
   await start();
   await end(await start(), 'completed');
@@ -281,9 +283,9 @@ describe('a recount of what a deleted agent has left', () => {
     const { counters } = keys.taskScope(organization, {});
     const mine = Object.values(lived).filter(({ pk }) => pk === counters);
     for (const { '*': _, ...older } of mine) await put(older);
-    expect((await board.tasks.list(organization, {}, { limit: 20, offset: 0 })).total).toBe(0);
+    expect((await listTasks(board, organization, {}, { limit: 20, offset: 0 })).total).toBe(0);
     await putRight(board.table, await counted());
-    expect((await board.tasks.list(organization, {}, { limit: 20, offset: 0 })).total).toBe(3);
+    expect((await listTasks(board, organization, {}, { limit: 20, offset: 0 })).total).toBe(3);
     expect(withoutNoughts(await dump())).toEqual(withoutNoughts(lived));
   });
 
@@ -308,7 +310,7 @@ describe('a recount of what a deleted agent has left', () => {
 /** An organization beside the board's, in the same table. */
 async function openBoardBeside(): Promise<{ organization: Organization }> {
   const organization = `${board.organization}-beside` as Organization;
-  await board.tasks.create(organization, newTask({ title: 'Theirs' }), undefined);
+  await createTask(board, organization, newTask({ title: 'Theirs' }), undefined);
   return { organization };
 }
 

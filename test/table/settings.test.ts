@@ -3,17 +3,15 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { openSettings, type Settings } from '../../lib/table/settings.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
-import { openTokens, type StoredToken, type Tokens } from '../../lib/table/tokens.ts';
+import { readStoredTokens, type StoredToken } from '../../lib/table/tokens.ts';
 import { dumpOf } from '../table-dump.ts';
 import { openBoard } from './board.ts';
 
 let table: Table;
 let settings: Settings;
-let tokens: Tokens;
 beforeAll(async () => {
   ({ table } = await openBoard());
   settings = openSettings(table);
-  tokens = openTokens(table);
 });
 
 it('of an organization are empty until something is set', async () => {
@@ -62,7 +60,7 @@ describe('a limit of requests', () => {
     ...{ id, organization, hash: 'h', scopes: ['tasks:read'], createdAt: '2026-03-01T12:00:00.000Z' },
   });
   const limitsOf = async (organization: Organization) =>
-    (await tokens.list(organization)).map(({ requestsPerMinute }) => requestsPerMinute);
+    (await readStoredTokens({ table }, organization)).map(({ requestsPerMinute }) => requestsPerMinute);
 
   it('is written to every token of the organization, however many, and to no other', async () => {
     const [one, other] = ['limited', 'limited-2'] as Organization[] as [Organization, Organization];

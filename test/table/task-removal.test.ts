@@ -6,8 +6,7 @@ import { openOverduePurges, openPurgeStore } from '../../lib/table/purges.ts';
 import { recount } from '../../lib/table/recount.ts';
 import { detachLimit } from '../../lib/table/task-edges.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
-import { openTaskStore } from '../../lib/table/tasks.ts';
-import { openTasks } from '../../lib/tasks/tasks.ts';
+import { deleteTask, getTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { agents, always, type Board, openBoard, refusalOf } from './board.ts';
 import { projects } from './model.ts';
@@ -43,8 +42,7 @@ async function openCrowded(): Promise<Crowded> {
 /** Deletes the task through a table that tells of each request before it is sent. */
 async function deleteThrough(board: Crowded, before: (request: Watched) => unknown) {
   const { table, idle } = watchedTable(board.table, before);
-  const tasks = openTasks(openTaskStore(table), () => '', board.clock);
-  const refusal = refusalOf(tasks.delete(board.organization, board.id, always));
+  const refusal = refusalOf(deleteTask({ table, clock: board.clock }, board.organization, board.id, always));
   await refusal.catch(() => {});
   await idle();
   return refusal;
@@ -70,14 +68,14 @@ async function deleteHalf(board: Crowded): Promise<void> {
 const naming = async ({ table, organization, id }: Crowded) =>
   (await tasksOf(table, organization)).filter(({ dependsOn }) => dependsOn.includes(id)).map((task) => task.id);
 
-const isThere = async ({ tasks, organization, id }: Crowded) =>
-  (await refusalOf(tasks.get(organization, id)))?.code !== 'not_found';
+const isThere = async (board: Crowded) =>
+  (await refusalOf(getTask(board, board.organization, board.id)))?.code !== 'not_found';
 
 /** The status of what is read and listed: the task is in both or in none, and all lists and counts are correct. */
 async function expectConsistent(board: Crowded, others = many + 2): Promise<void> {
   const there = await isThere(board);
   for (const filter of [{}, { status: 'backlog' as const }, { agent: agents[0] }, { project: projects[0] }]) {
-    const { items, total } = await board.tasks.list(board.organization, filter, { limit: 100, offset: 0 });
+    const { items, total } = await listTasks(board, board.organization, filter, { limit: 100, offset: 0 });
     expect(items.some(({ id }) => id === board.id)).toBe(there);
     expect(total).toBe(items.length);
     if (Object.keys(filter).length === 0) expect(total).toBe(others + (there ? 1 : 0));
@@ -124,7 +122,7 @@ describe('a deletion of a task with more done dependents than one transaction de
       const board = await openCrowded();
       const last = board.dependents.at(-1) as string;
       const refusal = await deleteThrough(board, async ({ nth }) => {
-        if (nth === step) await board.tasks.update(board.organization, last, { status: 'in_progress' }, always);
+        if (nth === step) await updateTask(board, board.organization, last, { status: 'in_progress' }, always);
       });
       if (refusal) {
         expect(refusal.code).toBe('has_dependents');
@@ -162,7 +160,7 @@ describe('a deletion of a task with more done dependents than one transaction de
       expect(there).toBe(step <= steps.deletes);
       expect(await sweep(board)).toBe(there ? 0 : 1);
       if (there) expect((await naming(board)).sort()).toEqual(board.dependents);
-      const again = await refusalOf(board.tasks.delete(board.organization, board.id, always));
+      const again = await refusalOf(deleteTask(board, board.organization, board.id, always));
       expect(again?.code).toBe(there ? undefined : 'not_found');
       await expectGone(board);
       expect(await sweep(board)).toBe(0);
@@ -187,43 +185,43 @@ describe('while dependents still name a task that is deleted', () => {
   it('they are read without it, and nothing else can be done with it', async () => {
     const board = await openCrowded();
     await deleteHalf(board);
-    const { organization, tasks, dependents, id } = board;
-    const { data } = await tasks.get(organization, dependents[0] as string);
+    const { organization, dependents, id } = board;
+    const { data } = await getTask(board, organization, dependents[0] as string);
     expect([data.dependsOn, data.blockedBy]).toEqual([[], []]);
     const code = async (attempt: Promise<unknown>) => (await refusalOf(attempt))?.code;
-    expect(await code(tasks.update(organization, id, { title: 'Still there?' }, always))).toBe('not_found');
-    expect(await code(tasks.delete(organization, id, always))).toBe('not_found');
+    expect(await code(updateTask(board, organization, id, { title: 'Still there?' }, always))).toBe('not_found');
+    expect(await code(deleteTask(board, organization, id, always))).toBe('not_found');
     expect(await code(board.put({ dependsOn: [id] }))).toBe('unknown_reference');
     const [other, another] = [(await board.put()).id, (await board.put()).id];
-    expect(await code(tasks.update(organization, other, { dependsOn: [id] }, always))).toBe('unknown_reference');
+    expect(await code(updateTask(board, organization, other, { dependsOn: [id] }, always))).toBe('unknown_reference');
     const start = board.app.executions.start(organization, agents[0], { input: 'Do it.', taskId: id }, undefined);
     expect(await code(start)).toBe('unknown_reference');
     const order = { toAgent: agents[1], taskId: id, instruction: 'Do it.' };
     const delegation = board.app.delegations.delegate(organization, agents[0], order, undefined);
     expect(await code(delegation)).toBe('unknown_reference');
-    expect(await code(tasks.update(organization, other, { dependsOn: [another] }, always))).toBeUndefined();
+    expect(await code(updateTask(board, organization, other, { dependsOn: [another] }, always))).toBeUndefined();
     await expectConsistent(board, many + 4);
   });
 
   it('they can be changed, given other dependencies, worked on and deleted, and the purge finds the rest', async () => {
     const board = await openCrowded();
     await deleteHalf(board);
-    const { organization, tasks, dependents } = board;
+    const { organization, dependents } = board;
     const [renamed, freed, moved, reopened, gone] = dependents as [string, string, string, string, string];
     const other = (await board.put()).id;
-    await tasks.update(organization, renamed, { title: 'Another' }, always);
-    await tasks.update(organization, freed, { dependsOn: [] }, always);
-    await tasks.update(organization, moved, { dependsOn: [other] }, always);
-    await tasks.update(organization, reopened, { status: 'backlog' }, always);
-    await tasks.delete(organization, gone, always);
+    await updateTask(board, organization, renamed, { title: 'Another' }, always);
+    await updateTask(board, organization, freed, { dependsOn: [] }, always);
+    await updateTask(board, organization, moved, { dependsOn: [other] }, always);
+    await updateTask(board, organization, reopened, { status: 'backlog' }, always);
+    await deleteTask(board, organization, gone, always);
     await board.app.executions.start(organization, agents[0], { input: 'Do it.', taskId: reopened }, undefined);
     await expectConsistent(board, many + 2);
     expect(await naming(board)).toHaveLength(many - 3);
     await sweep(board);
     await expectGone(board);
     await expectConsistent(board, many + 2);
-    expect((await tasks.get(organization, moved)).data.dependsOn).toMatchObject([{ id: other }]);
-    expect((await tasks.get(organization, reopened)).data).toMatchObject({ status: 'in_progress', dependsOn: [] });
+    expect((await getTask(board, organization, moved)).data.dependsOn).toMatchObject([{ id: other }]);
+    expect((await getTask(board, organization, reopened)).data).toMatchObject({ status: 'in_progress', dependsOn: [] });
   });
 
   it('two workers at once, and changes that come between, leave none that names it', async () => {
@@ -235,7 +233,7 @@ describe('while dependents still name a task that is deleted', () => {
       const changed = board.dependents[changes];
       if (!names('dependsOn = :dependsOn') || !changed || changes >= 5) return;
       changes += 1;
-      await board.tasks.update(board.organization, changed, { title: `Change ${changes}` }, always);
+      await updateTask(board, board.organization, changed, { title: `Change ${changes}` }, always);
     });
     const workers = [table, board.table].map((one) => openPurges({ store: openPurgeStore(one), clock: board.clock }));
     await Promise.all(workers.map((worker) => worker.carryOut(purge)));

@@ -2,15 +2,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
-import type { StoredToken, Tokens } from '../../lib/table/tokens.ts';
+import { readStoredToken, readStoredTokens, revokeStoredToken, type StoredToken } from '../../lib/table/tokens.ts';
 import { openBoard, refusalOf } from './board.ts';
 
 let table: Table;
-let tokens: Tokens;
 beforeAll(async () => {
-  const board = await openBoard();
-  table = board.table;
-  tokens = board.app.tokens;
+  ({ table } = await openBoard());
 });
 
 const token = (id: string, organization: string, createdAt: string, more: Partial<StoredToken> = {}): StoredToken => ({
@@ -26,24 +23,24 @@ describe('a token', () => {
   it('is read as it was kept', async () => {
     const kept = token('kept', 'kept', '2026-01-01T00:00:00.000Z', { expires: '2027-01-01T00:00:00.000Z' });
     await createToken(table, kept);
-    expect(await tokens.get('kept')).toEqual(kept);
+    expect(await readStoredToken({ table }, 'kept')).toEqual(kept);
   });
 
   it('that was never made is not there', async () => {
-    expect(await tokens.get('never')).toBeUndefined();
+    expect(await readStoredToken({ table }, 'never')).toBeUndefined();
   });
 
   it('is listed with those of its organization, oldest first, and with no others', async () => {
     const [late, early] = [token('a', 'listed', '2026-02-01'), token('b', 'listed', '2026-01-01')];
     for (const one of [late, early, token('c', 'listed-2', '2026-01-01')]) await createToken(table, one);
-    expect(await tokens.list('listed' as Organization)).toEqual([early, late]);
+    expect(await readStoredTokens({ table }, 'listed' as Organization)).toEqual([early, late]);
   });
 
   it('is never made twice under an id', async () => {
     const first = token('twice', 'twice', '2026-01-01');
     await createToken(table, first);
     await expect(createToken(table, { ...first, hash: 'another' })).rejects.toThrow();
-    expect(await tokens.get('twice')).toEqual(first);
+    expect(await readStoredToken({ table }, 'twice')).toEqual(first);
   });
 });
 
@@ -51,14 +48,16 @@ describe('a revoked token', () => {
   it('stays, with the moment of its first revocation', async () => {
     const revoked = token('revoked', 'revoked', '2026-01-01');
     await createToken(table, revoked);
-    await tokens.revoke('revoked', '2026-03-01');
-    await tokens.revoke('revoked', '2026-04-01');
-    expect(await tokens.get('revoked')).toEqual({ ...revoked, revokedAt: '2026-03-01' });
-    expect(await tokens.list('revoked' as Organization)).toEqual([{ ...revoked, revokedAt: '2026-03-01' }]);
+    await revokeStoredToken({ table }, 'revoked', '2026-03-01');
+    await revokeStoredToken({ table }, 'revoked', '2026-04-01');
+    expect(await readStoredToken({ table }, 'revoked')).toEqual({ ...revoked, revokedAt: '2026-03-01' });
+    expect(await readStoredTokens({ table }, 'revoked' as Organization)).toEqual([
+      { ...revoked, revokedAt: '2026-03-01' },
+    ]);
   });
 
   it('must have been made', async () => {
-    expect((await refusalOf(tokens.revoke('nobody', '2026-03-01')))?.code).toBe('not_found');
-    expect(await tokens.get('nobody')).toBeUndefined();
+    expect((await refusalOf(revokeStoredToken({ table }, 'nobody', '2026-03-01')))?.code).toBe('not_found');
+    expect(await readStoredToken({ table }, 'nobody')).toBeUndefined();
   });
 });

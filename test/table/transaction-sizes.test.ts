@@ -1,7 +1,10 @@
 import { beforeEach, expect, it } from 'vitest';
+import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
 import { detachLimit } from '../../lib/table/task-edges.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
+import { readTask } from '../../lib/table/tasks.ts';
 import { transactionLimit } from '../../lib/table/transact.ts';
+import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { agents, always, type Board, openBoard } from './board.ts';
 import { meter } from './capacity.ts';
 import { projects } from './model.ts';
@@ -22,7 +25,7 @@ it('a create with everything is one transaction', async () => {
   const dependencies = bareTasks(25);
   await seed(board.table, board.organization, dependencies);
   const request = { key: 'k', operation: 'o', path: '/', body: {} };
-  const once = (answer: unknown) => board.app.idempotency.record(board.organization, request, answer);
+  const once = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
   const fields = { assignedAgent, projectId, dependsOn: dependencies.map(({ id }) => id) };
   const sizes = await metered.transactionsOf(() => board.put(fields, once));
   expect(sizes).toHaveLength(1);
@@ -43,7 +46,7 @@ it('a change of everything, 25 dependencies for 25 others, is one transaction', 
     projectId: otherProject,
     dependsOn: after,
   } as const;
-  const sizes = await metered.transactionsOf(() => board.tasks.update(board.organization, id, patch, always));
+  const sizes = await metered.transactionsOf(() => updateTask(board, board.organization, id, patch, always));
   expect(sizes).toHaveLength(1);
   expect(sizes[0]).toBeLessThanOrEqual(transactionLimit);
   expect(await faultsOf(board.table, board.organization)).toEqual([]);
@@ -63,9 +66,9 @@ it.each([detachLimit, 500])(
     ]);
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
 
-    const sizes = await metered.transactionsOf(() => board.tasks.delete(board.organization, id, always));
+    const sizes = await metered.transactionsOf(() => deleteTask(board, board.organization, id, always));
     expect(sizes.filter((size) => size > transactionLimit)).toEqual([]);
-    expect(await board.store.get(board.organization, id)).toBeUndefined();
+    expect(await readTask(board, board.organization, id)).toBeUndefined();
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
   },
 );

@@ -1,7 +1,7 @@
 import type { Table } from '../../lib/table/client.ts';
 
 /** A request as it is about to be sent, counted from 0, and what it names. */
-export type Watched = { nth: number; writes: boolean; names: (text: string) => boolean };
+export type Watched = { nth: number; writes: boolean; deletes: boolean; names: (text: string) => boolean };
 
 /**
  * A table like another, which tells of each request before it is sent. What is told may do something meanwhile, for
@@ -12,9 +12,10 @@ export function watchedTable(table: Table, before: (request: Watched) => unknown
   let nth = 0;
   const underWay: Promise<unknown>[] = [];
   const carryOut = async (command: { input?: unknown }) => {
-    const writes = !/^(Get|BatchGet|Query)Command$/.test(command.constructor.name);
+    const { name } = command.constructor;
+    const writes = !/^(Get|BatchGet|Query)Command$/.test(name);
     const names = (text: string) => JSON.stringify(command.input).includes(text);
-    await before({ nth: nth++, writes, names });
+    await before({ nth: nth++, writes, deletes: name === 'DeleteCommand', names });
     return table.client.send(command as never);
   };
   const send = (command: object) => {

@@ -1,5 +1,6 @@
 import { type TaskPatch, taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
 import type { TaskFilter } from '../../lib/table/task-items.ts';
+import { createTask, deleteTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
 import { fc } from '../seeded.ts';
 import { agents, always, type Board, newTask, refusalOf } from './board.ts';
 import { type Known, projects } from './model.ts';
@@ -68,7 +69,7 @@ const expected = ['not_found', 'unknown_reference', 'dependency_cycle', 'has_dep
  * after their create.
  */
 export async function write(board: Board, steps: readonly Step[], count = 16) {
-  const { tasks, organization, clock } = board;
+  const { organization, clock } = board;
   const start = clock();
   const lives: Life[] = [];
   const missed: string[] = [];
@@ -78,8 +79,13 @@ export async function write(board: Board, steps: readonly Step[], count = 16) {
   const todo = {
     create: async ({ day, fields, dependsOn, narrowed }: Create) => {
       clock.now = start + day * dayMs;
-      const created = await tasks.create(organization, newTask({ ...fields, dependsOn: idsAt(dependsOn) }), undefined);
-      const { items } = await tasks.list(organization, filterFor(created, narrowed), { limit: 100, offset: 0 });
+      const created = await createTask(
+        board,
+        organization,
+        newTask({ ...fields, dependsOn: idsAt(dependsOn) }),
+        undefined,
+      );
+      const { items } = await listTasks(board, organization, filterFor(created, narrowed), { limit: 100, offset: 0 });
       if (!items.some(({ id }) => id === created.id)) missed.push(created.id);
       lives.push({ created, changes: [], deleted: false });
     },
@@ -87,13 +93,13 @@ export async function write(board: Board, steps: readonly Step[], count = 16) {
       const life = lifeAt(target);
       if (!life) return;
       const whole = dependsOn ? { ...patch, dependsOn: idsAt(dependsOn) } : patch;
-      const { version } = await tasks.update(organization, life.created.id, whole, always);
+      const { version } = await updateTask(board, organization, life.created.id, whole, always);
       life.changes.push({ version, patch });
     },
     delete: async ({ target }: Delete) => {
       const life = lifeAt(target);
       if (!life) return;
-      await tasks.delete(organization, life.created.id, always);
+      await deleteTask(board, organization, life.created.id, always);
       life.deleted = true;
     },
   };

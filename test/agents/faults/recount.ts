@@ -6,6 +6,7 @@ import { cellOf, type ExecutionHead, executionFrom, listItemOf } from '../../../
 import { keys } from '../../../lib/table/keys.ts';
 import { taskFrom } from '../../../lib/table/task-items.ts';
 import type { Item } from '../../../lib/table/write.ts';
+import { listTasks } from '../../../lib/tasks/tasks.ts';
 import { streamed } from '../../table-stream.ts';
 import type { Workshop } from '../workshop.ts';
 
@@ -104,7 +105,7 @@ function statusOfTask({ status, selfTest, qaReview }: ExecutionHead): string {
 
 /** The executions of a recount have a task of their own each, or none. */
 async function wrongTasks(
-  { organization, tasks }: Workshop,
+  { app, organization }: Workshop,
   items: readonly Item[],
   executions: readonly ExecutionHead[],
 ) {
@@ -115,7 +116,7 @@ async function wrongTasks(
     return task ? differs(task.id, [task.status, task.owner], [statusOfTask(one), owner]) : [];
   });
   for (const status of taskStatuses) {
-    const { total } = await tasks.list(organization, { status }, { limit: 1, offset: 0 });
+    const { total } = await listTasks(app, organization, { status }, { limit: 1, offset: 0 });
     wrong.push(...differs(`tasks ${status}`, total, found.filter((task) => task.status === status).length));
   }
   return wrong;

@@ -5,6 +5,7 @@ import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
 import { consumers } from '../../../lib/deployment/consumers.ts';
 import { type QueueName, workQueues } from '../../../lib/deployment/queues.ts';
+import { listTasks } from '../../../lib/tasks/tasks.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { runJob } from './jobs.ts';
@@ -72,7 +73,7 @@ describe('a heartbeat', () => {
     const waiting = await Promise.all(workQueues.map((queue: QueueName) => receive(queue)));
     expect(waiting.flat()).toEqual([]);
     expect(await dumpOf(service.table, organization)).toEqual(before);
-    const { total } = await app().tasks.list(organization, {}, { limit: 1, offset: 0 });
+    const { total } = await listTasks(app(), organization, {}, { limit: 1, offset: 0 });
     expect(total).toBe(0);
   });
 });

@@ -6,6 +6,7 @@ import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { type StoredTask, taskItem } from '../../../lib/table/task-items.ts';
+import { createTask } from '../../../lib/tasks/tasks.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { messageOf, openPipeline } from './pipeline.ts';
@@ -128,7 +129,8 @@ describe('publish-events', () => {
   });
 
   it('understands the stream of the table itself', async () => {
-    const task = await app().tasks.create(
+    const task = await createTask(
+      app(),
       organization,
       { title: 'From the stream', status: 'done', priority: 'low', dependsOn: [] },
       undefined,

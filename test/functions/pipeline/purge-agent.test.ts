@@ -7,7 +7,8 @@ import type { NewAgent } from '../../../lib/contract/agents.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { detachLimit } from '../../../lib/table/task-edges.ts';
 import type { StoredTask } from '../../../lib/table/task-items.ts';
-import { openTaskStore } from '../../../lib/table/tasks.ts';
+import { readTask, readTasks, removeTask } from '../../../lib/table/tasks.ts';
+import { createTask } from '../../../lib/tasks/tasks.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { newTask } from '../../table/board.ts';
 import { dumpOf } from '../../table-dump.ts';
@@ -81,19 +82,18 @@ it('one sweep sends one message for a purge, and its change of the purge sends n
 });
 
 describe('the dependents of a deleted task, of which there were too many for one transaction', () => {
-  const tasks = openTaskStore(service.table);
-
   /** Puts a task and its dependents, which are done, and deletes it as a request does that is killed right after. */
   async function deleteTaskAndDie(): Promise<string> {
-    const { id } = await app().tasks.create(organization, newTask(), undefined);
+    const { id } = await createTask(app(), organization, newTask(), undefined);
     const dependents = Array.from({ length: detachLimit + 1 }, () =>
-      app().tasks.create(organization, newTask({ status: 'done', dependsOn: [id] }), undefined),
+      createTask(app(), organization, newTask({ status: 'done', dependsOn: [id] }), undefined),
     );
     await Promise.all(dependents);
-    const task = (await tasks.get(organization, id)) as StoredTask;
+    const task = (await readTask(service, organization, id)) as StoredTask;
     const now = timestamp(app().clock());
     const times = { updatedAt: now, purgeDueAt: now };
-    await tasks.remove(organization, task, await tasks.getAll(organization, task.dependents), times);
+    const left = await readTasks(service, organization, task.dependents);
+    await removeTask(service, organization, task, left, times);
     return id;
   }
 

@@ -6,6 +6,7 @@ import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import type { QueueName } from '../../../lib/deployment/queues.ts';
+import { createTask } from '../../../lib/tasks/tasks.ts';
 import { messagesIn } from '../../functions/pipeline/delivery-lanes.ts';
 import { messageOf, openPipeline } from '../../functions/pipeline/pipeline.ts';
 import { run } from '../../journeys/deployment.ts';
@@ -62,7 +63,7 @@ const bodiesOf = (stdout: string) => stdout.match(/^ {2}\S.*$/gm)?.map((line) =>
 
 /** The change that puts a task on the board, as the stream tells it. */
 async function change(): Promise<DynamoDBRecord & { taskId: string }> {
-  const { id: taskId } = await app().tasks.create(organization, newTask(), undefined);
+  const { id: taskId } = await createTask(app(), organization, newTask(), undefined);
   const records = await streamed(service, 'task');
   const record = records.find(({ dynamodb }) => dynamodb?.Keys?.sk?.S === taskId.slice(-26)) as DynamoDBRecord;
   return { ...record, taskId };

@@ -1,9 +1,8 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { ulid } from 'ulid';
 import { taskFrom } from '../../../lib/table/task-items.ts';
-import { openTaskStore } from '../../../lib/table/tasks.ts';
 import { taskEvents } from '../../../lib/tasks/events.ts';
-import { openTasks } from '../../../lib/tasks/tasks.ts';
+import { createTask, listTasks } from '../../../lib/tasks/tasks.ts';
 import type { Change } from '../../../lib/webhooks/publisher.ts';
 import { newTask } from '../../table/board.ts';
 import { streamed } from '../../table-stream.ts';
@@ -24,18 +23,17 @@ export async function changesOf({ service, organization }: Line): Promise<Change
 
 /** The board of a line's organization, whose writes faults may strike. */
 export function openBoard(line: Line) {
-  const store = openTaskStore(line.faults.table(line.table));
-  const tasks = openTasks(store, () => ulid(line.clock()), line.clock);
+  const context = { table: line.faults.table(line.table), ulid: () => ulid(line.clock()), clock: line.clock };
   return {
     /** Has the API create a task, and tells how that ended. */
     create: () =>
       line.faults.run(() =>
-        line.faults.step('write a task', () => tasks.create(line.organization, newTask(), undefined)),
+        line.faults.step('write a task', () => createTask(context, line.organization, newTask(), undefined)),
       ),
 
     /** Expects every task that is on the board to be told of, and answers how many there are. */
     async expectAll(): Promise<number> {
-      const { items } = await tasks.list(line.organization, {}, { limit: 100, offset: 0 });
+      const { items } = await listTasks(context, line.organization, {}, { limit: 100, offset: 0 });
       for (const { id, title, status, createdAt } of items)
         line.expect({ event: 'task.created', data: { task: { id, title, status }, occurredAt: createdAt } });
       return items.length;

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '@aws-lambda-powertools/logger';
+import { ulidFrom } from './contract/ids.ts';
+import { environment } from './deployment/environment.ts';
+import { type Limits, readLimits } from './deployment/limits.ts';
+import type { QueueName } from './deployment/queues.ts';
+import type { RequestCounts } from './limits/requests.ts';
+import { log } from './log.ts';
+import type { Queue } from './sqs/queue.ts';
+import { openTable, type Table } from './table/client.ts';
+import type { StoredToken } from './table/tokens.ts';
+import { openKeyFile, type Secrets } from './webhooks/secrets.ts';
+
+/** A token that was read, and until when it counts as read; milliseconds since 1970. */
+type CachedToken = { token: StoredToken; until: number };
+
+/**
+ * What every function of the service gets as its first argument: where it reads and writes, the clock, and what its
+ * process remembers from one request to the next.
+ */
+export type Context = {
+  /** The environment variables of the deployment. */
+  variables: Readonly<Record<string, string | undefined>>;
+  table: Table;
+  /** Opens a queue for sending; absent where the environment names the queues. */
+  queue: (<Message>(name: QueueName) => Queue<Message>) | undefined;
+  /** How the secrets of webhooks are stored. */
+  secrets: Secrets;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Returns a new ULID of the time of the clock. */
+  ulid: () => string;
+  log: Logger;
+  /** The limits of organizations that have none of their own. */
+  limits: Partial<Limits>;
+  /** The requests of the organizations that this process has served lately. */
+  requestCounts: RequestCounts;
+  /** The access tokens that this process has read lately, by their ids. */
+  cachedTokens: Map<string, CachedToken>;
+};
+
+/** What a context is made of; what is absent is read from the environment. */
+export type ContextOptions = {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** How the secrets of webhooks are stored, if not under a key file. */
+  secrets?: Secrets;
+  table?: Table;
+  queue?: <Message>(name: QueueName) => Queue<Message>;
+};
+
+/**
+ * Creates a context.
+ *
+ * @throws `Error` where the environment names no table
+ */
+export function createContext({
+  environment: variables,
+  clock,
+  secrets = openKeyFile(variables[environment.secretsKeyFile]),
+  table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]),
+  queue,
+}: ContextOptions): Context {
+  return {
+    variables,
+    table,
+    queue,
+    secrets,
+    clock,
+    ulid: () => ulidFrom(clock(), randomBytes(10)),
+    log: log(),
+    limits: readLimits(variables),
+    requestCounts: new Map(),
+    cachedTokens: new Map(),
+  };
+}
+
+let created: Context | undefined;
+
+/** Returns the context of this process, which is created at the first call. */
+export function processContext(): Context {
+  created ??= createContext({ environment: process.env, clock: Date.now });
+  return created;
+}
+
+/** Creates the context of this process anew. Handlers keep the context that they have: call it before any is loaded. */
+export function setProcessContext(options: ContextOptions): void {
+  created = createContext(options);
+}
+
+function required(variables: ContextOptions['environment'], name: string): string {
+  const value = variables[name];
+  if (!value) throw new Error(`The environment variable ${name} is not set.`);
+  return value;
+}
