@@ -5,7 +5,7 @@ import { deliveries } from './deliveries.ts';
 import { orgs } from './organizations.ts';
 import { preflight } from './preflight.ts';
 import { protect } from './protect.ts';
-import { recountCommand } from './recount.ts';
+import { reconcile } from './reconcile.ts';
 import { settings } from './settings.ts';
 import { token } from './token.ts';
 import { trace } from './trace.ts';
@@ -24,7 +24,7 @@ export const program = command(
   .addCommand(agents)
   .addCommand(deadLetters)
   .addCommand(deliveries)
-  .addCommand(recountCommand)
+  .addCommand(reconcile)
   .addCommand(trace)
   .addCommand(preflight)
   .addCommand(protect);

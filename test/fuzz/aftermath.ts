@@ -6,7 +6,7 @@ import { heardOf, type Stage } from './stage.ts';
 
 /**
  * What no single answer can show: that the other organization has and has heard what it had, that every total is what
- * can be walked, that what is derived in the table is what its items imply, and that nothing left the loopback.
+ * can be walked, that lists and counts are what their items imply, and that nothing left the loopback.
  *
  * @returns the findings, in words
  */
@@ -18,19 +18,19 @@ export async function findingsAfter(stage: Stage): Promise<string[]> {
     findings.push('The other organization was told of what is not its own.');
   await untilAtRest(own.api);
   findings.push(...after.wrongTotals, ...(await readContents(own.api)).wrongTotals);
-  for (const { name } of [own, other]) findings.push(...(await recounted(dataFolder, name)));
+  for (const { name } of [own, other]) findings.push(...(await differencesOf(dataFolder, name)));
   return [...findings, ...escapesIn(fence)];
 }
 
-/** What the recount finds to be other than the items imply; a change while it reads may look so once. */
-async function recounted(dataFolder: string, org: string, again = true): Promise<string[]> {
+/** Returns the differences that `reconcile` finds; a change while it reads may look like one, once. */
+async function differencesOf(dataFolder: string, org: string, again = true): Promise<string[]> {
   try {
-    await runCommand(dataFolder, 'recount', ['--org', org]);
+    await runCommand(dataFolder, 'reconcile', ['--org', org]);
     return [];
   } catch (error) {
-    if (!again) return [`npm run recount -- --org ${org}:\n${Object(error).stdout || error}`];
+    if (!again) return [`npm run reconcile -- --org ${org}:\n${Object(error).stdout || error}`];
     await pause(2000);
-    return recounted(dataFolder, org, false);
+    return differencesOf(dataFolder, org, false);
   }
 }
 

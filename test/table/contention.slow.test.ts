@@ -2,9 +2,9 @@ import { ulid } from 'ulid';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { NewTask } from '../../lib/contract/tasks.ts';
+import { findDifferences } from '../../lib/reconcile/differences.ts';
 import { openTable } from '../../lib/table/client.ts';
 import { mostLanes, quietLanes } from '../../lib/table/lanes.ts';
-import { recount } from '../../lib/table/recount.ts';
 import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { lockWindowMs, openConflictingEngine } from '../bench/conflicting-engine.ts';
 import { type Random, randomFrom } from '../soak/random.ts';
@@ -107,7 +107,7 @@ describe.each([
     // So seldom that no lane is ever met held would mean that none was.
     expect(mean(attempts)).toBeGreaterThan(1 + heldBy(load, mostLanes));
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
-    expect(await recount(board.table, board.organization, timestamp(0))).toEqual([]);
+    expect(await findDifferences(board.table, board.organization, timestamp(0))).toEqual([]);
   });
 
   it('try the moves of tasks of their own as seldom', async () => {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import { Refusal } from '../../lib/contract/refusals.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
+import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
 import { headOf } from '../../lib/table/agent-items.ts';
 import { openAgentStore } from '../../lib/table/agents.ts';
 import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
@@ -27,7 +28,6 @@ import { keys } from '../../lib/table/keys.ts';
 import { agentPurgeWrite, taskPurgeWrite } from '../../lib/table/purge-items.ts';
 import { openOverduePurges, openPurgeStore } from '../../lib/table/purges.ts';
 import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
-import { putRight, recount } from '../../lib/table/recount.ts';
 import { takeFromBucket } from '../../lib/table/request-bucket.ts';
 import { openSettings } from '../../lib/table/settings.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
@@ -380,9 +380,9 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       await updateTask(board, organization, other.id, { dependsOn: [one.id] }, always);
       const key = keys.task(organization, ulidOf(one.id));
       await transact(table, [{ Update: { Key: key, UpdateExpression: 'REMOVE dependents' } }]);
-      const differences = await recount(table, organization, at(0));
+      const differences = await findDifferences(table, organization, at(0));
       return async () => {
-        await putRight(lossy, differences);
+        await repairDifferences(lossy, differences);
         return (await board.stored(one.id)).dependents.length;
       };
     },

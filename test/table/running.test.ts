@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidFrom } from '../../lib/contract/ids.ts';
 import type { Refusal } from '../../lib/contract/refusals.ts';
+import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
 import { type ExecutionStore, openExecutionStore } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { putRight, recount } from '../../lib/table/recount.ts';
 import { openSettings } from '../../lib/table/settings.ts';
 import { transact, untilFresh } from '../../lib/table/transact.ts';
 import { meter } from './capacity.ts';
@@ -121,19 +121,19 @@ describe('the executions that an organization starts in a minute of the clock', 
   });
 });
 
-it('a recount puts the number of running executions right, and leaves what limits their starts', async () => {
+it('reconciling repairs the count of running executions, and keeps what limits their starts', async () => {
   const { table, organization } = board;
   await openSettings(table).change(organization, { executionsPerMinute: 9 });
   await start(container(), 0);
   const before = await counts();
   expect(before).toMatchObject({ running: 1, starts: 1, executionsPerMinute: 9 });
-  expect(await recount(table, organization, at(0))).toEqual([]);
+  expect(await findDifferences(table, organization, at(0))).toEqual([]);
   for (const running of [7, 0]) {
     const values = { ExpressionAttributeValues: { ':running': running } };
     await transact(table, [
       { Update: { Key: keys.running(organization), UpdateExpression: 'SET running = :running', ...values } },
     ]);
-    await putRight(table, await recount(table, organization, at(0)));
+    await repairDifferences(table, await findDifferences(table, organization, at(0)));
     expect(await counts()).toEqual(before);
   }
 });

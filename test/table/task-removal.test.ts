@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { openPurges } from '../../lib/agents/purges.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
+import { findDifferences } from '../../lib/reconcile/differences.ts';
 import { graceMs } from '../../lib/table/due.ts';
 import { openOverduePurges, openPurgeStore } from '../../lib/table/purges.ts';
-import { recount } from '../../lib/table/recount.ts';
 import { detachLimit } from '../../lib/table/task-edges.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
 import { deleteTask, getTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
@@ -81,7 +81,7 @@ async function expectConsistent(board: Crowded, others = many + 2): Promise<void
     if (Object.keys(filter).length === 0) expect(total).toBe(others + (there ? 1 : 0));
   }
   expect(await faultsOf(board.table, board.organization)).toEqual([]);
-  expect(await recount(board.table, board.organization, timestamp(board.clock()))).toEqual([]);
+  expect(await findDifferences(board.table, board.organization, timestamp(board.clock()))).toEqual([]);
 }
 
 /** Does what the sweeper and the workers of the queue do: every purge that is due. */

@@ -29,7 +29,7 @@ async function tear(organization: string, token: string): Promise<void> {
   await transact(table, [{ Delete: { Key: keys.listRow(list, 'bm', id.slice(-26)) } }]);
 }
 
-it('lists organizations with their active tokens, and recounts all of them', async () => {
+it('lists organizations with their active tokens, and reconciles all of them', async () => {
   const [beta, alpha] = [await newToken(service, 'beta'), await newToken(service, 'alpha')];
   const second = await newToken(service, 'alpha');
   await crewboard(local, 'token', 'revoke', second);
@@ -55,17 +55,17 @@ it('lists organizations with their active tokens, and recounts all of them', asy
 
   await tear('alpha', alpha);
   await tear('beta', beta);
-  const told = await crewboard(shell, 'recount', '--all', '--table', tableName);
-  expect([told.code, told.stderr]).toEqual([1, '']);
-  const ends = (of: typeof told) => of.stdout.match(/^(alpha|beta|local) .*?\./gm);
-  const differing = ['alpha has 1 difference.', 'beta has 1 difference.', 'local is as its items imply.'];
-  expect(ends(told)).toEqual(differing);
-  const fixed = await crewboard(local, 'recount', '--all', '--fix');
+  const reported = await crewboard(shell, 'reconcile', '--all', '--table', tableName);
+  expect([reported.code, reported.stderr]).toEqual([1, '']);
+  const ends = (of: typeof reported) => of.stdout.match(/^(alpha|beta) .*?\.|^All .*\.$/gm);
+  const differing = ['alpha has 1 difference.', 'beta has 1 difference.', 'All lists and counts of local are correct.'];
+  expect(ends(reported)).toEqual(differing);
+  const fixed = await crewboard(local, 'reconcile', '--all', '--fix');
   expect([fixed.code, ends(fixed)]).toEqual([0, differing]);
-  const again = await crewboard(local, 'recount', '--all');
+  const again = await crewboard(local, 'reconcile', '--all');
   expect([again.code, ends(again)]).toEqual([
     0,
-    differing.map((line) => line.replace('has 1 difference', 'is as its items imply')),
+    ['alpha', 'beta', 'local'].map((name) => `All lists and counts of ${name} are correct.`),
   ]);
 });
 
@@ -73,8 +73,8 @@ it.each([
   ['a table that is not there', ['orgs', 'list', '--table', 'nowhere'], shell, /^The table nowhere cannot be read: /],
   ['no service on this machine', ['orgs', 'list'], { CREWBOARD_DATA: newFolder() }, /is running/],
   ['a stack and a table', ['orgs', 'list', '--stack', 'A', '--table', 'B'], shell, /cannot be used with option/],
-  ['to recount nobody', ['recount'], local, /^Name an organization by --org NAME, or take all of them by --all\./],
-  ['to recount one and all', ['recount', '--org', 'a', '--all'], local, /cannot be used with option/],
+  ['to reconcile nobody', ['reconcile'], local, /^Name an organization by --org NAME, or take all of them by --all\./],
+  ['to reconcile one and all', ['reconcile', '--org', 'a', '--all'], local, /cannot be used with option/],
 ])('refuses %s in a sentence', async (_, args, environment, said) => {
   const { code, stdout, stderr } = await crewboard(environment, ...args);
   expect([code, stdout]).toEqual([1, '']);

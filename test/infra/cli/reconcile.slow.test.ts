@@ -14,8 +14,8 @@ const { environment } = await findRunning(service.dataFolder);
 const dynamodbEndpoint = environment[variables.dynamodbEndpoint] as string;
 const table = openTable(tableName, dynamodbEndpoint);
 const local = { CREWBOARD_DATA: service.dataFolder };
-const recount = (environment: Record<string, string>, ...args: string[]) =>
-  run(['infra/cli/main.ts', 'recount', ...args], environment);
+const reconcile = (environment: Record<string, string>, ...args: string[]) =>
+  run(['infra/cli/main.ts', 'reconcile', ...args], environment);
 
 /** An organization with two tasks, of which its list of new tasks has lost one. */
 async function torn(name: string): Promise<{ name: string; total: () => Promise<number>; row: string }> {
@@ -32,22 +32,29 @@ async function torn(name: string): Promise<{ name: string; total: () => Promise<
   return { name, total, row: `${row.pk} ${row.sk}` };
 }
 
-it.concurrent('tells what differs and writes nothing, unless it is asked to put it right', async () => {
+it.concurrent('prints the differences, and repairs them only with --fix', async () => {
   const { name, total, row } = await torn('local-one');
-  const told = await recount(local, '--org', name);
-  expect([told.code, told.stderr]).toEqual([1, '']);
-  expect(told.stdout).toBe(
-    `missing     ${row}  {}\n${name} has 1 difference. Nothing was written; --fix puts them right, once nothing else writes to the table.\n`,
+  const reported = await reconcile(local, '--org', name);
+  expect([reported.code, reported.stderr]).toEqual([1, '']);
+  expect(reported.stdout).toBe(
+    `missing     ${row}  {}\n${name} has 1 difference. Nothing was written. To repair, stop what writes to the table and add --fix.\n`,
   );
   expect(await total()).toBe(1);
-  const fixed = await recount(local, '--org', name, '--fix');
+  const fixed = await reconcile(local, '--org', name, '--fix');
   expect([fixed.code, fixed.stdout]).toEqual([
     0,
-    `missing     ${row}  {}\n${name} has 1 difference. All were put right.\n`,
+    `missing     ${row}  {}\n${name} has 1 difference. All are repaired.\n`,
   ]);
   expect(await total()).toBe(2);
-  const again = await recount(local, '--org', name, '--fix');
-  expect([again.code, again.stdout]).toEqual([0, `${name} is as its items imply.\n`]);
+  const again = await reconcile(local, '--org', name, '--fix');
+  expect([again.code, again.stdout]).toEqual([0, `All lists and counts of ${name} are correct.\n`]);
+});
+
+it.concurrent('runs under its old name, with a notice', async () => {
+  await newToken(service, 'renamed');
+  const { code, stdout, stderr } = await run(['infra/cli/main.ts', 'recount', '--org', 'renamed'], local);
+  expect([code, stdout]).toEqual([0, 'All lists and counts of renamed are correct.\n']);
+  expect(stderr).toBe('recount is now named reconcile; the next release removes the old name.\n');
 });
 
 it.concurrent('works on the table of a stack, and on one that is named', async () => {
@@ -59,11 +66,11 @@ it.concurrent('works on the table of a stack, and on one that is named', async (
     }),
   });
   const shell = { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint };
-  expect((await recount(shell, '--org', name, '--stack', 'Crewboard')).code).toBe(1);
+  expect((await reconcile(shell, '--org', name, '--stack', 'Crewboard')).code).toBe(1);
   expect(await total()).toBe(1);
-  expect((await recount(shell, '--org', name, '--table', tableName, '--fix')).code).toBe(0);
+  expect((await reconcile(shell, '--org', name, '--table', tableName, '--fix')).code).toBe(0);
   expect(await total()).toBe(2);
-  expect((await recount(shell, '--org', name, '--stack', 'Crewboard')).code).toBe(0);
+  expect((await reconcile(shell, '--org', name, '--stack', 'Crewboard')).code).toBe(0);
 });
 
 it.concurrent.each([
@@ -78,7 +85,7 @@ it.concurrent.each([
   ['a stack that there is not', ['--org', 'x', '--stack', 'none'], /^The stack none cannot be read: No such stack/],
 ])('refuses %s in a sentence', async (_, args, said) => {
   const aws = await startAws({ 'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'No such stack') });
-  const { code, stdout, stderr } = await recount(
+  const { code, stdout, stderr } = await reconcile(
     { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint },
     ...args,
   );
@@ -87,15 +94,15 @@ it.concurrent.each([
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-it.concurrent('writes nothing where it is told something else the second time, for somebody writes', async () => {
+it.concurrent('writes nothing if the second reading finds other differences', async () => {
   const [name, other] = ['a-busy-one', 'tk_01K00000000000000000000000'];
   const organization = name as Organization;
   const row = ({ pk, sk }: Key) => ({ pk: { S: pk }, sk: { S: sk } });
   const list = keys.taskScope(organization, {});
   const scans = [[row(keys.listRow(list, '*', other.slice(-26)))], []];
   const aws = await startAws({ 'dynamodb:Scan': () => ({ body: { Items: scans.shift() ?? [] } }) });
-  const { code, stdout, stderr } = await recount(aws.shell, '--org', name, '--table', 'busy', '--fix');
+  const { code, stdout, stderr } = await reconcile(aws.shell, '--org', name, '--table', 'busy', '--fix');
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toContain('Nothing was written: counted again they were others, so something writes to the table.');
+  expect(stderr).toContain('Nothing was written: a second reading found others, so something writes to the table.');
   expect(aws.asked.map(({ action }) => action)).toEqual(['dynamodb:Scan', 'dynamodb:Scan']);
 });

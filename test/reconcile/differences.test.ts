@@ -2,14 +2,14 @@ import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
-import { putRight, recount } from '../../lib/table/recount.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { createTask, deleteTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
+import { agents, always, type Board, newTask, openBoard } from '../table/board.ts';
 import { dumpOf } from '../table-dump.ts';
-import { agents, always, type Board, newTask, openBoard } from './board.ts';
 
 let board: Board;
 let organization: Organization;
@@ -18,7 +18,7 @@ let lived: Record<string, Item>;
 let foundation: string;
 
 const now = () => timestamp(board.clock());
-const counted = () => recount(board.table, organization, now());
+const counted = () => findDifferences(board.table, organization, now());
 const dump = () => dumpOf(board.table, organization) as Promise<Record<string, Item>>;
 const ulidOf = (id: string) => id.slice(-26);
 
@@ -107,7 +107,7 @@ async function dropMany(): Promise<void> {
   for (const item of derived().items) await drop(item);
 }
 
-describe('a recount', () => {
+describe('reconciling', () => {
   it('finds nothing in what was written by the stores, whatever was done', async () => {
     expect(await counted()).toEqual([]);
   });
@@ -119,9 +119,9 @@ describe('a recount', () => {
       await drop(item);
       const differences = await counted();
       expect(differences).toEqual([
-        expect.objectContaining({ of: 'item', key: { pk: item.pk, sk: item.sk }, stands: undefined }),
+        expect.objectContaining({ of: 'item', key: { pk: item.pk, sk: item.sk }, stored: undefined }),
       ]);
-      await putRight(board.table, differences);
+      await repairDifferences(board.table, differences);
       expect(await counted()).toEqual([]);
     }
     expect(withoutNoughts(await dump())).toEqual(withoutNoughts(lived));
@@ -134,21 +134,21 @@ describe('a recount', () => {
     await put({ ...keys.listCounter(nowhere, ghost.slice(0, 4), 1), bm: 3 });
     await put({ ...keys.subscription(organization, 'task.completed', ghost) });
     const differences = await counted();
-    expect(differences.map((one) => one.of === 'item' && one.implied)).toEqual([undefined, undefined, undefined]);
-    await putRight(board.table, differences);
+    expect(differences.map((one) => one.of === 'item' && one.expected)).toEqual([undefined, undefined, undefined]);
+    await repairDifferences(board.table, differences);
     expect(await dump()).toEqual(lived);
   });
 
   it('finds the rows of the whole board, which versions before kept', async () => {
     await put(keys.listRow(keys.taskScope(organization, {}), '*', ulidOf(foundation)));
-    await putRight(board.table, await counted());
+    await repairDifferences(board.table, await counted());
     expect(await dump()).toEqual(lived);
   });
 
   it('finds a wrong number, and sets the right one', async () => {
     await put({ ...keys.running(organization), running: 7 });
     await put({ ...keys.webhookCount(organization), count: -1 });
-    await putRight(board.table, await counted());
+    await repairDifferences(board.table, await counted());
     expect(await dump()).toEqual(lived);
   });
 
@@ -158,7 +158,7 @@ describe('a recount', () => {
     await put({ ...row, durationMs: 5 });
     const differences = await counted();
     expect(differences).toHaveLength(1);
-    await putRight(board.table, differences);
+    await repairDifferences(board.table, differences);
     expect(await dump()).toEqual(lived);
   });
 
@@ -180,7 +180,7 @@ describe('a recount', () => {
       await breaking();
       const differences = await counted();
       expect(differences).toEqual([expect.objectContaining({ of: 'dependents', key: Key })]);
-      await putRight(board.table, differences);
+      await repairDifferences(board.table, differences);
       expect(await dump()).toEqual(lived);
     }
   });
@@ -188,7 +188,7 @@ describe('a recount', () => {
   it('takes dependents away where nothing depends on the task', async () => {
     const three = Object.values(lived).find(({ title }) => title === 'Three') as Item;
     await put({ ...three, dependents: new Set([foundation]) });
-    await putRight(board.table, await counted());
+    await repairDifferences(board.table, await counted());
     expect(await dump()).toEqual(lived);
   });
 
@@ -198,41 +198,41 @@ describe('a recount', () => {
     await put(without);
     const differences = await counted();
     await drop(item);
-    await expect(putRight(board.table, differences)).rejects.toThrow('condition failed');
+    await expect(repairDifferences(board.table, differences)).rejects.toThrow('condition failed');
     expect(await dump()).not.toHaveProperty([`${item.pk} ${item.sk}`]);
   });
 
   it('leaves alone what another organization has', async () => {
     const { organization: other } = await openBoardBeside();
     await drop(keys.running(organization));
-    await putRight(board.table, await counted());
-    expect(await recount(board.table, other, now())).toEqual([]);
+    await repairDifferences(board.table, await counted());
+    expect(await findDifferences(board.table, other, now())).toEqual([]);
   });
 
   it('goes on where it was stopped', async () => {
     await dropMany();
     const differences = await counted();
     expect(differences.length).toBeGreaterThan(25);
-    await putRight(board.table, differences.slice(0, 20));
+    await repairDifferences(board.table, differences.slice(0, 20));
     expect(await counted()).toHaveLength(differences.length - 20);
-    await putRight(board.table, await counted());
-    await putRight(board.table, differences);
+    await repairDifferences(board.table, await counted());
+    await repairDifferences(board.table, differences);
     expect(withoutNoughts(await dump())).toEqual(withoutNoughts(lived));
   });
 
   it('tells how much of the table it has read, and how many differences it has put right', async () => {
     await dropMany();
     const read: number[] = [];
-    const differences = await recount(board.table, organization, now(), (items) => read.push(items));
+    const differences = await findDifferences(board.table, organization, now(), (items) => read.push(items));
     expect(read.at(-1)).toBeGreaterThanOrEqual(Object.keys(await dump()).length);
     const done: number[] = [];
-    await putRight(board.table, differences, (count) => done.push(count));
+    await repairDifferences(board.table, differences, (count) => done.push(count));
     expect(done.length).toBeGreaterThan(1);
     expect([done[0], done.at(-1)]).toEqual([25, differences.length]);
   });
 });
 
-describe('a recount of what a deleted agent has left', () => {
+describe('reconciling the items of a deleted agent', () => {
   const writer = 'writer';
 
   /** An agent with an execution, deleted, and not yet purged. */
@@ -263,7 +263,7 @@ describe('a recount of what a deleted agent has left', () => {
     for (const row of own) await drop(row);
     const differences = await counted();
     expect(differences).toHaveLength(1 + own.length);
-    await putRight(board.table, differences);
+    await repairDifferences(board.table, differences);
     const { dueAt: _, ...left } = (await dump())[`${purge.pk} ${purge.sk}`] as Item;
     expect(before[`${purge.pk} ${purge.sk}`]).toMatchObject(left);
     expect(await counted()).toEqual([]);
@@ -284,7 +284,7 @@ describe('a recount of what a deleted agent has left', () => {
     const mine = Object.values(lived).filter(({ pk }) => pk === counters);
     for (const { '*': _, ...older } of mine) await put(older);
     expect((await listTasks(board, organization, {}, { limit: 20, offset: 0 })).total).toBe(0);
-    await putRight(board.table, await counted());
+    await repairDifferences(board.table, await counted());
     expect((await listTasks(board, organization, {}, { limit: 20, offset: 0 })).total).toBe(3);
     expect(withoutNoughts(await dump())).toEqual(withoutNoughts(lived));
   });
@@ -294,15 +294,15 @@ describe('a recount of what a deleted agent has left', () => {
     const epoch = ulidOf(foundation).slice(0, 4);
     await put({ pk, sk: `${epoch}#31`, bm: -1 });
     const differences = await counted();
-    expect(differences).toEqual([expect.objectContaining({ key: { pk, sk: `${epoch}#31` }, implied: undefined })]);
-    await putRight(board.table, differences);
+    expect(differences).toEqual([expect.objectContaining({ key: { pk, sk: `${epoch}#31` }, expected: undefined })]);
+    await repairDifferences(board.table, differences);
     expect(await dump()).toEqual(lived);
   });
 
   it('takes away a purge whose agent is there: its deletion was torn off', async () => {
     const agent = await board.app.agents.get(organization, agents[0]);
     await put({ ...keys.purge(organization, ulidOf(agent.data.id)), kind: 'purge' });
-    await putRight(board.table, await counted());
+    await repairDifferences(board.table, await counted());
     expect(await dump()).toEqual(lived);
   });
 });

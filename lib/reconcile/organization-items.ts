@@ -1,42 +1,42 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Organization } from '../contract/organization.ts';
-import type { Table } from './client.ts';
-import { executionFrom, executionKind, executionStanding } from './execution-items.ts';
-import { familyOf, keys } from './keys.ts';
-import type { Standing } from './listing.ts';
-import { purgeFrom, purgeKind } from './purge-items.ts';
-import { taskFrom, taskStanding } from './task-items.ts';
-import type { Item } from './write.ts';
+import type { Table } from '../table/client.ts';
+import { executionFrom, executionKind, executionStanding } from '../table/execution-items.ts';
+import { familyOf, keys } from '../table/keys.ts';
+import type { Standing } from '../table/listing.ts';
+import { purgeFrom, purgeKind } from '../table/purge-items.ts';
+import { taskFrom, taskStanding } from '../table/task-items.ts';
+import type { Item } from '../table/write.ts';
 
-/** What an organization has: what is derived from, kept short, and the derived items as they stand. */
+/** The items of an organization: the fields that lists and counts are derived from, and the derived items. */
 export type OrganizationItems = {
   tasks: { id: string; dependsOn: string[]; dependents: string[]; standing: Standing }[];
   executions: { agentId: string; running: boolean; standing: Standing }[];
   webhooks: { ulid: string; events: string[] }[];
-  /** The ids of the agents that are there. */
+  /** The ids of the existing agents. */
   agents: Set<string>;
-  /** The purges of agents that are under way, by the ids of the agents. */
+  /** The unfinished purges of agents, by agent id. */
   purges: Map<string, Item>;
-  /** Rows and numbers by name. A number that is nought is left out: it is as good as absent. */
+  /** Rows and counters by name, without counts of zero: a count of zero means the same as none. */
   derived: Map<string, Item>;
 };
 
-/** An item's key in one string. */
+/** Returns an item's key in one string. */
 export function itemName({ pk, sk }: Item): string {
   return `${pk} ${sk}`;
 }
 
 /**
- * Reads all that an organization has, strongly consistent, but in several requests: what is written meanwhile may be
- * there in part. By a scan of the table, for an operator's tool alone: heads of executions have a partition each, which
- * only their rows name, and rows are what is in doubt; so is the list that something stands in and should not.
+ * Reads all items of an organization, strongly consistent, but in several requests: it may see a part of a transaction
+ * that runs at the same time. It scans the whole table. No query finds all items: an execution is found by its rows, and
+ * the rows are what may be wrong.
  *
- * @param tell how many items of the table were read so far, those of other organizations included
+ * @param onRead receives how many items of the table were read so far, those of other organizations included
  */
 export async function readOrganization(
   { client, name }: Table,
   organization: Organization,
-  tell: (scanned: number) => void,
+  onRead: (scanned: number) => void,
 ): Promise<OrganizationItems> {
   const found: OrganizationItems = {
     tasks: [],
@@ -46,7 +46,7 @@ export async function readOrganization(
     purges: new Map(),
     derived: new Map(),
   };
-  const take = takerFor(organization, found);
+  const add = adderTo(found, organization);
   const pages = paginateScan(
     { client },
     {
@@ -58,14 +58,14 @@ export async function readOrganization(
   );
   let scanned = 0;
   for await (const { Items = [], ScannedCount = 0 } of pages) {
-    for (const item of Items) take(item);
+    for (const item of Items) add(item);
     scanned += ScannedCount;
-    tell(scanned);
+    onRead(scanned);
   }
   return found;
 }
 
-/** The families of partitions that hold derived items: rows, and what only counts. */
+/** Returns the families of partitions that hold derived items: rows, and counters. */
 function derivedFamilies(organization: Organization): { rows: Set<string>; numbers: Set<string> } {
   const any = '-';
   const lists = [
@@ -83,8 +83,8 @@ function derivedFamilies(organization: Organization): { rows: Set<string>; numbe
   };
 }
 
-/** Sorts items into what was found so far. */
-function takerFor(organization: Organization, found: OrganizationItems): (item: Item) => void {
+/** Returns a function that adds an item of the table to the items of an organization. */
+function adderTo(found: OrganizationItems, organization: Organization): (item: Item) => void {
   const { rows, numbers } = derivedFamilies(organization);
   return (item) => {
     const pk = item.pk as string;

@@ -1,0 +1,176 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ulidOf } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import { batchWriteLimit, writeBatch } from '../table/batch-writes.ts';
+import type { Table } from '../table/client.ts';
+import { type Key, keys } from '../table/keys.ts';
+import { listingWrites, type Standing } from '../table/listing.ts';
+import { agentPurgeWrite } from '../table/purge-items.ts';
+import { transact } from '../table/transact.ts';
+import type { Item, Write } from '../table/write.ts';
+import { removeCorrectCounters } from './counter-sums.ts';
+import { itemName, type OrganizationItems, readOrganization } from './organization-items.ts';
+
+/**
+ * A derived item, or the dependents that a task names, that is not what the items imply. An item that is missing, or
+ * that should not exist, is `undefined`.
+ */
+export type Difference =
+  | { of: 'item'; key: Key; stored: Item | undefined; expected: Item | undefined }
+  | { of: 'dependents'; key: Key; stored: string[]; expected: string[] };
+
+/**
+ * Returns what is wrong in the lists and counts of an organization. Derives from its tasks, executions and webhooks, as
+ * the stores derive them, the rows and counters of its lists, the dependents of its tasks, the number of its running
+ * executions and the subscriptions of its webhooks, and compares them with the stored ones. A write during the reading
+ * may show as a difference.
+ *
+ * @param now when a missing purge becomes due; ISO 8601
+ * @param onRead receives how many items of the table were read so far
+ */
+export async function findDifferences(
+  table: Table,
+  organization: Organization,
+  now: string,
+  onRead: (items: number) => void = () => {},
+): Promise<Difference[]> {
+  const found = await readOrganization(table, organization, onRead);
+  leaveToPurges(organization, found);
+  const expected = expectedItems(organization, found);
+  removeCorrectCounters(found.derived, expected);
+  keepStartCounts(organization, found.derived, expected);
+  const names = new Set([...expected.keys(), ...found.derived.keys()]);
+  const items = [...names].map((name) => difference(found.derived.get(name), expected.get(name)));
+  const differing = [...items, ...purgeDifferences(organization, found, now)].filter((one) =>
+    Boolean(one.stored && one.expected ? !isDeepStrictEqual(one.stored, one.expected) : (one.stored ?? one.expected)),
+  );
+  return [...differing, ...dependentsDifferences(organization, found)];
+}
+
+function difference(stored: Item | undefined, expected: Item | undefined) {
+  const { pk, sk } = (stored ?? expected) as Item;
+  return { of: 'item' as const, key: { pk, sk } as Key, stored, expected };
+}
+
+/**
+ * Leaves the lists of an agent that is being purged to its purge: its executions are in no list but the agent's own, and
+ * the purge finds them by the rows of that list.
+ */
+function leaveToPurges(organization: Organization, { agents, purges, derived }: OrganizationItems): void {
+  const gone = [...purges.keys()].filter((id) => !agents.has(id));
+  const lists = gone.map((id) => keys.executionScope(organization, ulidOf(id)));
+  const partitions = new Set(lists.flatMap(({ rows, counters }) => [rows, counters]));
+  for (const [name, { pk }] of derived) if (partitions.has(pk as string)) derived.delete(name);
+}
+
+/** Returns the derived items that an organization should have, by name. */
+function expectedItems(
+  organization: Organization,
+  { tasks, executions, webhooks, agents, purges }: OrganizationItems,
+): Map<string, Item> {
+  const expected = new Map<string, Item>();
+  const put = (item: Item) => expected.set(itemName(item), item);
+  const list = (standing: Standing) => {
+    for (const write of listingWrites(undefined, standing)) put(itemAfter(expected, write));
+  };
+  for (const { standing } of tasks) list(standing);
+  for (const { agentId, standing } of executions) {
+    if (agents.has(agentId)) list(standing);
+    // A purge finds the executions of a deleted agent by the agent's own list alone.
+    else if (!purges.has(agentId)) list({ ...standing, lists: [keys.executionScope(organization, ulidOf(agentId))] });
+  }
+  const running = executions.filter((execution) => execution.running).length;
+  if (running > 0) put({ ...keys.running(organization), running });
+  if (webhooks.length > 0) put({ ...keys.webhookCount(organization), count: webhooks.length });
+  for (const { ulid, events } of webhooks)
+    for (const event of events) put(keys.subscription(organization, event, ulid));
+  return expected;
+}
+
+/** Expects the other attributes of the running count as they are stored: no item implies what limits the starts. */
+function keepStartCounts(
+  organization: Organization,
+  derived: ReadonlyMap<string, Item>,
+  expected: Map<string, Item>,
+): void {
+  const name = itemName(keys.running(organization));
+  const { running: _, ...rest } = derived.get(name) ?? {};
+  if (Object.keys(rest).length > Object.keys(keys.running(organization)).length)
+    expected.set(name, { ...rest, ...expected.get(name) });
+}
+
+/** Returns the item that exists after the put of a row, or after a counter's `ADD #name :number, …`. */
+function itemAfter(items: ReadonlyMap<string, Item>, write: Write): Item {
+  if ('Put' in write) return write.Put.Item ?? {};
+  if (!('Update' in write)) throw new Error(`What is new to a list cannot write ${JSON.stringify(write)}.`);
+  const { Key = {}, UpdateExpression = '', ExpressionAttributeNames: names, ExpressionAttributeValues } = write.Update;
+  const item = items.get(itemName(Key)) ?? { ...Key };
+  for (const [, name = '', value = ''] of UpdateExpression.matchAll(/(#\w+) (:\w+)/g)) {
+    const attribute = names?.[name] as string;
+    item[attribute] = ((item[attribute] as number | undefined) ?? 0) + ExpressionAttributeValues?.[value];
+  }
+  return item;
+}
+
+/** Returns the purges of agents that exist, and the missing ones: of executions without an agent. */
+function purgeDifferences(organization: Organization, { executions, agents, purges }: OrganizationItems, now: string) {
+  const mistaken = [...purges]
+    .filter(([agentId]) => agents.has(agentId))
+    .map(([, item]) => difference(item, undefined));
+  const gone = new Set(executions.map(({ agentId }) => agentId).filter((id) => !agents.has(id) && !purges.has(id)));
+  const missing = [...gone].map((agentId) =>
+    difference(undefined, itemAfter(new Map(), agentPurgeWrite({ organization, agentId }, now))),
+  );
+  return [...mistaken, ...missing];
+}
+
+function dependentsDifferences(organization: Organization, { tasks }: OrganizationItems): Difference[] {
+  const edges = tasks.flatMap(({ id, dependsOn }) => dependsOn.map((on) => ({ on, id })));
+  const dependents = Map.groupBy(edges, ({ on }) => on);
+  return tasks.flatMap(({ id, dependents: stored }): Difference[] => {
+    const expected = (dependents.get(id) ?? []).map((edge) => edge.id).sort();
+    if (isDeepStrictEqual(stored, expected)) return [];
+    return [{ of: 'dependents', key: keys.task(organization, ulidOf(id)), stored, expected }];
+  });
+}
+
+/**
+ * Writes the expected items. It can be repeated, and continued after an interruption. A write to the same lists at the
+ * same moment is lost, because counts are set, not added to.
+ *
+ * @param onRepair receives how many differences were repaired so far
+ */
+export async function repairDifferences(
+  table: Table,
+  differences: readonly Difference[],
+  onRepair: (done: number) => void = () => {},
+): Promise<void> {
+  const items = differences.filter((one) => one.of === 'item');
+  for (let at = 0; at < items.length; at += batchWriteLimit) {
+    await writeBatch(
+      table,
+      items
+        .slice(at, at + batchWriteLimit)
+        .map(({ key: Key, expected }) => (expected ? { PutRequest: { Item: expected } } : { DeleteRequest: { Key } })),
+    );
+    onRepair(Math.min(at + batchWriteLimit, items.length));
+  }
+  let done = items.length;
+  for (const one of differences) {
+    if (one.of !== 'dependents') continue;
+    await transact(table, [dependentsWrite(one)]);
+    onRepair(++done);
+  }
+}
+
+/** An update with a condition, never a put: it must not create a task again that was deleted meanwhile. */
+function dependentsWrite({ key: Key, expected }: { key: Key; expected: string[] }): Write {
+  return {
+    Update: {
+      Key,
+      UpdateExpression: expected.length > 0 ? 'SET dependents = :dependents' : 'REMOVE dependents',
+      ConditionExpression: 'attribute_exists(pk)',
+      ...(expected.length > 0 && { ExpressionAttributeValues: { ':dependents': new Set(expected) } }),
+    },
+  };
+}
