@@ -1,5 +1,5 @@
-import { executionEvents } from '../../lib/agents/execution-events.ts';
 import { pipelineApp } from '../../lib/apps/pipeline.ts';
+import { executionEvents } from '../../lib/executions/execution-events.ts';
 import { consumeStream } from '../../lib/queue/consume.ts';
 import { meter } from '../../lib/queue/meter.ts';
 import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { readRunningCap } from '../../lib/agents/executions.ts';
-import { readWaitingLimit } from '../../lib/agents/runs.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { type Limits, readLimits } from '../../lib/deployment/limits.ts';
+import { readRunningCap } from '../../lib/executions/executions.ts';
+import { readWaitingLimit } from '../../lib/executions/runs.ts';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { type ModelSettings, readModelSettings } from './model-settings.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as timer } from 'node:timers/promises';
-import { verdictLine } from '../../lib/agents/prompts.ts';
 import { namedModels } from '../../lib/contract/models.ts';
+import { verdictLine } from '../../lib/executions/prompts.ts';
 import type { LocalModel, Reply, Request } from './converse-client.ts';
 import type { Rule } from './model-script.ts';
 

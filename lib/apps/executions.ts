@@ -1,5 +1,5 @@
-import { openDelegations } from '../agents/delegations.ts';
-import { openExecutions } from '../agents/executions.ts';
+import { openDelegations } from '../executions/delegations.ts';
+import { openExecutions } from '../executions/executions.ts';
 import { appOf } from './base.ts';
 import { agentStoreOf, executionStoreOf } from './stores.ts';
 

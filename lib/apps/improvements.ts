@@ -1,4 +1,4 @@
-import { openImprovements } from '../agents/improvements.ts';
+import { openImprovements } from '../improvements/improvements.ts';
 import { openImprovementStore } from '../table/improvements.ts';
 import { appOf } from './base.ts';
 import { pause } from './pause.ts';

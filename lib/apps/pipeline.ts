@@ -1,4 +1,4 @@
-import { openPurgeWakeUps, openRunWakeUps } from '../agents/wake-ups.ts';
+import { openPurgeWakeUps, openRunWakeUps } from '../executions/wake-ups.ts';
 import { openAttemptLog } from '../table/attempt-log.ts';
 import { openOverdueExecutions } from '../table/executions.ts';
 import { openOverduePurges } from '../table/purges.ts';

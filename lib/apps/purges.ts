@@ -1,4 +1,4 @@
-import { openPurges } from '../agents/purges.ts';
+import { openPurges } from '../executions/purges.ts';
 import { openPurgeStore } from '../table/purges.ts';
 import { appOf } from './base.ts';
 

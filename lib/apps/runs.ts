@@ -1,6 +1,6 @@
-import { openRuns, readWaitingLimit } from '../agents/runs.ts';
-import { openRunWakeUps } from '../agents/wake-ups.ts';
 import { environment } from '../deployment/environment.ts';
+import { openRuns, readWaitingLimit } from '../executions/runs.ts';
+import { openRunWakeUps } from '../executions/wake-ups.ts';
 import { openOverdueExecutions } from '../table/executions.ts';
 import { appOf } from './base.ts';
 import { pause } from './pause.ts';

@@ -1,7 +1,7 @@
-import { readRunningCap } from '../agents/executions.ts';
 import type { Context } from '../context.ts';
 import { readAllowedModels, standardModel } from '../contract/models.ts';
 import { environment } from '../deployment/environment.ts';
+import { readRunningCap } from '../executions/executions.ts';
 import { openAgentStore } from '../table/agents.ts';
 import { openExecutionStore } from '../table/executions.ts';
 

@@ -1,5 +1,5 @@
 import { environment } from '../../lib/deployment/environment.ts';
-import { learningModel } from '../agents/learning-model.ts';
+import { learningModel } from '../improvements/learning-model.ts';
 import { json, startBedrock } from '../model/bedrock-server.ts';
 
 /** Has the functions of this process ask a model that does as it is told, and proposes an edit that is worth adopting. */

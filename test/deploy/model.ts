@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verdictLine } from '../../lib/agents/prompts.ts';
+import { verdictLine } from '../../lib/executions/prompts.ts';
 
 /** A question in the OpenAI chat protocol, as far as it is read. */
 type Question = { model: string; messages: { role: string; content: string }[] };

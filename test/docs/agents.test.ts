@@ -2,14 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readScript } from '../../infra/local/model-script.ts';
-import { readRunningCap } from '../../lib/agents/executions.ts';
-import { requestOf, systemPromptOf, verdictOf } from '../../lib/agents/prompts.ts';
 import { periodDays } from '../../lib/contract/agent-metrics.ts';
 import { delegateTask } from '../../lib/contract/delegations.ts';
 import { routes } from '../../lib/contract/endpoints.ts';
 import { NewImprovement } from '../../lib/contract/improvements.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { type RefusalCode, refusalStatus } from '../../lib/contract/refusals.ts';
+import { readRunningCap } from '../../lib/executions/executions.ts';
+import { requestOf, systemPromptOf, verdictOf } from '../../lib/executions/prompts.ts';
 import { check } from '../../lib/http/faults.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { storedAgent } from '../table/agent-seed.ts';
@@ -72,7 +72,7 @@ describe('the page on agents', () => {
   it('tells every reason for which a prompt stays, and no other', () => {
     const sources = { 'improvement-pass': /reason: (['`])(.*?)\1/g, improvements: /return (['`])([A-Z].*?)\1/g };
     const reasons = Object.entries(sources).flatMap(([file, reason]) => [
-      ...readFileSync(`lib/agents/${file}.ts`, 'utf8').matchAll(reason),
+      ...readFileSync(`lib/improvements/${file}.ts`, 'utf8').matchAll(reason),
     ]);
     const told = firstCellsOf(sectionOf('### How to read `changesSummary`'));
     const begins = (reason: string) => told.filter((cell) => reason.startsWith(cell));

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { taken } from '../../lib/agents/task-moves.ts';
+import { taken } from '../../lib/executions/task-moves.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
 import { transactionLimit } from '../../lib/table/transact.ts';

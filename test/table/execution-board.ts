@@ -1,6 +1,6 @@
 import { ulid } from 'ulid';
-import { released, taken } from '../../lib/agents/task-moves.ts';
 import { timeOf, timestamp, ulidOf } from '../../lib/contract/ids.ts';
+import { released, taken } from '../../lib/executions/task-moves.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import { type AgentStore, openAgentStore } from '../../lib/table/agents.ts';
 import type { Asked, Ending, RunningExecution } from '../../lib/table/execution-items.ts';

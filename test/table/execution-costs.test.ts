@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openExecutions } from '../../lib/agents/executions.ts';
-import { taken } from '../../lib/agents/task-moves.ts';
+import { openExecutions } from '../../lib/executions/executions.ts';
+import { taken } from '../../lib/executions/task-moves.ts';
 import { agents } from './board.ts';
 import { meter } from './capacity.ts';
 import { expectAtMost } from './cost-limits.ts';

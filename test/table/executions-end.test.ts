@@ -1,7 +1,7 @@
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { taken } from '../../lib/agents/task-moves.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import { taken } from '../../lib/executions/task-moves.ts';
 import type { Ending, RunningExecution } from '../../lib/table/execution-items.ts';
 import { Lost } from '../../lib/table/execution-steps.ts';
 import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openAgents } from '../../lib/agents/agents.ts';
-import { released } from '../../lib/agents/task-moves.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import { released } from '../../lib/executions/task-moves.ts';
 import { type ExecutionHead, listItemOf } from '../../lib/table/execution-items.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { ulidEpochs } from '../../lib/table/listing.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { released } from '../../lib/agents/task-moves.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import { released } from '../../lib/executions/task-moves.ts';
 import { headOf } from '../../lib/table/agent-items.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { Lost } from '../../lib/table/execution-steps.ts';

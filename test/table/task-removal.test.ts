@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openPurges } from '../../lib/agents/purges.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
+import { openPurges } from '../../lib/executions/purges.ts';
 import { findDifferences } from '../../lib/reconcile/differences.ts';
 import { graceMs } from '../../lib/table/due.ts';
 import { openOverduePurges, openPurgeStore } from '../../lib/table/purges.ts';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openImprovements } from '../../../lib/agents/improvements.ts';
 import { app } from '../../../lib/app.ts';
+import { openImprovements } from '../../../lib/improvements/improvements.ts';
 import { openAgentStore } from '../../../lib/table/agents.ts';
 import { openExecutionStore } from '../../../lib/table/executions.ts';
 import { openImprovementStore } from '../../../lib/table/improvements.ts';
-import { additions, proposes } from '../../agents/learning-model.ts';
-import { openTimeline } from '../../agents/timeline.ts';
+import { openTimeline } from '../../executions/timeline.ts';
+import { additions, proposes } from '../../improvements/learning-model.ts';
 import { improvementOf, type Lessons, openLessons } from './lessons.ts';
 import { agentOf } from './registry.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verdictLine, verdictOf } from '../../lib/agents/prompts.ts';
+import { verdictLine, verdictOf } from '../../lib/executions/prompts.ts';
 
 describe('a verdict is read', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { evidenceOf, lineOf } from '../../lib/agents/evidence.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import { evidenceOf, lineOf } from '../../lib/improvements/evidence.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 
 /** An execution that went well in a second, for 100 tokens. */

@@ -1,8 +1,8 @@
-import { choiceQuestion } from '../../lib/agents/improvement-prompts.ts';
+import { choiceQuestion } from '../../lib/improvements/improvement-prompts.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
+import { text } from '../executions/workshop.ts';
 import { testSeed } from '../seeded.ts';
 import { randomFrom } from '../soak/random.ts';
-import { text } from './workshop.ts';
 
 /** What a pass asks a model for. */
 export type Step = 'proposal' | 'run' | 'choice';

@@ -1,13 +1,13 @@
-import { evidenceOf } from '../../lib/agents/evidence.ts';
-import { type Material, pass } from '../../lib/agents/improvement-pass.ts';
 import { newSystemAgents } from '../../lib/agents/system-agents.ts';
+import { evidenceOf } from '../../lib/improvements/evidence.ts';
+import { type Material, pass } from '../../lib/improvements/improvement-pass.ts';
 import type { Model } from '../../lib/model/converse.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import type { Asked, ExecutionHead } from '../../lib/table/execution-items.ts';
 import type { PreparedAgent } from '../../lib/table/prepared-agents.ts';
+import { openTimeline } from '../executions/timeline.ts';
 import { storedAgent } from '../table/agent-seed.ts';
 import { learningModel, type Says, type Step, stepOf } from './learning-model.ts';
-import { openTimeline } from './timeline.ts';
 
 /** When every pass begins. */
 const opening = Date.UTC(2026, 0, 1);

@@ -1,7 +1,7 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { executionEvents } from '../../../lib/agents/execution-events.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { taskStatuses } from '../../../lib/contract/tasks.ts';
+import { executionEvents } from '../../../lib/executions/execution-events.ts';
 import { cellOf, type ExecutionHead, executionFrom, listItemOf } from '../../../lib/table/execution-items.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { taskFrom } from '../../../lib/table/task-items.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../lib/model/converse.ts';
+import { silent } from '../executions/workshop.ts';
 import { type Says, type Step, usual } from './learning-model.ts';
 import { passed } from './pass-material.ts';
-import { silent } from './workshop.ts';
 
 /** How a step is told of that came to nothing. */
 const beginnings: Record<Step, string> = {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { CatalogueSkill } from '../../lib/agents/skill-catalogue.ts';
 import {
   requestOf,
   reviewOf,
@@ -6,8 +7,7 @@ import {
   systemPromptOf,
   verdictLine,
   type Work,
-} from '../../lib/agents/prompts.ts';
-import type { CatalogueSkill } from '../../lib/agents/skill-catalogue.ts';
+} from '../../lib/executions/prompts.ts';
 import { openAgentStore } from '../../lib/table/agents.ts';
 import { type PreparedAgent, readPreparedAgent } from '../../lib/table/prepared-agents.ts';
 import { storedAgent } from '../table/agent-seed.ts';

@@ -1,6 +1,6 @@
-import { type ImprovementParts, openImprovements } from '../../lib/agents/improvements.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { NewImprovement } from '../../lib/contract/improvements.ts';
+import { type ImprovementParts, openImprovements } from '../../lib/improvements/improvements.ts';
 import type { Question } from '../../lib/model/converse.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import { openAgentStore } from '../../lib/table/agents.ts';
@@ -10,8 +10,8 @@ import type { Once } from '../../lib/table/idempotency.ts';
 import { openImprovementStore } from '../../lib/table/improvements.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
+import { openWorkshop } from '../executions/workshop.ts';
 import { learningModel, type Says, type Step, usual } from './learning-model.ts';
-import { openWorkshop } from './workshop.ts';
 
 /** What is said of a pass. */
 type Asked = { says?: Partial<Record<Step, Says>>; once?: Once; through?: Table; body?: Partial<NewImprovement> };

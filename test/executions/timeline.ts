@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Pause } from '../../lib/agents/asking.ts';
+import type { Pause } from '../../lib/executions/asking.ts';
 import { type Clock, clockAt } from '../service.ts';
 
 /** Lets everything go on that waits for nothing but its turn. */

@@ -1,7 +1,7 @@
+import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
 import type { Asked } from '../table/execution-items.ts';
 import type { PreparedAgent } from '../table/prepared-agents.ts';
 import type { StoredTask } from '../table/task-items.ts';
-import type { CatalogueSkill } from './skill-catalogue.ts';
 
 /** The work that an execution is about: what others have written, and the only place where it is said to a model. */
 export type Work = Asked & {

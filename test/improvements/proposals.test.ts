@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Edit, edited, proposalOf } from '../../lib/agents/proposals.ts';
+import { type Edit, edited, proposalOf } from '../../lib/improvements/proposals.ts';
 
 const json = (fields: object) => JSON.stringify({ summary: 'Why.', ...fields });
 const append = { summary: 'Why.', edit: { append: 'Be brief.' } };

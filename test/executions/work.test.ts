@@ -1,6 +1,6 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { work } from '../../lib/agents/work.ts';
+import { work } from '../../lib/executions/work.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { deleteTask } from '../../lib/tasks/tasks.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Question } from '../../lib/model/converse.ts';
+import { text } from '../executions/workshop.ts';
 import { additions, judges, proposes, type Says } from './learning-model.ts';
 import { as, finished, improver, learner, passed, reviewer } from './pass-material.ts';
-import { text } from './workshop.ts';
 
 const clean = { qaReview: 'passed' } as const;
 const adopted = { prompt: `Write.\n\n${additions.better}`, summary: 'It asks for more.' };

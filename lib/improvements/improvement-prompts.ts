@@ -1,5 +1,5 @@
+import { lastWordOf, requestOf, type Work } from '../executions/prompts.ts';
 import { type Evidence, lineOf } from './evidence.ts';
-import { lastWordOf, requestOf, type Work } from './prompts.ts';
 
 /** How much of an input is shown as evidence, in code points. */
 const shown = 300;

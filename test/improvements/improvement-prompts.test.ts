@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { choiceOf, choiceQuestion, proposalQuestion, type Told } from '../../lib/agents/improvement-prompts.ts';
+import { choiceOf, choiceQuestion, proposalQuestion, type Told } from '../../lib/improvements/improvement-prompts.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 
 describe('a choice is read', () => {

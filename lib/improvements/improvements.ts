@@ -1,7 +1,10 @@
+import { promptImprover, qaReviewer } from '../agents/system-agents.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Improvement, NewImprovement } from '../contract/improvements.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound } from '../contract/refusals.ts';
+import type { Pause } from '../executions/asking.ts';
+import type { Tools } from '../executions/work.ts';
 import { hashOf, type StoredAgent } from '../table/agent-items.ts';
 import type { AgentStore } from '../table/agents.ts';
 import type { ExecutionStore } from '../table/executions.ts';
@@ -10,11 +13,8 @@ import type { ImprovementStore } from '../table/improvements.ts';
 import { type PreparedAgent, readPreparedAgent } from '../table/prepared-agents.ts';
 import { Stale, transact } from '../table/transact.ts';
 import type { Write } from '../table/write.ts';
-import type { Pause } from './asking.ts';
 import { evidenceOf } from './evidence.ts';
 import { type Pass, pass } from './improvement-pass.ts';
-import { promptImprover, qaReviewer } from './system-agents.ts';
-import type { Tools } from './work.ts';
 
 /** What self-improvement is made of. */
 export type ImprovementParts = {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ask } from '../../lib/agents/asking.ts';
+import { ask } from '../../lib/executions/asking.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import { openTimeline } from './timeline.ts';
 

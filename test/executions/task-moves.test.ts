@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { openRuns } from '../../lib/agents/runs.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { TaskPatch } from '../../lib/contract/tasks.ts';
+import { openRuns } from '../../lib/executions/runs.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import { changeTask } from '../../lib/table/tasks.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';

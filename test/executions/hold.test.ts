@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Hold, holdOn, leaseMs } from '../../lib/agents/hold.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import { type Hold, holdOn, leaseMs } from '../../lib/executions/hold.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { Lost } from '../../lib/table/execution-steps.ts';
 import { openTimeline, turn } from './timeline.ts';

@@ -1,3 +1,5 @@
+import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
+import { qaReviewer } from '../agents/system-agents.ts';
 import type { GateResult, QualityGates } from '../contract/executions.ts';
 import type { Model } from '../model/converse.ts';
 import type { AgentStore } from '../table/agents.ts';
@@ -7,8 +9,6 @@ import type { ExecutionStore } from '../table/executions.ts';
 import { type PreparedAgent, readPreparedAgent } from '../table/prepared-agents.ts';
 import { type Answered, ask, type Pause } from './asking.ts';
 import { requestOf, reviewOf, selfTestPrompt, systemPromptOf, verdictOf } from './prompts.ts';
-import type { CatalogueSkill } from './skill-catalogue.ts';
-import { qaReviewer } from './system-agents.ts';
 
 /** What only the function that runs executions has: the models, and the skills of this deployment. */
 export type Tools = { model: Model; catalogue: readonly CatalogueSkill[] };

@@ -1,11 +1,11 @@
+import { type Answered, ask, type Pause } from '../executions/asking.ts';
+import { requestOf, systemPromptOf } from '../executions/prompts.ts';
+import type { Tools } from '../executions/work.ts';
 import type { Asked, ExecutionHead } from '../table/execution-items.ts';
 import type { PreparedAgent } from '../table/prepared-agents.ts';
-import { type Answered, ask, type Pause } from './asking.ts';
 import type { Evidence } from './evidence.ts';
 import { choiceOf, choiceQuestion, proposalQuestion, type Told } from './improvement-prompts.ts';
-import { requestOf, systemPromptOf } from './prompts.ts';
 import { edited, proposalOf } from './proposals.ts';
-import type { Tools } from './work.ts';
 
 /** What a pass looks at. */
 export type Material = {

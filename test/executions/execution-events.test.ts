@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { executionEvents } from '../../lib/agents/execution-events.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import { executionEvents } from '../../lib/executions/execution-events.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 
 const running: ExecutionHead = {
