@@ -6,21 +6,6 @@ import { connect as openTls } from 'node:tls';
 // An import reads all that a module exports: of this one a WebSocket as well, and to make that Node.js loads its undici.
 const { request } = process.getBuiltinModule('node:http');
 
-/** What is sent on a connection. */
-type Sent = { headers: Record<string, string>; body: string };
-
-/** The one connection of an attempt. */
-export type Connection = {
-  /**
-   * Posts, once the connection stands, and waits for the headers of the answer.
-   *
-   * @throws whatever went wrong: see `sentenceFor`
-   */
-  post: (sent: Sent) => Promise<IncomingMessage>;
-  /** Ends the connection in whatever state it is, its look-up included; a request on it fails with the reason. */
-  close: (reason?: Error) => void;
-};
-
 /**
  * All that is read of an answer, in bytes: interim answers, headers, chunk framing and all. Headers and the kept start
  * of a body are 16 KiB each, and this leaves room for a body of one-byte chunks and for what a socket reads ahead.
@@ -50,57 +35,34 @@ export class Unasked extends Error {}
 export class NotHttp extends Error {}
 
 /**
- * Prepares a connection that is dialled by the request on it. Node.js speaks HTTP over that socket and has no other:
- * what hangs in a look-up, in TLS or anywhere later can be ended by whoever holds the connection.
+ * Posts to a receiver on a connection of its own, and returns its answer once the headers have come. Node.js has no
+ * other socket for the request than the one dialled here, so that the signal can close it at any time.
  *
  * @param lookup finds the address to dial, and refuses those that must not be; it is not called for literal ones
+ * @param signal closes the connection in whatever state it is, its look-up included; the caller aborts it when it has
+ * read the answer, and after an error
+ * @throws what went wrong: see `sentenceFor`
  */
-export function openConnection(url: URL, lookup: LookupFunction): Connection {
-  const end = new AbortController();
-  return {
-    post: async (sent) => {
-      const socket = dial(url, lookup);
-      // Also where it was ended by the look-up, before there was a socket to be held.
-      addAbortListener(end.signal, () => socket.destroy(end.signal.reason));
-      await connected(url, socket);
-      return answerTo(sent, url, socket);
-    },
-    // Without a reason it is no error: the socket is just closed.
-    close: (reason) => end.abort(reason ?? null),
-  };
-}
-
-function dial({ protocol, hostname, port }: URL, lookup: LookupFunction): Socket {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const by = { host, lookup, autoSelectFamilyAttemptTimeout: addressMs };
-  if (protocol !== 'https:') return openTcp({ ...by, port: Number(port || 80) }).setNoDelay(true);
-  const tls = {
-    // A name for SNI has no dot behind it, and an address is none (RFC 6066, section 3).
-    servername: isIP(host) ? '' : host.replace(/\.$/, ''),
-    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
-    rejectUnauthorized: true,
-    ALPNProtocols: ['http/1.1'],
-  };
-  return openTls({ ...by, port: Number(port || 443), ...tls }).setNoDelay(true);
-}
-
-/** Waits until a socket may be written to: with TLS, until the certificate was found good. */
-function connected({ protocol }: URL, socket: Socket): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // Kept for good: an error that comes when nobody waits any more is nobody's.
-    socket.on('error', reject).once(protocol === 'https:' ? 'secureConnect' : 'connect', resolve);
-  });
-}
-
-function answerTo({ headers, body }: Sent, { host, pathname, search }: URL, socket: Socket): Promise<IncomingMessage> {
+export function postTo(
+  url: URL,
+  { headers, body }: { headers: Record<string, string>; body: string },
+  lookup: LookupFunction,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const socket = dial(url, lookup);
+  // Also closes the socket if the look-up has aborted the signal already.
+  addAbortListener(signal, () => socket.destroy());
   const length = String(Buffer.byteLength(body));
   let limit = interimLimit;
   return new Promise((resolve, reject) => {
+    // Node.js removes its own listener when the receiver switches to another protocol, and an error without a listener
+    // ends the process.
+    socket.on('error', reject);
     request({
       createConnection: () => socket,
       method: 'POST',
-      path: `${pathname}${search}`,
-      headers: { ...headers, Host: host, 'Content-Length': length },
+      path: `${url.pathname}${url.search}`,
+      headers: { ...headers, Host: url.host, 'Content-Length': length },
       maxHeaderSize: headersLimit,
     })
       .on('socket', () => {
@@ -122,4 +84,18 @@ function answerTo({ headers, body }: Sent, { host, pathname, search }: URL, sock
       .on('error', reject)
       .end(body);
   });
+}
+
+function dial({ protocol, hostname, port }: URL, lookup: LookupFunction): Socket {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const by = { host, lookup, autoSelectFamilyAttemptTimeout: addressMs };
+  if (protocol !== 'https:') return openTcp({ ...by, port: Number(port || 80) }).setNoDelay(true);
+  const tls = {
+    // A name for SNI has no dot behind it, and an address is none (RFC 6066, section 3).
+    servername: isIP(host) ? '' : host.replace(/\.$/, ''),
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    rejectUnauthorized: true,
+    ALPNProtocols: ['http/1.1'],
+  };
+  return openTls({ ...by, port: Number(port || 443), ...tls }).setNoDelay(true);
 }

@@ -1,5 +1,5 @@
 import { type Alarm, timer } from './alarm.ts';
-import { openConnection } from './connection.ts';
+import { postTo } from './connection.ts';
 import { sentenceFor } from './failures.ts';
 import { dnsResolve, Forbidden, lookupAny, lookupPublic, type Resolve } from './lookup.ts';
 import { type Allowed, faultOfUrl, portOf } from './receivers.ts';
@@ -42,7 +42,6 @@ export function openSender(
 ): Sender {
   return async ({ url: text, headers, body }) => {
     const startedAt = performance.now();
-    const late = new Error();
     let timedOut = false;
     const ended = (end: Pick<Outcome, 'httpStatus' | 'responseBody' | 'error'>): Outcome => ({
       ...end,
@@ -61,13 +60,12 @@ export function openSender(
     const open = allowed(url.hostname, portOf(url));
     const over = new AbortController();
     const lookup = (open ? lookupAny : lookupPublic)(resolve, over.signal);
-    const connection = openConnection(url, lookup);
     const stopAlarm = alarm(() => {
       timedOut = true;
-      connection.close(late);
+      over.abort(null);
     }, attemptMs);
     try {
-      const answer = await connection.post({ headers, body });
+      const answer = await postTo(url, { headers, body }, lookup, over.signal);
       const responseBody = await readStart(answer);
       const httpStatus = answer.statusCode as number;
       const succeeded = httpStatus >= 200 && httpStatus < 300;
@@ -79,7 +77,6 @@ export function openSender(
       stopAlarm();
       // Without a reason a DOMException with a stack is made, a twentieth of the attempt's processor time.
       over.abort(null);
-      connection.close();
     }
   };
 }

@@ -143,6 +143,20 @@ describe('an unusual answer', () => {
     expect(await attempt((connection) => connection.write(text))).toMatchObject(failed(error));
   });
 
+  it('fails where it switches to another protocol and sends too much at the same time', async () => {
+    const interim = 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(2_400);
+    const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const error = 'The receiver switched to another protocol, which it was not asked for.';
+    const outcome = await attempt((connection) => {
+      const sender = sockets.find(({ localPort }) => localPort === connection.remotePort);
+      sender?.on('data', () => {
+        if (sender.bytesRead === interim.length) connection.write(upgrade + 'x'.repeat(10_000));
+      });
+      connection.write(interim);
+    });
+    expect(outcome).toMatchObject(failed(error));
+  });
+
   it('fails where it asks for a body that was sent', async () => {
     const text = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n';
     const error = 'The receiver answered 100, which it was not asked for.';
