@@ -26,6 +26,7 @@ import { readTask } from '../../lib/table/tasks.ts';
 import { createTask } from '../../lib/tasks/tasks.ts';
 import { newCaller, openService } from '../service.ts';
 import { newTask } from '../table/board.ts';
+import { interceptTable } from '../table/intercepted-table.ts';
 import { dumpOf } from '../table-dump.ts';
 import { openTimeline, turn } from './timeline.ts';
 
@@ -85,12 +86,9 @@ export async function openWorkshop({
 
   /** Its requests are known to be under way, and it waits no time between its tries. */
   const seen: Table = through({
-    name: table.name,
+    ...interceptTable(table, (send) => counted(send())),
     sleep: async () => {},
     lanes: openLanes(),
-    client: {
-      send: (command: never) => counted(table.client.send(command)),
-    } as unknown as Table['client'],
   });
   const [store, agents] = [openExecutionStore(seen, cap), openAgentStore(seen, 'm')];
   const sent: Waiting<ExecutionMessage>[] = [];

@@ -3,10 +3,10 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { burstOf, reportAfter } from '../../lib/limits/bucket.ts';
 import { admitRequest, finishRequest, type LimitContext } from '../../lib/limits/requests.ts';
 import { mayHaveChanged, runWithRequest } from '../../lib/request-context.ts';
-import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { clockAt, openService } from '../service.ts';
+import { interceptTable } from '../table/intercepted-table.ts';
 import { type Outcome, simulate } from './simulation.ts';
 
 const [greedy, modest] = ['greedy', 'modest'] as Organization[] as [Organization, Organization];
@@ -159,8 +159,7 @@ describe('a container', () => {
 
   it('does not hold a response for a report that hangs', async () => {
     const { context, send } = await openContainer();
-    const hanging = { send: () => new Promise(() => {}) } as unknown as Table['client'];
-    context.table = { ...context.table, client: hanging };
+    context.table = interceptTable(context.table, () => new Promise(() => {}));
     const answers = await Array.fromAsync({ length: 4 }, send);
     expect(answers.map(({ refusal }) => refusal)).toEqual(Array(4).fill(undefined));
   });

@@ -4,6 +4,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { completed, openExecutionBoard } from './execution-board.ts';
+import { interceptTable } from './intercepted-table.ts';
 
 /**
  * A table whose first query comes in the middle of an end: it finds the head as it has become, but not yet all parts of
@@ -12,12 +13,12 @@ import { completed, openExecutionBoard } from './execution-board.ts';
  */
 function tornTable(table: Table, isMissed: (item: Item) => boolean): Table {
   let queries = 0;
-  const send = async (command: object) => {
-    const answer = (await table.client.send(command as never)) as { Items?: Item[] };
-    if (!(command instanceof QueryCommand) || queries++ > 0) return answer;
-    return { ...answer, Items: answer.Items?.filter((item) => !isMissed(item)) };
-  };
-  return { ...table, client: { send } as unknown as Table['client'], sleep: async () => {} };
+  const torn = interceptTable(table, async (send, command) => {
+    const output = (await send()) as { Items?: Item[] };
+    if (!(command instanceof QueryCommand) || queries++ > 0) return output;
+    return { ...output, Items: output.Items?.filter((item) => !isMissed(item)) };
+  });
+  return { ...torn, sleep: async () => {} };
 }
 
 it.each([

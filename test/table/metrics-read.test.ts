@@ -6,6 +6,7 @@ import { Lost } from '../../lib/table/execution-steps.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import { openMetricsStore } from '../../lib/table/metrics.ts';
 import { completed, type ExecutionBoard, failed, openExecutionBoard } from './execution-board.ts';
+import { interceptTable } from './intercepted-table.ts';
 import { watchedTable } from './watched-table.ts';
 
 const since = '2026-01-01';
@@ -46,11 +47,10 @@ describe('an execution is counted once', () => {
 
   it('though the answer to its end was lost, and the end is sent again', async () => {
     const hand = await board.claimed();
-    const send = async (command: never) => {
-      if ((command as object) instanceof TransactWriteCommand) await board.table.client.send(command);
-      return board.table.client.send(command);
-    };
-    const lossy: Table = { ...board.table, client: { send } as unknown as Table['client'] };
+    const lossy = interceptTable(board.table, async (send, command) => {
+      if (command instanceof TransactWriteCommand) await send();
+      return send();
+    });
     await openExecutionStore(lossy, 50).end(hand, completed(), {});
     expect(await totals()).toMatchObject(oneEnded);
     // A worker that knows nothing of it tries once more.

@@ -1,3 +1,4 @@
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
@@ -6,6 +7,7 @@ import { createToken } from '../../lib/table/token-writes.ts';
 import { readStoredTokens, type StoredToken } from '../../lib/table/tokens.ts';
 import { dumpOf } from '../table-dump.ts';
 import { openBoard } from './board.ts';
+import { interceptTable } from './intercepted-table.ts';
 
 let table: Table;
 let settings: Settings;
@@ -84,23 +86,20 @@ describe('a limit of requests', () => {
   it('is written to a token that is made while it is set', async () => {
     const organization = 'meanwhile' as Organization;
     // The limit is set after the token's organization was read, and before the token is stored.
-    const slow = whenFirst(table, 'TransactWriteCommand', () =>
-      settings.change(organization, { requestsPerMinute: 5 }),
-    );
+    const slow = beforeFirstTransaction(table, () => settings.change(organization, { requestsPerMinute: 5 }));
     await createToken(slow, token(organization, 'made-meanwhile'));
     expect(await limitsOf(organization)).toEqual([5]);
   });
 });
 
-/** The table, on which something happens before the first command of a kind. */
-function whenFirst(table: Table, kind: string, happens: () => Promise<void>): Table {
+/** The table, on which something happens before the first transaction. */
+function beforeFirstTransaction(table: Table, happens: () => Promise<void>): Table {
   let first = true;
-  const send = async (command: object) => {
-    if (first && command.constructor.name === kind) {
+  return interceptTable(table, async (send, command) => {
+    if (first && command instanceof TransactWriteCommand) {
       first = false;
       await happens();
     }
-    return table.client.send(command as never);
-  };
-  return { ...table, client: { send } as unknown as Table['client'] };
+    return send();
+  });
 }

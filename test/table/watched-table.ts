@@ -1,4 +1,5 @@
 import type { Table } from '../../lib/table/client.ts';
+import { interceptTable } from './intercepted-table.ts';
 
 /** A request as it is about to be sent, counted from 0, and what it names. */
 export type Watched = { nth: number; writes: boolean; deletes: boolean; names: (text: string) => boolean };
@@ -11,18 +12,17 @@ export type Watched = { nth: number; writes: boolean; deletes: boolean; names: (
 export function watchedTable(table: Table, before: (request: Watched) => unknown) {
   let nth = 0;
   const underWay: Promise<unknown>[] = [];
-  const carryOut = async (command: { input?: unknown }) => {
-    const { name } = command.constructor;
-    const writes = !/^(Get|BatchGet|Query)Command$/.test(name);
-    const names = (text: string) => JSON.stringify(command.input).includes(text);
-    await before({ nth: nth++, writes, deletes: name === 'DeleteCommand', names });
-    return table.client.send(command as never);
-  };
-  const send = (command: object) => {
-    const sent = carryOut(command);
+  const watched = interceptTable(table, (send, command) => {
+    const carryOut = async () => {
+      const { name } = command.constructor;
+      const writes = !/^(Get|BatchGet|Query)Command$/.test(name);
+      const names = (text: string) => JSON.stringify(command.input).includes(text);
+      await before({ nth: nth++, writes, deletes: name === 'DeleteCommand', names });
+      return send();
+    };
+    const sent = carryOut();
     underWay.push(sent);
     return sent;
-  };
-  const watched: Table = { ...table, client: { send } as unknown as Table['client'], sleep: async () => {} };
-  return { table: watched, idle: () => Promise.allSettled(underWay) };
+  });
+  return { table: { ...watched, sleep: async () => {} }, idle: () => Promise.allSettled(underWay) };
 }

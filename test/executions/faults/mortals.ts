@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Model } from '../../../lib/model/converse.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { type Ended, type Mortal, runMortal } from '../../mortal.ts';
+import { interceptTable } from '../../table/intercepted-table.ts';
 
 /** A worker: how many more half steps it takes before it dies. */
 type Worker = Mortal & { left: number };
@@ -32,10 +33,7 @@ export function openMortals() {
 
   return {
     /** What mortals see of a table, and of a model. */
-    table: (table: Table): Table => {
-      const send = (command: never) => step(() => table.client.send(command) as Promise<unknown>);
-      return { ...table, client: { send } as unknown as Table['client'] };
-    },
+    table: (table: Table): Table => interceptTable(table, step),
     model:
       (model: Model): Model =>
       (question) =>

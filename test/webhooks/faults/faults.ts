@@ -4,6 +4,7 @@ import { openLanes } from '../../../lib/table/lanes.ts';
 import { type Ended, type Mortal, runMortal } from '../../mortal.ts';
 import type { Clock } from '../../service.ts';
 import { dynamodbError } from '../../table/dynamodb-errors.ts';
+import { interceptTable } from '../../table/intercepted-table.ts';
 
 /** Where a fault can strike: what a worker calls of its collaborators. */
 export type Point =
@@ -115,14 +116,13 @@ export function openFaults(clock: Clock) {
     step: <Answer>(point: Point, work: () => Promise<Answer>): Promise<Answer> => points.run(point, work),
 
     /** A table whose requests are struck at their points, and that waits no time between its tries. */
-    table({ name, client }: Table): Table {
-      const send = (command: { input: object }) => {
+    table(table: Table): Table {
+      const intercepted = interceptTable(table, (send, command) => {
         const point = points.getStore() ?? pointOf(command);
-        const really = () => client.send(command as never) as Promise<unknown>;
-        if (point) return this.pass(point, really);
-        return workers.getStore()?.dead ? never : really();
-      };
-      return { name, client: { send } as unknown as Table['client'], sleep: async () => {}, lanes: openLanes() };
+        if (point) return this.pass(point, send);
+        return workers.getStore()?.dead ? never : send();
+      });
+      return { ...intercepted, sleep: async () => {}, lanes: openLanes() };
     },
 
     /**
