@@ -1,8 +1,41 @@
-import { writeFileSync } from 'node:fs';
-import { openApiDocument } from '../lib/openapi/document.ts';
-import { clientSource } from '../lib/openapi/typescript.ts';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { parseArgs } from 'node:util';
+import { endpointListSource } from './endpoint-list.ts';
 
-/** `npm run generate`: writes down what is made of the contract and kept beside it. Tests hold each file to it. */
+/**
+ * `npm run generate` writes the files that are made from the contract. With `--check` it writes nothing: it names each
+ * file that is out of date, each row without a function and each function without a row, and ends with 1 if there is any.
+ */
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+
+/** Ends with 1 if something is wrong. */
+function report(faults: readonly string[]): void {
+  if (faults.length === 0) return;
+  console.error(faults.join('\n'));
+  process.exit(1);
+}
+
+/** Writes a generated file, or compares it; returns what is wrong with it. */
+function generate(file: string, content: string): string[] {
+  if (values.check)
+    return readFileSync(file, 'utf8') === content ? [] : [`${file} is out of date; run npm run generate.`];
+  writeFileSync(file, content);
+  return [];
+}
+
+const contract = globSync('lib/contract/*.ts').map((file) => [basename(file, '.ts'), readFileSync(file, 'utf8')]);
+report(generate('lib/contract/endpoints.ts', endpointListSource(Object.fromEntries(contract))));
+
+// Loaded only now, since all of them read the list of endpoints.
+const { endpoints } = await import('../lib/contract/endpoints.ts');
+const { openApiDocument } = await import('../lib/openapi/document.ts');
+const { clientSource } = await import('../lib/openapi/typescript.ts');
+const { unmatchedFunctions } = await import('./unmatched-functions.ts');
+
 const document = openApiDocument();
-writeFileSync('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`);
-writeFileSync('lib/client/operations.ts', clientSource(document));
+report([
+  ...generate('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`),
+  ...generate('lib/client/operations.ts', clientSource(document)),
+  ...unmatchedFunctions(endpoints, globSync('functions/*/*.ts')),
+]);

@@ -1,5 +1,6 @@
 import { loadHandler } from '../infra/local/functions.ts';
-import { endpoints, familyOf, fileNameOf, type Operation } from '../lib/contract/endpoints.ts';
+import { endpoints } from '../lib/contract/endpoints.ts';
+import { familyOf, fileNameOf, type Operation } from '../lib/contract/routes.ts';
 import { type Answer, call, type Sent } from './service.ts';
 
 /** Sends to a row of the contract: its method, its path and the function that is deployed for it. */

@@ -1,5 +1,5 @@
 import { executionsApp } from '../../lib/apps/executions.ts';
-import { delegateTask } from '../../lib/contract/delegations.ts';
+import { delegateTask } from '../../lib/contract/executions.ts';
 import { serve } from '../../lib/http/serve.ts';
 
 export const handler = serve(

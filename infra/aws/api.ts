@@ -13,7 +13,7 @@ import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Endpoint, templateOf } from '../../lib/contract/endpoint.ts';
-import { familyOf, routes } from '../../lib/contract/endpoints.ts';
+import { familyOf, routes } from '../../lib/contract/routes.ts';
 import { ApiRoles } from './api-roles.ts';
 import { InvokerRole } from './invoker-role.ts';
 import { CustomDomain } from './options/custom-domain.ts';

@@ -9,7 +9,7 @@ import {
   SystemLogLevel,
 } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { fileNameOf } from '../../lib/contract/endpoints.ts';
+import { fileNameOf } from '../../lib/contract/routes.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import type { Bundles } from './bundle.ts';
 import { traceOptionsOf } from './options/traces.ts';

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { endpoints, type Operation } from '../../lib/contract/endpoints.ts';
+import { endpoints } from '../../lib/contract/endpoints.ts';
 import { globalProfile, isAllowed, standardModelName, standardProfileIn } from '../../lib/contract/models.ts';
+import type { Operation } from '../../lib/contract/routes.ts';
 import { type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { highestLimit, standardLimits } from '../../lib/deployment/limits.ts';

@@ -1,5 +1,5 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { fileNameOf } from '../../lib/contract/endpoints.ts';
+import { fileNameOf } from '../../lib/contract/routes.ts';
 import { consumers } from '../../lib/deployment/consumers.ts';
 import { contextOf, loadHandler } from '../local/functions.ts';
 import type { Running } from '../local/running.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { templateOf } from '../../lib/contract/endpoint.ts';
-import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/endpoints.ts';
+import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
 import { isPassedOn } from '../../lib/http/payload.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { codeOf, Problem } from './problem.ts';

@@ -1,4 +1,4 @@
-import { fileNameOf } from '../../lib/contract/endpoints.ts';
+import { fileNameOf } from '../../lib/contract/routes.ts';
 import { type ConsumerName, consumers, type Source } from '../../lib/deployment/consumers.ts';
 import { concurrencyBounds, pollingOf, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
 import type { Bell } from './bell.ts';

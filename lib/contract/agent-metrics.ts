@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { endpoint } from './endpoint.ts';
+import { type ApiReference, endpoint } from './endpoint.ts';
+import * as examples from './examples.ts';
 import { AgentName, count, described, oneOf } from './shapes.ts';
 
 /** The windows of metrics, in days: so many UTC days, today included. */
@@ -39,4 +40,16 @@ export const getMetrics = endpoint({
   query: v.object({ period: v.optional(described(Period, 'The last so many UTC days, today included.'), '30d') }),
   status: 200,
   data: AgentMetrics,
+});
+
+export const getMetricsReference = (): ApiReference<typeof getMetrics> => ({
+  description:
+    'Executions count on the day, in UTC, on which they started. Averages and percentiles are over those that have ended, failed ones too.',
+  data: {
+    agentName: examples.agentName,
+    period: '30d',
+    executions: { total: 42, completed: 38, failed: 3, running: 1, successRate: 0.9268 },
+    performance: { avgDurationMs: 39_512, p50DurationMs: 37_204, p95DurationMs: 81_377 },
+    tokens: { total: 131_980, avgPerExecution: 3_219 },
+  },
 });

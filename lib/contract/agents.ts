@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { endpoint } from './endpoint.ts';
+import { type ApiReference, endpoint } from './endpoint.ts';
+import * as examples from './examples.ts';
 import { AgentName, described, id, listOf, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
-import { Skill, SkillId } from './skills.ts';
+import { exampleSkill, Skill, SkillId } from './skills.ts';
 
 export const AgentId = id('ag', 'an agent');
 
@@ -115,6 +116,27 @@ export type AssignedSkill = v.InferOutput<typeof AssignedSkill>;
 /** The body of `assignSkill`. */
 export const SkillAssignment = v.object({ skillId: SkillId });
 
+const exampleAgent = {
+  id: examples.agentId,
+  name: examples.agentName,
+  displayName: 'Builder',
+  description: 'Builds web pages from drawings.',
+  category: 'development',
+  model: examples.model,
+  systemPrompt: 'You build web pages. Answer with the whole page, in HTML and CSS alone.',
+  soul: 'You are careful, and say so when you are not sure.',
+  capabilities: ['html', 'css'],
+  status: 'active',
+  isSystem: false,
+  createdAt: examples.hired,
+  updatedAt: examples.hired,
+} as const;
+
+function exampleAgentListItem() {
+  const { systemPrompt: _, soul: __, isSystem: ___, updatedAt: ____, ...listed } = exampleAgent;
+  return listed;
+}
+
 export const listAgents = endpoint({
   method: 'GET',
   path: '/api/agents',
@@ -124,6 +146,12 @@ export const listAgents = endpoint({
   status: 200,
   data: AgentListItem,
   paged: true,
+});
+
+export const listAgentsReference = (): ApiReference<typeof listAgents> => ({
+  description:
+    'The agents of the organization, without their prompts and souls. `search` ignores case; all of its words must be found, each at the beginning of a word.',
+  data: [exampleAgentListItem()],
 });
 
 export const createAgent = endpoint({
@@ -138,6 +166,26 @@ export const createAgent = endpoint({
   refuses: ['reserved_name', 'name_taken'],
 });
 
+export const createAgentReference = (): ApiReference<typeof createAgent> => ({
+  description:
+    "The answer has four fields; read the agent for the others. Without a `model` the organization's default is written into the agent: a later change of the default leaves it as it is.",
+  body: {
+    name: exampleAgent.name,
+    displayName: exampleAgent.displayName,
+    description: exampleAgent.description,
+    category: exampleAgent.category,
+    systemPrompt: exampleAgent.systemPrompt,
+    soul: exampleAgent.soul,
+    capabilities: exampleAgent.capabilities,
+  },
+  data: {
+    id: exampleAgent.id,
+    name: exampleAgent.name,
+    displayName: exampleAgent.displayName,
+    createdAt: exampleAgent.createdAt,
+  },
+});
+
 export const getAgent = endpoint({
   method: 'GET',
   path: '/api/agents/:name',
@@ -147,6 +195,11 @@ export const getAgent = endpoint({
   status: 200,
   data: Agent,
   versioned: true,
+});
+
+export const getAgentReference = (): ApiReference<typeof getAgent> => ({
+  description: 'The whole agent, with its system prompt and its soul.',
+  data: exampleAgent,
 });
 
 export const updateAgent = endpoint({
@@ -161,6 +214,13 @@ export const updateAgent = endpoint({
   versioned: true,
 });
 
+export const updateAgentReference = (): ApiReference<typeof updateAgent> => ({
+  description:
+    'Changes the fields that are sent, and no others. `null` clears `description`, empties `systemPrompt` or `soul`, and sets `model` to the default of this moment. The name is for good. Set `inactive`, an agent is not executed or delegated to, and keeps all it has.',
+  body: { status: 'inactive' },
+  data: { ...exampleAgent, status: 'inactive', updatedAt: examples.started },
+});
+
 export const deleteAgent = endpoint({
   method: 'DELETE',
   path: '/api/agents/:name',
@@ -170,6 +230,11 @@ export const deleteAgent = endpoint({
   status: 200,
   versioned: true,
   refuses: ['system_agent'],
+});
+
+export const deleteAgentReference = (): ApiReference<typeof deleteAgent> => ({
+  description:
+    'With the answer the agent, its executions and its metrics are gone from every read. Its tasks keep its name. What it is running ends without a record or an event, and its task goes back to `assigned`. A new agent of the same name starts with nothing of it.',
 });
 
 export const listSkills = endpoint({
@@ -182,6 +247,11 @@ export const listSkills = endpoint({
   data: v.array(AssignedSkill),
 });
 
+export const listSkillsReference = (): ApiReference<typeof listSkills> => ({
+  description: 'All of them; the list is not paged.',
+  data: [{ ...exampleSkill, assignedAt: examples.hired }],
+});
+
 export const assignSkill = endpoint({
   method: 'POST',
   path: '/api/agents/:name/skills',
@@ -192,6 +262,12 @@ export const assignSkill = endpoint({
   status: 201,
 });
 
+export const assignSkillReference = (): ApiReference<typeof assignSkill> => ({
+  description:
+    'The skill is told to the agent in all that it does from then on. A skill that it has already stays as it is, and is answered 201 too. What can be assigned: `GET /api/agents/skills`.',
+  body: { skillId: exampleSkill.id },
+});
+
 export const unassignSkill = endpoint({
   method: 'DELETE',
   path: '/api/agents/:name/skills/:skillId',
@@ -199,6 +275,10 @@ export const unassignSkill = endpoint({
   summary: 'Take a skill from an agent',
   params: { name: AgentName, skillId: SkillId },
   status: 200,
+});
+
+export const unassignSkillReference = (): ApiReference<typeof unassignSkill> => ({
+  description: 'The agent is told nothing of it from then on.',
 });
 
 export const updateSoul = endpoint({
@@ -211,4 +291,14 @@ export const updateSoul = endpoint({
   status: 200,
   data: Agent,
   versioned: true,
+});
+
+export const updateSoulReference = (): ApiReference<typeof updateSoul> => ({
+  description: 'Replaces the soul as a whole, and answers the agent as a read does.',
+  body: { soul: 'You are bold, and say so when you are not sure.' },
+  data: {
+    ...exampleAgent,
+    soul: 'You are bold, and say so when you are not sure.',
+    updatedAt: examples.started,
+  },
 });

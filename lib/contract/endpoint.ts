@@ -64,6 +64,21 @@ export function endpoint<const Row extends Endpoint>(row: Row): Row {
   return row;
 }
 
+/** A value of an example, which nothing changes. */
+export type Example<T> = T extends object ? { readonly [Key in keyof T]: Example<T[Key]> } : T;
+
+/**
+ * The words and examples of a row in the OpenAPI document: what a caller has to know beside the summary, in Markdown,
+ * an example of the body and one of the data. The row `getTask` has them in the function `getTaskReference`: a bundler
+ * leaves a function out where nothing calls it.
+ */
+export type ApiReference<Row extends Endpoint> = { description: string } & (Row['body'] extends Schema
+  ? { body: Example<v.InferInput<Row['body']>> }
+  : object) &
+  (Row['data'] extends Schema
+    ? { data: Example<Row['paged'] extends true ? v.InferOutput<Row['data']>[] : v.InferOutput<Row['data']>> }
+    : object);
+
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
 type Outputs<S> = S extends Readonly<Record<string, Schema>> ? { [Key in keyof S]: v.InferOutput<S[Key]> } : object;
 

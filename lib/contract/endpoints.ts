@@ -1,103 +1,83 @@
-import { getMetrics } from './agent-metrics.ts';
-import {
-  assignSkill,
-  createAgent,
-  deleteAgent,
-  getAgent,
-  listAgents,
-  listSkills,
-  unassignSkill,
-  updateAgent,
-  updateSoul,
-} from './agents.ts';
-import { delegateTask } from './delegations.ts';
-import { type Endpoint, pathParameters } from './endpoint.ts';
-import { executeAgent, getExecution, listAgentExecutions, listExecutions } from './executions.ts';
-import { selfImproveAgent } from './improvements.ts';
-import { docs, docsScript, health, openapi } from './open.ts';
-import { listSkillCatalogue } from './skills.ts';
-import { createTask, deleteTask, getTask, listTasks, updateTask } from './tasks.ts';
-import { deleteWebhook, getWebhook, listDeliveries, listWebhooks, registerWebhook, testWebhook } from './webhooks.ts';
+// Made from the rows by `npm run generate`: change the files of this folder, not this one.
 
-/**
- * Every endpoint that the service has, by operation id. API Gateway's routes, the
- * local gateway and the OpenAPI document are derived from this list.
- */
+import * as agentMetrics from './agent-metrics.ts';
+import * as agents from './agents.ts';
+import type { Endpoint } from './endpoint.ts';
+import * as executions from './executions.ts';
+import * as improvements from './improvements.ts';
+import * as open from './open.ts';
+import * as skills from './skills.ts';
+import * as tasks from './tasks.ts';
+import * as webhooks from './webhooks.ts';
+
+/** Every endpoint of the service by its operation id, in the order of the OpenAPI document. */
 export const endpoints = {
-  listTasks,
-  createTask,
-  getTask,
-  updateTask,
-  deleteTask,
-  listAgents,
-  createAgent,
-  getAgent,
-  updateAgent,
-  deleteAgent,
-  listSkills,
-  assignSkill,
-  unassignSkill,
-  updateSoul,
-  executeAgent,
-  delegateTask,
-  listExecutions,
-  listAgentExecutions,
-  getExecution,
-  getMetrics,
-  selfImproveAgent,
-  listSkillCatalogue,
-  registerWebhook,
-  listWebhooks,
-  getWebhook,
-  deleteWebhook,
-  testWebhook,
-  listDeliveries,
-  health,
-  openapi,
-  docs,
-  docsScript,
+  listTasks: tasks.listTasks,
+  createTask: tasks.createTask,
+  getTask: tasks.getTask,
+  updateTask: tasks.updateTask,
+  deleteTask: tasks.deleteTask,
+  listAgents: agents.listAgents,
+  createAgent: agents.createAgent,
+  getAgent: agents.getAgent,
+  updateAgent: agents.updateAgent,
+  deleteAgent: agents.deleteAgent,
+  listSkills: agents.listSkills,
+  assignSkill: agents.assignSkill,
+  unassignSkill: agents.unassignSkill,
+  updateSoul: agents.updateSoul,
+  executeAgent: executions.executeAgent,
+  delegateTask: executions.delegateTask,
+  listExecutions: executions.listExecutions,
+  listAgentExecutions: executions.listAgentExecutions,
+  getExecution: executions.getExecution,
+  getMetrics: agentMetrics.getMetrics,
+  selfImproveAgent: improvements.selfImproveAgent,
+  listSkillCatalogue: skills.listSkillCatalogue,
+  registerWebhook: webhooks.registerWebhook,
+  listWebhooks: webhooks.listWebhooks,
+  getWebhook: webhooks.getWebhook,
+  deleteWebhook: webhooks.deleteWebhook,
+  testWebhook: webhooks.testWebhook,
+  listDeliveries: webhooks.listDeliveries,
+  health: open.health,
+  openapi: open.openapi,
+  docs: open.docs,
+  docsScript: open.docsScript,
 } as const satisfies Record<string, Endpoint>;
 
-/** An operation id. */
-export type Operation = keyof typeof endpoints;
-
-/** The rows with their operation ids, as rows of one type. */
-export const routes: readonly (readonly [Operation, Endpoint])[] = Object.entries(endpoints) as [Operation, Endpoint][];
-
-/** The folder and tag of a row: the family in its path, or `open`. */
-export function familyOf(row: Pick<Endpoint, 'path'>): string {
-  return /^\/api\/([^/]+)/.exec(row.path)?.[1] ?? 'open';
-}
-
-/** The file name that a function's camel-case name stands for: `createTask` is `create-task`. */
-export function fileNameOf(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-/** A row that a path is, and the path's parameters. */
-export type Match = { operation: Operation; row: Endpoint; params: Record<string, string> };
-
-/** The rows with the segments of their paths: this is asked for each request. */
-const templates = routes.map(([operation, row]) => ({ operation, row, template: row.path.split('/') }));
-
-/**
- * The rows whose path a decoded path is, one a method; empty for an unknown path. For each method a static segment
- * wins over a parameter, as in API Gateway: `POST /api/webhooks/register` is the registration, while
- * `GET /api/webhooks/register` reads a webhook of that (impossible) id.
- */
-export function matchPath(path: string): Match[] {
-  const segments = path.split('/');
-  const matches = templates.flatMap(({ operation, row, template }) => {
-    if (template.length !== segments.length) return [];
-    const fits = template.every((part, at) => (part.startsWith(':') ? segments[at] !== '' : part === segments[at]));
-    if (!fits) return [];
-    const params = Object.fromEntries(
-      pathParameters(row.path).map((name) => [name, segments[template.indexOf(`:${name}`)] as string]),
-    );
-    return [{ operation, row, params }];
-  });
-  const staticFirst = matches.sort((a, b) => Object.keys(a.params).length - Object.keys(b.params).length);
-  return staticFirst.filter(
-    (match, at) => staticFirst.findIndex((other) => other.row.method === match.row.method) === at,
-  );
-}
+/** The words and examples of every endpoint by its operation id. */
+export const references = {
+  listTasks: tasks.listTasksReference,
+  createTask: tasks.createTaskReference,
+  getTask: tasks.getTaskReference,
+  updateTask: tasks.updateTaskReference,
+  deleteTask: tasks.deleteTaskReference,
+  listAgents: agents.listAgentsReference,
+  createAgent: agents.createAgentReference,
+  getAgent: agents.getAgentReference,
+  updateAgent: agents.updateAgentReference,
+  deleteAgent: agents.deleteAgentReference,
+  listSkills: agents.listSkillsReference,
+  assignSkill: agents.assignSkillReference,
+  unassignSkill: agents.unassignSkillReference,
+  updateSoul: agents.updateSoulReference,
+  executeAgent: executions.executeAgentReference,
+  delegateTask: executions.delegateTaskReference,
+  listExecutions: executions.listExecutionsReference,
+  listAgentExecutions: executions.listAgentExecutionsReference,
+  getExecution: executions.getExecutionReference,
+  getMetrics: agentMetrics.getMetricsReference,
+  selfImproveAgent: improvements.selfImproveAgentReference,
+  listSkillCatalogue: skills.listSkillCatalogueReference,
+  registerWebhook: webhooks.registerWebhookReference,
+  listWebhooks: webhooks.listWebhooksReference,
+  getWebhook: webhooks.getWebhookReference,
+  deleteWebhook: webhooks.deleteWebhookReference,
+  testWebhook: webhooks.testWebhookReference,
+  listDeliveries: webhooks.listDeliveriesReference,
+  health: open.healthReference,
+  openapi: open.openapiReference,
+  docs: open.docsReference,
+  docsScript: open.docsScriptReference,
+} as const;

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
-import { endpoint } from './endpoint.ts';
+import { type ApiReference, endpoint } from './endpoint.ts';
+import * as examples from './examples.ts';
 import { AgentName, count, described, grouped, id, oneOf, pageQuery, Timestamp, text } from './shapes.ts';
 import { TaskId } from './tasks.ts';
 
 export const ExecutionId = id('ex', 'an execution');
-export const DelegationId = id('dl', 'a delegation');
+const DelegationId = id('dl', 'a delegation');
 
 /** Where an execution stands: it runs, or has come to its one end. */
 const executionStatuses = ['running', 'completed', 'failed'] as const;
@@ -29,7 +30,7 @@ const contextDepth = 32;
  * Key-values for an execution. Not a `v.record`: that leaves out keys such as `constructor`, and a caller's data is
  * handed on whole.
  */
-export const Context = v.pipe(
+const Context = v.pipe(
   v.unknown(),
   v.rawCheck(({ dataset, addIssue }) => {
     const message = faultOf(dataset.value);
@@ -70,7 +71,7 @@ function isWellFormed(value: unknown): boolean {
 }
 
 /** What an agent is to do. */
-export const input = described(text(1, 100_000), 'What the agent is to do.');
+const input = described(text(1, 100_000), 'What the agent is to do.');
 
 /** The body of `executeAgent`. */
 export const NewExecution = v.object({
@@ -127,6 +128,37 @@ const ExecutionQuery = v.object({
 });
 export type ExecutionFilter = Omit<v.InferOutput<typeof ExecutionQuery>, 'limit' | 'offset'>;
 
+/** Where a delegation stands: taken on, worked on, or at its end. */
+export const DelegationStatus = oneOf(['accepted', 'running', 'completed', 'failed']);
+
+/** The body of `delegateTask`. The instruction is the other agent's input, verbatim. */
+export const NewDelegation = v.object({
+  toAgent: described(AgentName, 'Name of the agent that is to do it.'),
+  taskId: v.optional(described(TaskId, 'The task that it is about.')),
+  instruction: described(input, "The other agent's input, verbatim."),
+  context: v.optional(Context),
+});
+export type NewDelegation = v.InferOutput<typeof NewDelegation>;
+
+/** A delegation as the answer to its start shows it: these four fields, as specified. */
+export const Delegation = v.object({
+  delegationId: DelegationId,
+  fromAgent: AgentName,
+  toAgent: AgentName,
+  status: DelegationStatus,
+});
+export type Delegation = v.InferOutput<typeof Delegation>;
+
+const exampleExecution = {
+  id: examples.executionId,
+  agentName: examples.agentName,
+  taskId: examples.taskId,
+  status: 'completed',
+  startedAt: examples.started,
+  completedAt: examples.ended,
+  durationMs: examples.durationMs,
+} as const;
+
 export const executeAgent = endpoint({
   method: 'POST',
   path: '/api/agents/:name/execute',
@@ -141,6 +173,50 @@ export const executeAgent = endpoint({
   refuses: ['unknown_reference', 'agent_not_active', 'task_blocked'],
 });
 
+export const executeAgentReference = (): ApiReference<typeof executeAgent> => ({
+  description:
+    'Answers as soon as the execution is accepted; it runs behind the answer, for ten minutes at most, and its end is in `GET /api/agents/{name}/executions/{id}` and in the events `agent.completed` and `agent.failed`. With a `taskId` the task moves to `in_progress`, and at the end to `up_for_review` (both quality gates passed), `qa_review` (anything else) or `assigned` (failed), unless somebody has moved it meanwhile. A task that waits for others is refused with `task_blocked`. Emits `agent.spawned`.',
+  body: { input: examples.input, taskId: examples.taskId, context: { drawing: 'https://example.com/drawing.png' } },
+  data: {
+    executionId: examples.executionId,
+    agentName: examples.agentName,
+    status: 'running',
+    startedAt: examples.started,
+  },
+});
+
+export const delegateTask = endpoint({
+  method: 'POST',
+  path: '/api/agents/:name/delegate',
+  scope: 'agents:execute',
+  summary: 'Have an agent hand something on to another',
+  params: { name: AgentName },
+  body: NewDelegation,
+  status: 200,
+  data: Delegation,
+  startsExecution: true,
+  refuses: [
+    'unknown_reference',
+    'self_delegation',
+    'agent_not_active',
+    'task_blocked',
+    'delegation_cycle',
+    'delegation_too_deep',
+  ],
+});
+
+export const delegateTaskReference = (): ApiReference<typeof delegateTask> => ({
+  description:
+    'Starts an execution of `toAgent`, whose `delegationId` names this delegation; the delegating agent needs no status, the other must be `active`. Three delegations in a row are allowed, by what is running on the same task; back to an agent of the chain is refused.',
+  body: { toAgent: examples.reviewerName, taskId: examples.taskId, instruction: 'Read the page for mistakes.' },
+  data: {
+    delegationId: examples.delegationId,
+    fromAgent: examples.agentName,
+    toAgent: examples.reviewerName,
+    status: 'accepted',
+  },
+});
+
 export const listExecutions = endpoint({
   method: 'GET',
   path: '/api/agents/executions',
@@ -150,6 +226,12 @@ export const listExecutions = endpoint({
   status: 200,
   data: ExecutionListItem,
   paged: true,
+});
+
+export const listExecutionsReference = (): ApiReference<typeof listExecutions> => ({
+  description:
+    'Without inputs and outputs. A start that was answered is always seen, and `pagination.total` is exact at any size.',
+  data: [exampleExecution],
 });
 
 export const listAgentExecutions = endpoint({
@@ -164,6 +246,11 @@ export const listAgentExecutions = endpoint({
   paged: true,
 });
 
+export const listAgentExecutionsReference = (): ApiReference<typeof listAgentExecutions> => ({
+  description: 'Like the list of all; an `agentName` that differs from the path gives an empty page.',
+  data: [exampleExecution],
+});
+
 export const getExecution = endpoint({
   method: 'GET',
   path: '/api/agents/:name/executions/:id',
@@ -172,4 +259,17 @@ export const getExecution = endpoint({
   params: { name: AgentName, id: ExecutionId },
   status: 200,
   data: Execution,
+});
+
+export const getExecutionReference = (): ApiReference<typeof getExecution> => ({
+  description:
+    'While it runs it has no `output`, `tokensUsed`, `completedAt` and `durationMs`, and its quality gates are `pending`. A failed one has an `error` and no output.',
+  data: {
+    ...exampleExecution,
+    input: examples.input,
+    output: '<!doctype html>…',
+    tokensUsed: examples.tokensUsed,
+    model: examples.model,
+    qualityGates: { selfTest: 'passed', qaReview: 'passed' },
+  },
 });

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { endpoint } from './endpoint.ts';
+import { type ApiReference, endpoint } from './endpoint.ts';
 import { AgentName, described, text } from './shapes.ts';
 
 /** The body of `selfImproveAgent`: how many of the newest executions to look at, and what to look for. */
@@ -41,4 +41,16 @@ export const selfImproveAgent = endpoint({
   callsOut: true,
   asksModels: true,
   refuses: ['improvement_in_progress'],
+});
+
+export const selfImproveAgentReference = (): ApiReference<typeof selfImproveAgent> => ({
+  description:
+    'Answers within 30 seconds. Looks for what went wrong or took too long in recent executions, proposes an edit of the system prompt, tries old and new on recent inputs, and adopts the edit only if it is judged better, blind and in both orders. The soul and the skills stay. One pass at a time for an agent.',
+  body: { lookbackExecutions: 20, focusArea: 'answers that are too long' },
+  data: {
+    improved: true,
+    changesSummary: 'Asks for the page alone, without an explanation, since three of the last runs were cut off.',
+    previousPromptHash: 'sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+    newPromptHash: 'sha256:fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9',
+  },
 });

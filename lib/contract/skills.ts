@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { endpoint } from './endpoint.ts';
+import { type ApiReference, endpoint } from './endpoint.ts';
+import * as examples from './examples.ts';
 import { described, matching } from './shapes.ts';
 
 const name = '[a-z0-9]+(-[a-z0-9]+)*';
@@ -20,6 +21,12 @@ export const Skill = v.object({
 });
 export type Skill = v.InferOutput<typeof Skill>;
 
+export const exampleSkill = {
+  id: examples.skillId,
+  name: 'code-review',
+  description: 'Reviews a change for bugs, unclear names and missing tests, and says what to do about each.',
+} as const;
+
 /** The skills that can be assigned. */
 export const listSkillCatalogue = endpoint({
   method: 'GET',
@@ -28,4 +35,9 @@ export const listSkillCatalogue = endpoint({
   summary: 'List skills that can be assigned',
   status: 200,
   data: v.array(Skill),
+});
+
+export const listSkillCatalogueReference = (): ApiReference<typeof listSkillCatalogue> => ({
+  description: 'The skills of this deployment. Every organization can assign them to its agents.',
+  data: [exampleSkill],
 });

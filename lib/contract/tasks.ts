@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { endpoint } from './endpoint.ts';
+import { type ApiReference, endpoint } from './endpoint.ts';
+import * as examples from './examples.ts';
 import { AgentName, described, id, listOf, oneOf, ProjectId, pageQuery, Timestamp, text } from './shapes.ts';
 
 /** The columns of the board, from left to right. */
@@ -83,6 +84,21 @@ const TaskQuery = v.object({
   ...pageQuery,
 });
 
+const exampleTask = {
+  id: examples.taskId,
+  title: 'Build the landing page',
+  description: 'It looks like the drawing, on a phone too.',
+  status: 'in_progress',
+  priority: 'high',
+  assignedAgent: examples.agentName,
+  projectId: examples.projectId,
+  dependsOn: [examples.dependencyId],
+  createdAt: examples.planned,
+  updatedAt: examples.started,
+} as const;
+
+const exampleDependency = { id: examples.dependencyId, title: 'Draw the landing page', status: 'done' } as const;
+
 export const listTasks = endpoint({
   method: 'GET',
   path: '/api/kanban-tasks',
@@ -92,6 +108,12 @@ export const listTasks = endpoint({
   status: 200,
   data: Task,
   paged: true,
+});
+
+export const listTasksReference = (): ApiReference<typeof listTasks> => ({
+  description:
+    'The filters hold together: a task is listed that matches all of them. A write that was answered is always seen, and `pagination.total` is exact at any size. A well-formed filter that nothing matches gives an empty page.',
+  data: [exampleTask],
 });
 
 export const createTask = endpoint({
@@ -106,6 +128,26 @@ export const createTask = endpoint({
   refuses: ['unknown_reference', 'limit_reached'],
 });
 
+export const createTaskReference = (): ApiReference<typeof createTask> => ({
+  description:
+    'The answer has five fields; read the task for the others. A task may be put into any status. `dependsOn` and `assignedAgent` must name tasks and an agent that exist. Emits `task.created`, whatever the status.',
+  body: {
+    title: exampleTask.title,
+    description: exampleTask.description,
+    priority: exampleTask.priority,
+    assignedAgent: exampleTask.assignedAgent,
+    projectId: exampleTask.projectId,
+    dependsOn: exampleTask.dependsOn,
+  },
+  data: {
+    id: exampleTask.id,
+    title: exampleTask.title,
+    status: 'backlog',
+    priority: exampleTask.priority,
+    createdAt: exampleTask.createdAt,
+  },
+});
+
 export const getTask = endpoint({
   method: 'GET',
   path: '/api/kanban-tasks/:id',
@@ -115,6 +157,12 @@ export const getTask = endpoint({
   status: 200,
   data: TaskDetail,
   versioned: true,
+});
+
+export const getTaskReference = (): ApiReference<typeof getTask> => ({
+  description:
+    'Unlike in lists, `dependsOn` has the title and the status of each task, and `blockedBy` those that are not `done` yet.',
+  data: { ...exampleTask, dependsOn: [exampleDependency], blockedBy: [] },
 });
 
 export const updateTask = endpoint({
@@ -130,6 +178,13 @@ export const updateTask = endpoint({
   refuses: ['unknown_reference', 'dependency_cycle', 'limit_reached'],
 });
 
+export const updateTaskReference = (): ApiReference<typeof updateTask> => ({
+  description:
+    'Changes the fields that are sent, and no others: changes of different fields at the same time both survive. `null` clears `description`, `assignedAgent` or `projectId`. Any status may follow any other. Where nothing changes, nothing is written, and the `ETag` stays. Emits `task.status_changed` if the status changes, and `task.completed` beside it if the new one is `done`.',
+  body: { status: 'in_progress', assignedAgent: examples.agentName },
+  data: exampleTask,
+});
+
 export const deleteTask = endpoint({
   method: 'DELETE',
   path: '/api/kanban-tasks/:id',
@@ -139,4 +194,9 @@ export const deleteTask = endpoint({
   status: 200,
   versioned: true,
   refuses: ['has_dependents'],
+});
+
+export const deleteTaskReference = (): ApiReference<typeof deleteTask> => ({
+  description:
+    'Refused while a task that depends on it is not `done`; `details` name these. Dependent tasks that are `done` lose the dependency with it. Emits nothing.',
 });

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { endpoint } from './endpoint.ts';
+import { type ApiReference, endpoint } from './endpoint.ts';
 import { EventName, eventNames } from './events.ts';
+import * as examples from './examples.ts';
 import { count, described, id, listOf, pageQuery, Timestamp, text } from './shapes.ts';
 
 export const WebhookId = id('wh', 'a webhook');
@@ -72,6 +73,14 @@ export const TestResult = v.object({
 });
 export type TestResult = v.InferOutput<typeof TestResult>;
 
+const exampleWebhook = {
+  id: examples.webhookId,
+  url: 'https://example.com/hooks/crewboard',
+  events: ['task.completed', 'agent.failed'],
+  active: true,
+  createdAt: examples.hired,
+} as const;
+
 export const registerWebhook = endpoint({
   method: 'POST',
   path: '/api/webhooks/register',
@@ -85,6 +94,17 @@ export const registerWebhook = endpoint({
   refuses: ['url_not_allowed', 'limit_reached'],
 });
 
+export const registerWebhookReference = (): ApiReference<typeof registerWebhook> => ({
+  description:
+    'It hears every change that comes after the answer. The URL is checked again at each attempt: names must lead to public addresses. To change a URL or a secret, register anew and delete the old one. At most 100 an organization.',
+  body: {
+    url: exampleWebhook.url,
+    events: exampleWebhook.events,
+    secret: 'a long random text that both sides know',
+  },
+  data: exampleWebhook,
+});
+
 export const listWebhooks = endpoint({
   method: 'GET',
   path: '/api/webhooks',
@@ -92,6 +112,11 @@ export const listWebhooks = endpoint({
   summary: 'List the webhooks, newest first',
   status: 200,
   data: v.array(Webhook),
+});
+
+export const listWebhooksReference = (): ApiReference<typeof listWebhooks> => ({
+  description: 'All of them; the list is not paged. The secret is in no answer.',
+  data: [{ ...exampleWebhook, lastDeliveryAt: examples.ended }],
 });
 
 export const getWebhook = endpoint({
@@ -104,6 +129,11 @@ export const getWebhook = endpoint({
   data: Webhook,
 });
 
+export const getWebhookReference = (): ApiReference<typeof getWebhook> => ({
+  description: 'The secret is in no answer.',
+  data: { ...exampleWebhook, lastDeliveryAt: examples.ended },
+});
+
 export const deleteWebhook = endpoint({
   method: 'DELETE',
   path: '/api/webhooks/:id',
@@ -111,6 +141,10 @@ export const deleteWebhook = endpoint({
   summary: 'Delete a webhook: it gets nothing more',
   params: { id: WebhookId },
   status: 200,
+});
+
+export const deleteWebhookReference = (): ApiReference<typeof deleteWebhook> => ({
+  description: 'What waits for a retry is not sent any more.',
 });
 
 export const testWebhook = endpoint({
@@ -126,6 +160,13 @@ export const testWebhook = endpoint({
   secrets: 'opens',
 });
 
+export const testWebhookReference = (): ApiReference<typeof testWebhook> => ({
+  description:
+    "Signed and sent as any delivery is, and recorded in the history, but never retried. Answers 200 with what the receiver said, whatever it was: `httpStatus` is the receiver's, 0 when none came, and `error` says why an attempt failed. Takes 10 seconds at most.",
+  body: { event: 'task.completed' },
+  data: { deliveryId: examples.deliveryId, httpStatus: 204, responseBody: '', durationMs: 87 },
+});
+
 export const listDeliveries = endpoint({
   method: 'GET',
   path: '/api/webhooks/:id/deliveries',
@@ -136,4 +177,21 @@ export const listDeliveries = endpoint({
   status: 200,
   data: DeliveryRecord,
   paged: true,
+});
+
+export const listDeliveriesReference = (): ApiReference<typeof listDeliveries> => ({
+  description: 'Newest first by the end of the attempt; kept for 90 days. A retry has `redelivery` true.',
+  data: [
+    {
+      id: examples.deliveryId,
+      deliveryId: examples.deliveryId,
+      attempt: 1,
+      event: 'task.completed',
+      httpStatus: 503,
+      durationMs: 112,
+      deliveredAt: examples.ended,
+      redelivery: false,
+      error: 'The receiver answered 503.',
+    },
+  ],
 });

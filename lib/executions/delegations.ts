@@ -1,4 +1,4 @@
-import type { Delegation, NewDelegation } from '../contract/delegations.ts';
+import type { Delegation, NewDelegation } from '../contract/executions.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound, Refusal } from '../contract/refusals.ts';
 import type { AgentHead } from '../table/agent-items.ts';

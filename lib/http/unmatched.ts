@@ -1,6 +1,6 @@
 import middy from '@middy/core';
-import { matchPath } from '../contract/endpoints.ts';
 import { Refusal } from '../contract/refusals.ts';
+import { matchPath } from '../contract/routes.ts';
 import { refuse } from './envelope.ts';
 import type { ApiEvent, ApiResult } from './exchange.ts';
 import { logged } from './logged.ts';

@@ -1,7 +1,7 @@
 import { type Endpoint, impliedRefusals } from '../contract/endpoint.ts';
 import { type RefusalCode, refusalStatus } from '../contract/refusals.ts';
 import { Pagination } from '../contract/shapes.ts';
-import { refusals } from './reference/refusals.ts';
+import { refusals } from './refusals.ts';
 import { type Json, refusalOf, schemaOf } from './schemas.ts';
 
 const headerOf = (name: string): Json => ({ $ref: `#/components/headers/${name}` });

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { type Endpoint, templateOf } from '../contract/endpoint.ts';
-import { familyOf, routes } from '../contract/endpoints.ts';
+import { references } from '../contract/endpoints.ts';
+import { familyOf, routes } from '../contract/routes.ts';
 import type { ObjectSchema } from '../contract/shapes.ts';
 import { answerHeaders, refusalAnswers, refusalExamples, refusalsOf, successOf, unchangedOf } from './answers.ts';
 import { documentedEvents } from './events.ts';
-import { overview, tags } from './reference/overview.ts';
-import { reference } from './reference/reference.ts';
+import { overview, tags } from './overview.ts';
 import { type Json, namedSchemas, schemaOf } from './schemas.ts';
 
 function parameters(row: Endpoint): Json[] {
@@ -33,8 +33,8 @@ function requestBody(body: ObjectSchema, example: unknown): Json {
   };
 }
 
-function described(row: Endpoint, description: string): string {
-  return row.scope ? `${description}\n\nNeeds the scope \`${row.scope}\`.` : description;
+function described({ scope }: Endpoint, description: string): string {
+  return scope ? `${description}\n\nNeeds the scope \`${scope}\`.` : description;
 }
 
 const components: Json = {
@@ -69,7 +69,8 @@ export function openApiDocument(): Json {
   for (const [operationId, row] of routes) {
     const path = templateOf(row.path);
     const given = parameters(row);
-    const { description, body, data } = reference[operationId];
+    const { description, body, data }: { description: string; body?: unknown; data?: unknown } =
+      references[operationId]();
     paths[path] ??= {};
     paths[path][row.method.toLowerCase()] = {
       operationId,

@@ -1,8 +1,8 @@
 import { type EventName, eventNames } from '../contract/events.ts';
+import { deliveryId } from '../contract/examples.ts';
 import { Timestamp } from '../contract/shapes.ts';
 import { DeliveryId } from '../contract/webhooks.ts';
-import { events } from './reference/events.ts';
-import { story } from './reference/story.ts';
+import { events } from './event-words.ts';
 import { type Json, refersTo, schemaOf } from './schemas.ts';
 
 const onlySigned = 'There if the webhook has a secret.';
@@ -50,7 +50,7 @@ function deliveryOf(event: EventName): Json {
       content: {
         'application/json': {
           schema: { type: 'object', properties, required: Object.keys(properties) },
-          example: { event, deliveryId: story.deliveryId, timestamp: data.occurredAt, data },
+          example: { event, deliveryId, timestamp: data.occurredAt, data },
         },
       },
     },

@@ -12,13 +12,15 @@ import {
   SkillAssignment,
   SoulUpdate,
 } from '../contract/agents.ts';
-import { Delegation, DelegationStatus, NewDelegation } from '../contract/delegations.ts';
 import { EventName, ExecutionEventData, TaskEventData } from '../contract/events.ts';
 import {
+  Delegation,
+  DelegationStatus,
   Execution,
   ExecutionListItem,
   ExecutionStarted,
   ExecutionStatus,
+  NewDelegation,
   NewExecution,
   QualityGates,
 } from '../contract/executions.ts';

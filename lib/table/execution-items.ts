@@ -1,5 +1,5 @@
-import type { Delegation } from '../contract/delegations.ts';
 import type {
+  Delegation,
   Execution,
   ExecutionListItem,
   ExecutionStatus,

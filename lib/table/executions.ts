@@ -1,6 +1,5 @@
-import type { Delegation } from '../contract/delegations.ts';
 import type { Page } from '../contract/endpoint.ts';
-import type { Execution, ExecutionListItem, ExecutionStatus } from '../contract/executions.ts';
+import type { Delegation, Execution, ExecutionListItem, ExecutionStatus } from '../contract/executions.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';

@@ -1,9 +1,10 @@
 import { loadHandler } from '../../infra/local/functions.ts';
 import { app } from '../../lib/app.ts';
 import { pathParameters } from '../../lib/contract/endpoint.ts';
-import { endpoints, familyOf, fileNameOf, type Operation } from '../../lib/contract/endpoints.ts';
+import { endpoints } from '../../lib/contract/endpoints.ts';
 import { ulidFrom } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import { familyOf, fileNameOf, type Operation } from '../../lib/contract/routes.ts';
 import { type Answer, call, newCaller, type Sent, type Service } from '../service.ts';
 
 /** What a request has beside its row and its token. */

@@ -1,4 +1,5 @@
-import type { endpoints, Operation } from '../../lib/contract/endpoints.ts';
+import type { endpoints } from '../../lib/contract/endpoints.ts';
+import type { Operation } from '../../lib/contract/routes.ts';
 import { type Usage, usage } from './usage.ts';
 
 /** The rows that ask for a token. */

@@ -1,6 +1,7 @@
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { endpoints, routes } from '../../lib/contract/endpoints.ts';
+import { endpoints } from '../../lib/contract/endpoints.ts';
+import { routes } from '../../lib/contract/routes.ts';
 import { openPipeline } from '../functions/pipeline/pipeline.ts';
 import { agentScenarios } from './agent-scenarios.ts';
 import { asDeployed } from './as-deployed.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { routes } from '../../lib/contract/endpoints.ts';
+import { routes } from '../../lib/contract/routes.ts';
 import { until } from '../journeys/deployment.ts';
 import { openDeployed, tokenCommand } from './deployed.ts';
 

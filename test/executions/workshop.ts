@@ -1,8 +1,7 @@
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ulid as ulidAt } from 'ulid';
 import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
-import type { Delegation, NewDelegation } from '../../lib/contract/delegations.ts';
-import type { NewExecution } from '../../lib/contract/executions.ts';
+import type { Delegation, NewDelegation, NewExecution } from '../../lib/contract/executions.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { NewTask, Task } from '../../lib/contract/tasks.ts';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { endpoints, type Operation, routes } from '../../lib/contract/endpoints.ts';
+import { endpoints } from '../../lib/contract/endpoints.ts';
+import { type Operation, routes } from '../../lib/contract/routes.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { type Crew, openCrews } from '../functions/agents/crew.ts';
 import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';

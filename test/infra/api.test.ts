@@ -2,7 +2,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { requestBuckets } from '../../infra/aws/table.ts';
 import type { Endpoint } from '../../lib/contract/endpoint.ts';
-import { routes } from '../../lib/contract/endpoints.ts';
+import { routes } from '../../lib/contract/routes.ts';
 import { actionsOn, reads, stackOf, synthesized, writes } from './synthesized.ts';
 
 type Route = { RouteKey: string; Target: { 'Fn::Join': [string, [string, { Ref: string }]] } };

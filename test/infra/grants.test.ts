@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint, SecretsUse } from '../../lib/contract/endpoint.ts';
-import { routes } from '../../lib/contract/endpoints.ts';
+import { routes } from '../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../lib/deployment/consumers.ts';
 import type { QueueName } from '../../lib/deployment/queues.ts';
 import { reads, synthesized, writes } from './synthesized.ts';

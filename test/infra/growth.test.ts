@@ -2,12 +2,12 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it, vi } from 'vitest';
 import { functionSources } from '../../infra/aws/bundle.ts';
 import { type Endpoint, endpoint } from '../../lib/contract/endpoint.ts';
-import { routes } from '../../lib/contract/endpoints.ts';
+import { routes } from '../../lib/contract/routes.ts';
 import { everything } from './everything.ts';
 import { stackOf } from './synthesized.ts';
 
-vi.mock('../../lib/contract/endpoints.ts', async (original) => {
-  const { routes, ...others } = await original<typeof import('../../lib/contract/endpoints.ts')>();
+vi.mock('../../lib/contract/routes.ts', async (original) => {
+  const { routes, ...others } = await original<typeof import('../../lib/contract/routes.ts')>();
   return { ...others, routes: [...routes] };
 });
 

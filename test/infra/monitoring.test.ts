@@ -1,7 +1,7 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../infra/aws/service-function.ts';
-import { routes } from '../../lib/contract/endpoints.ts';
+import { routes } from '../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../lib/deployment/consumers.ts';
 import { metricUnits } from '../../lib/deployment/metrics.ts';
 import { accessLine } from '../costs/log-lines.ts';

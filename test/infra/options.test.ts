@@ -1,6 +1,6 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { routes } from '../../lib/contract/endpoints.ts';
+import { routes } from '../../lib/contract/routes.ts';
 import { consumers } from '../../lib/deployment/consumers.ts';
 import { everything } from './everything.ts';
 import { stackOf, synthesized } from './synthesized.ts';

@@ -1,7 +1,7 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import type { SecretsUse } from '../../lib/contract/endpoint.ts';
-import { routes } from '../../lib/contract/endpoints.ts';
+import { routes } from '../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../lib/deployment/consumers.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 

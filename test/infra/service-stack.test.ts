@@ -2,7 +2,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { functionSources } from '../../infra/aws/bundle.ts';
 import { constructIdOf } from '../../infra/aws/service-function.ts';
-import { routes } from '../../lib/contract/endpoints.ts';
+import { routes } from '../../lib/contract/routes.ts';
 import { consumers } from '../../lib/deployment/consumers.ts';
 import { stackOf, synthesized } from './synthesized.ts';
 

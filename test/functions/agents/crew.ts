@@ -5,9 +5,8 @@ import { handler as getExecution } from '../../../functions/agents/get-execution
 import { handler as listAgentExecutions } from '../../../functions/agents/list-agent-executions.ts';
 import { handler as listExecutions } from '../../../functions/agents/list-executions.ts';
 import { app } from '../../../lib/app.ts';
-import type { Delegation } from '../../../lib/contract/delegations.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
-import type { Execution, ExecutionListItem, ExecutionStarted } from '../../../lib/contract/executions.ts';
+import type { Delegation, Execution, ExecutionListItem, ExecutionStarted } from '../../../lib/contract/executions.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import type { Model } from '../../../lib/model/converse.ts';
 import { type Answer, call, type Sent, type Service } from '../../service.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadHandler } from '../../../infra/local/functions.ts';
-import { fileNameOf } from '../../../lib/contract/endpoints.ts';
+import { fileNameOf } from '../../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../../lib/deployment/consumers.ts';
 import { queues } from '../../../lib/deployment/queues.ts';
 

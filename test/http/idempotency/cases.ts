@@ -1,7 +1,8 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { endpoints, Operation } from '../../../lib/contract/endpoints.ts';
+import type { endpoints } from '../../../lib/contract/endpoints.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { RefusalCode } from '../../../lib/contract/refusals.ts';
+import type { Operation } from '../../../lib/contract/routes.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { webhooksLimit } from '../../../lib/table/webhooks.ts';
 import { listed, newDelegation, newExecution, startedOf } from '../../functions/agents/crew.ts';

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { endpoints, type Operation, routes } from '../../../lib/contract/endpoints.ts';
+import { endpoints } from '../../../lib/contract/endpoints.ts';
+import { type Operation, routes } from '../../../lib/contract/routes.ts';
 import { dataOf, errorOf } from '../../functions/kanban-tasks/board.ts';
 import { newWebhook } from '../../functions/webhooks/registry.ts';
 import type { Answer } from '../../service.ts';

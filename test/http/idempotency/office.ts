@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import { type Scope, scopes } from '../../../lib/contract/endpoint.ts';
-import type { Operation } from '../../../lib/contract/endpoints.ts';
+import type { Operation } from '../../../lib/contract/routes.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { openLessons } from '../../functions/agents/lessons.ts';

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { endpoints, routes } from '../../../lib/contract/endpoints.ts';
+import { endpoints } from '../../../lib/contract/endpoints.ts';
+import { routes } from '../../../lib/contract/routes.ts';
 import { errorOf } from '../../functions/kanban-tasks/board.ts';
 import type { Answer } from '../../service.ts';
 import { cases, type Post } from './cases.ts';

@@ -1,10 +1,10 @@
-import type { RefusalCode, RefusalDetail } from '../../contract/refusals.ts';
-import { story } from './story.ts';
+import * as examples from '../contract/examples.ts';
+import type { RefusalCode, RefusalDetail } from '../contract/refusals.ts';
 
 /** When a code is answered, as a Markdown sentence, and an answer that carries it. */
 type RefusalReference = { when: string; message: string; details?: readonly RefusalDetail[] };
 
-const task = `There is no task ${story.taskId}.`;
+const task = `There is no task ${examples.taskId}.`;
 
 /** The words and an example for each code of the closed list. */
 export const refusals: Readonly<Record<RefusalCode, RefusalReference>> = {
@@ -50,7 +50,11 @@ export const refusals: Readonly<Record<RefusalCode, RefusalReference>> = {
     when: 'Tasks that are not done depend on this one; `details` name them.',
     message: '1 task depends on this one and is not done; finish them or remove the dependency first.',
     details: [
-      { path: 'dependents.0', code: 'blocking', message: `${story.taskId} depends on this task and is in_progress.` },
+      {
+        path: 'dependents.0',
+        code: 'blocking',
+        message: `${examples.taskId} depends on this task and is in_progress.`,
+      },
     ],
   },
   dependency_cycle: {
@@ -60,7 +64,7 @@ export const refusals: Readonly<Record<RefusalCode, RefusalReference>> = {
       {
         path: 'dependsOn.0',
         code: 'cycle',
-        message: `These tasks would wait for each other: ${story.taskId} → ${story.dependencyId} → ${story.taskId}.`,
+        message: `These tasks would wait for each other: ${examples.taskId} → ${examples.dependencyId} → ${examples.taskId}.`,
       },
     ],
   },
@@ -71,7 +75,7 @@ export const refusals: Readonly<Record<RefusalCode, RefusalReference>> = {
   task_blocked: {
     when: 'The task depends on others that are not done; `details` name them.',
     message: 'The task waits for 1 other that is not done; finish it or remove the dependency first.',
-    details: [{ path: 'blockedBy.0', code: 'blocking', message: `${story.dependencyId} is backlog.` }],
+    details: [{ path: 'blockedBy.0', code: 'blocking', message: `${examples.dependencyId} is backlog.` }],
   },
   delegation_cycle: {
     when: 'The agent is in this chain of delegations already.',

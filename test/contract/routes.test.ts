@@ -1,21 +1,10 @@
-import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { pathParameters, scopes } from '../../lib/contract/endpoint.ts';
-import { endpoints, familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/endpoints.ts';
+import { endpoints } from '../../lib/contract/endpoints.ts';
 import { refusalStatus } from '../../lib/contract/refusals.ts';
+import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
 
 const operationsAt = (path: string) => matchPath(path).map(({ operation }) => operation);
-
-/** The rows of the specification, and those that the design adds. */
-const inOrder = [
-  ...['listTasks', 'createTask', 'getTask', 'updateTask', 'deleteTask'],
-  ...['listAgents', 'createAgent', 'getAgent', 'updateAgent', 'deleteAgent'],
-  ...['listSkills', 'assignSkill', 'unassignSkill', 'updateSoul', 'executeAgent', 'delegateTask'],
-  ...['listExecutions', 'listAgentExecutions', 'getExecution', 'getMetrics', 'selfImproveAgent'],
-  'listSkillCatalogue',
-  ...['registerWebhook', 'listWebhooks', 'getWebhook', 'deleteWebhook', 'testWebhook', 'listDeliveries'],
-  ...['health', 'openapi', 'docs', 'docsScript'],
-];
 
 describe('the rows', () => {
   it.each([
@@ -45,16 +34,6 @@ describe('the rows', () => {
     expect(endpoints[operation]).toMatchObject({ method, path, status });
   });
 
-  it("stand in the specification's order, an extension behind its family", () => {
-    expect(routes.map(([operation]) => operation)).toEqual(
-      inOrder.filter((operation) => routes.some(([known]) => known === operation)),
-    );
-  });
-
-  it('are all 27 of the specification, and the one beside them', () => {
-    expect(routes.filter(([, { path }]) => path.startsWith('/api/'))).toHaveLength(27 + 1);
-  });
-
   it('have each method of a path once', () => {
     const taken = routes.map(([, row]) => `${row.method} ${row.path}`);
     expect(new Set(taken).size).toBe(taken.length);
@@ -73,11 +52,6 @@ describe('the rows', () => {
       expect(scopes).toContain(scope);
       expect(scope?.endsWith(':read')).toBe(method === 'GET');
     }
-  });
-
-  it('have a function file each, by their name', () => {
-    for (const [operation, row] of routes)
-      expect(readdirSync(`functions/${familyOf(row)}`)).toContain(`${fileNameOf(operation)}.ts`);
   });
 });
 

@@ -1,0 +1,50 @@
+/** The files of rows in the order in which the OpenAPI document lists them; files that are not named here follow. */
+const order = ['tasks', 'agents', 'executions', 'agent-metrics', 'improvements', 'skills', 'webhooks', 'open'];
+
+/** Returns the names of the rows that a file declares, in their order. */
+function rowsOf(file: string, source: string): string[] {
+  const rows = [...source.matchAll(/^export const (\w+) = endpoint\(/gm)].map((match) => match[1] as string);
+  const wordless = rows.find((row) => !source.includes(`export const ${row}Reference = `));
+  if (wordless)
+    throw new Error(`The row ${wordless} has no words; export ${wordless}Reference in lib/contract/${file}.ts.`);
+  return rows;
+}
+
+/** `agent-metrics` is `agentMetrics`. */
+const identifierOf = (file: string) => file.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const placeOf = (file: string) => (order.includes(file) ? order.indexOf(file) : order.length);
+
+/**
+ * Returns the source of `lib/contract/endpoints.ts`: the list of every row that a file of the contract declares.
+ *
+ * @param sources the sources of the contract's files by their names without `.ts`
+ * @throws `Error` for a row without words
+ */
+export function endpointListSource(sources: Readonly<Record<string, string>>): string {
+  const files = Object.entries(sources)
+    .map(([file, source]) => ({ file, rows: rowsOf(file, source) }))
+    .filter(({ rows }) => rows.length > 0)
+    .sort((a, b) => placeOf(a.file) - placeOf(b.file) || (a.file < b.file ? -1 : 1));
+  const imports = [
+    ...files.map(({ file }) => `import * as ${identifierOf(file)} from './${file}.ts';`),
+    "import type { Endpoint } from './endpoint.ts';",
+  ];
+  const path = (line: string) => line.split("'")[1] as string;
+  const listed = (suffix: string) =>
+    files.flatMap(({ file, rows }) => rows.map((row) => `  ${row}: ${identifierOf(file)}.${row}${suffix},`)).join('\n');
+  return `// Made from the rows by \`npm run generate\`: change the files of this folder, not this one.
+
+${imports.sort((a, b) => (path(a) < path(b) ? -1 : 1)).join('\n')}
+
+/** Every endpoint of the service by its operation id, in the order of the OpenAPI document. */
+export const endpoints = {
+${listed('')}
+} as const satisfies Record<string, Endpoint>;
+
+/** The words and examples of every endpoint by its operation id. */
+export const references = {
+${listed('Reference')}
+} as const;
+`;
+}

@@ -1,0 +1,29 @@
+import type { Endpoint } from '../lib/contract/endpoint.ts';
+import { familyOf, fileNameOf } from '../lib/contract/routes.ts';
+
+/** Function files that serve no row: what no route serves, and what the deployment calls. */
+const withoutRow = /^functions\/(open\/unmatched|pipeline\/[\w-]+)\.ts$/;
+
+/**
+ * Compares rows with function files, and returns a sentence for each row without a function and each function without
+ * a row.
+ *
+ * @param rows every row by its operation id
+ * @param functionFiles every file below `functions`, as `functions/<family>/<file>.ts`
+ */
+export function unmatchedFunctions(
+  rows: Readonly<Record<string, Pick<Endpoint, 'path'>>>,
+  functionFiles: readonly string[],
+): string[] {
+  const expected = Object.entries(rows).map(([operation, row]) => ({
+    operation,
+    file: `functions/${familyOf(row)}/${fileNameOf(operation)}.ts`,
+  }));
+  const missing = expected.filter(({ file }) => !functionFiles.includes(file));
+  const known = new Set(expected.map(({ file }) => file));
+  const extra = functionFiles.filter((file) => !known.has(file) && !withoutRow.test(file));
+  return [
+    ...missing.map(({ operation, file }) => `The row ${operation} has no function; add ${file}.`),
+    ...extra.map((file) => `${file} has no row; declare one of its name in lib/contract, or delete the file.`),
+  ];
+}
