@@ -1,4 +1,4 @@
-import { endpointBudgets, listLimits } from './endpoint-budgets.ts';
+import { listLimits, requestLog } from './endpoint-budgets.ts';
 import { assumptions, type Counts, dollarsOf, durationOf, perMillion, priceNames, type Step, sumOf } from './model.ts';
 import { costOf, type Price, priceList, prices } from './prices.ts';
 import { atRest, goals, monthAtRest, requests, steps, stories } from './stories.ts';
@@ -63,8 +63,9 @@ export function costsPage(): string {
 # Costs
 
 What this service costs in AWS, computed from what its functions were measured to ask of AWS and from AWS's list prices of
-${priceList.region} as of ${priceList.date}, without tax, discounts and plans. The requests, the capacity units and the bytes of the log are the
-figures that \`test/costs\` measures through the very functions, over the local table engine; they fail when any is exceeded.
+${priceList.region} as of ${priceList.date}, without tax, discounts and plans. The requests and the capacity units are the figures
+that \`test/costs\` measures through the very functions, over the local table engine; it fails if one differs. Each request is
+counted with ${requestLog.logBytes} bytes in its function's log, which none exceeds there.
 What cannot be measured on one machine is [assumed](#assumptions).
 
 ## Goals
@@ -139,8 +140,7 @@ ${table(['What', 'Price', 'Free each month', 'Seen'], priceRows)}
 
 /** What a million lists cost that take this of the table. */
 function listAt(table: Partial<Usage>): number {
-  const { logLines, logBytes } = endpointBudgets.listTasks['20 of 100'];
-  return perMillion([{ what: 'list', usage: usage({ logLines, logBytes, ...table }), by: 'request' }]);
+  return perMillion([{ what: 'list', usage: usage({ ...requestLog, ...table }), by: 'request' }]);
 }
 
 /** What another second of each of a million executions costs. */

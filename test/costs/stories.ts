@@ -1,6 +1,6 @@
 import { type Consumer, type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
 import { pollingOf } from '../../lib/deployment/polling.ts';
-import { endpointBudgets, type Guarded } from './endpoint-budgets.ts';
+import { type Budgeted, endpointBudgets, requestLog } from './endpoint-budgets.ts';
 import { assumptions, type Counts, countsOf, dollarsOf, perMillion, type Step, sumOf } from './model.ts';
 import { pipelineBudgets } from './pipeline-budgets.ts';
 import { type Usage, usage } from './usage.ts';
@@ -12,22 +12,25 @@ const memoryOf = (name: ConsumerName): Pick<Step, 'memoryMegabytes'> => {
 };
 const { batchSize } = pollingOf().executions;
 const { receiverMs, modelMs, improvementMs } = assumptions;
-const waits: Partial<Record<Guarded, number>> = {
+const waits: Partial<Record<Budgeted, number>> = {
   testWebhook: receiverMs.value,
   selfImproveAgent: improvementMs.value,
 };
 
-/** A request to each row, by its case. */
+/** What a request takes, with its line in the log. */
+const logged = (budget: Usage): Usage => ({ ...budget, ...requestLog });
+
+/** A request to each row that has a budget, by its case. */
 export const requests = Object.entries(endpointBudgets).flatMap(([operation, cases]) =>
   Object.entries(cases).map(([name, budget]): Step & { operation: string } => {
-    const waitMs = waits[operation as Guarded] ?? 0;
-    return { operation, what: name, usage: budget, by: 'request', waitMs };
+    const waitMs = waits[operation as Budgeted] ?? 0;
+    return { operation, what: name, usage: logged(budget), by: 'request', waitMs };
   }),
 );
 
 const { publishEvents, deliverWebhook, runExecution, sweepOverdue } = pipelineBudgets;
-const created: Step = { what: 'create the task', usage: endpointBudgets.createTask.bare, by: 'request' };
-const createdForAgent: Step = { ...created, usage: endpointBudgets.createTask['with an agent'] };
+const created: Step = { what: 'create the task', usage: logged(endpointBudgets.createTask.bare), by: 'request' };
+const createdForAgent: Step = { ...created, usage: logged(endpointBudgets.createTask['with an agent']) };
 const told: Step = { what: 'publish', usage: publishEvents['a new task that a webhook hears of'], by: 'stream' };
 /** KMS is asked once in five minutes for a webhook: of what many deliveries share, each has as good as nothing. */
 const delivered: Step = {
@@ -48,7 +51,7 @@ const checked = (events: number): Step => ({ what: 'check', usage: check, by: 'p
 const opened: Step = { ...delivered, usage: deliverWebhook.delivered };
 
 const started = (what: keyof typeof endpointBudgets.executeAgent): Step[] => [
-  { what: 'execute', usage: endpointBudgets.executeAgent[what], by: 'request' },
+  { what: 'execute', usage: logged(endpointBudgets.executeAgent[what]), by: 'request' },
   { what: 'publish the start', usage: publishEvents['the start of an execution'], by: 'stream' },
 ];
 const ranFor = (what: 'without a task' | 'with a task'): Step[] => [
@@ -192,7 +195,7 @@ export function monthAtRest({ free }: { free: boolean }): number {
   return atRest.reduce((sum, { counts }) => sum + dollarsOf(counts, { free }), 0);
 }
 
-const request = (operation: Guarded, name: string) =>
+const request = (operation: Budgeted, name: string) =>
   perMillion(requests.filter((step) => step.operation === operation && step.what === name));
 
 /** What it is to cost at most, and what it costs. */

@@ -130,9 +130,9 @@ describe('the largest inputs of the tests', () => {
         expect([name, v.is(schema, { ...input, [name]: `${field}a` })]).toEqual([name, false]);
   });
 
-  it('are there for every read of the contract', () => {
-    const reads = routes.filter(([, row]) => row.method === 'GET' && row.scope).map(([operation]) => operation);
-    expect([...Object.keys(largestItems), ...Object.keys(largestReads)].sort()).toEqual(reads.sort());
+  it('are there for every read that has no pages, which nothing cuts', () => {
+    const reads = routes.filter(([, row]) => row.method === 'GET' && row.scope && !row.paged);
+    expect(Object.keys(largestReads).sort()).toEqual(reads.map(([operation]) => operation).sort());
   });
 });
 
