@@ -1,4 +1,4 @@
-import { Agent as HttpAgent } from 'node:http';
+import type { Agent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
@@ -7,6 +7,9 @@ import { isAllowed, readAllowedModels } from '../contract/models.ts';
 import { environment } from '../deployment/environment.ts';
 import { type ConverseClient, type Model, openModel } from './converse.ts';
 import { notAllowed } from './failures.ts';
+
+// An import of `node:http` reads all its exports, and reading `WebSocket` loads the undici of Node.js.
+const { Agent: HttpAgent } = process.getBuiltinModule('node:http');
 
 /** A connection takes no longer, or there is none. An answer may take as long as its caller waits. */
 const connectionTimeoutMs = 5_000;
@@ -22,7 +25,7 @@ const probed = { keepAlive: true, keepAliveInitialDelay: 1_000 };
  * There is no limit of connections: the callers limit how many questions they ask at once, and a question that waits
  * for a connection would use up its caller's time.
  */
-function unpooled<Agent extends HttpAgent>(agent: Agent): Agent {
+function unpooled<A extends Agent>(agent: A): A {
   const createConnection = agent.createConnection.bind(agent);
   agent.createConnection = (options, done) => createConnection({ ...options, ...probed }, done);
   return agent;
