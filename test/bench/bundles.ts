@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleFunctions } from '../../infra/aws/bundle.ts';
 import { weightsOf } from '../infra/bundle-weights.ts';
-import { bundleBareClient, importCpu } from '../infra/import-cpu.ts';
+import { importCpuRatios } from '../infra/import-cpu.ts';
 
 /** What is less than this of a bundle is not worth a line, in bytes. */
 const worthALine = 4_000;
-const rounds = 15;
 
 const kilobytes = (bytes: number) => (bytes / 1000).toFixed(1).padStart(8);
 
@@ -28,13 +27,9 @@ try {
     'functions/open/health.ts',
   ];
   const modules = measured.map((source) => join(bundles.get(source) as string, 'index.mjs'));
-  const [bare, ...ours] = await importCpu(folder, [await bundleBareClient(folder), ...modules], rounds);
-  console.log(`\nImport of DynamoDB's client alone, as it comes: ${bare?.median.toFixed(1)} ms of processor`);
-  for (const [at, { median, least, most }] of ours.entries()) {
-    const ratio = (median / (bare?.median as number)).toFixed(2);
-    const range = `${least.toFixed(1)}–${most.toFixed(1)}`;
-    console.log(`${measured[at]}: ${median.toFixed(1)} ms (${range}), ${ratio} of it`);
-  }
+  const ratios = await importCpuRatios(folder, modules);
+  console.log('\nCPU time of an import, as a ratio to the bare DynamoDB client:');
+  for (const [at, ratio] of ratios.entries()) console.log(`${ratio.toFixed(2)}  ${measured[at]}`);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

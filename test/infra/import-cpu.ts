@@ -7,7 +7,7 @@ import { forLambda } from '../../infra/aws/bundle.ts';
 
 const run = promisify(execFile);
 
-/** Prints the milliseconds of processor that an import takes, in user and system mode together. */
+/** Prints the CPU time of an import in milliseconds, in user and system mode together. */
 const driver = `
 const before = process.cpuUsage();
 await import(process.argv[2]);
@@ -16,15 +16,12 @@ console.log((user + system) / 1000);
 process.exit();
 `;
 
-/** Milliseconds of processor: the median, and the least and most. */
-export type Cpu = { median: number; least: number; most: number };
-
 /**
- * Bundles DynamoDB's client as it comes, alone and without stand-ins, and otherwise as the functions are.
+ * Bundles the DynamoDB client alone, without stubs and otherwise as the functions are.
  *
  * @returns the bundle's path
  */
-export async function bundleBareClient(folder: string): Promise<string> {
+async function bundleBareClient(folder: string): Promise<string> {
   const outfile = join(folder, 'bare-client.mjs');
   const contents = "export { DynamoDBClient } from '@aws-sdk/client-dynamodb';";
   await build({ ...forLambda, stdin: { contents, resolveDir: resolve(import.meta.dirname, '../..') }, outfile });
@@ -32,21 +29,24 @@ export async function bundleBareClient(folder: string): Promise<string> {
 }
 
 /**
- * What importing each of several modules costs, each time in a Node.js of its own. They take turns, so that a machine
- * which is busy for a while is so for all of them; it is their ratio that is steady.
+ * Measures the CPU time of importing each module, as a ratio to importing the bare DynamoDB client. Every import has a
+ * process of its own. In each round all modules take turns and are compared with the client's import of the same round;
+ * the result is the median of these ratios. So other load on the machine changes the result little.
+ *
+ * @param folder for the bundle of the client
+ * @param modules paths of bundles
+ * @returns a ratio for each module, in their order
  */
-export async function importCpu(folder: string, modules: readonly string[], rounds: number): Promise<Cpu[]> {
+export async function importCpuRatios(folder: string, modules: readonly string[], rounds = 15): Promise<number[]> {
+  const bareClient = await bundleBareClient(folder);
   const driverFile = join(folder, 'import-cpu.mjs');
   await writeFile(driverFile, driver);
-  const taken: number[][] = modules.map(() => []);
-  for (let round = 0; round < rounds; round++)
-    for (const [at, module] of modules.entries()) {
-      const { stdout } = await run(process.execPath, [driverFile, module], { env: { AWS_REGION: 'eu-central-1' } });
-      taken[at]?.push(Number(stdout));
-    }
-  return taken.map((times) => {
-    const sorted = times.sort((a, b) => a - b);
-    const at = (index: number) => sorted.at(index) as number;
-    return { median: at(Math.floor(sorted.length / 2)), least: at(0), most: at(-1) };
-  });
+  const importCpu = async (module: string) =>
+    Number((await run(process.execPath, [driverFile, module], { env: { AWS_REGION: 'eu-central-1' } })).stdout);
+  const ratios = modules.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    const ofBareClient = await importCpu(bareClient);
+    for (const [at, module] of modules.entries()) ratios[at]?.push((await importCpu(module)) / ofBareClient);
+  }
+  return ratios.map((ofModule) => ofModule.sort((a, b) => a - b)[Math.floor(rounds / 2)] as number);
 }
