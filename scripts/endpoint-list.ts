@@ -1,13 +1,22 @@
 /** The files of rows in the order in which the OpenAPI document lists them; files that are not named here follow. */
 const order = ['tasks', 'agents', 'executions', 'agent-metrics', 'improvements', 'skills', 'webhooks', 'open'];
 
-/** Returns the names of the rows that a file declares, in their order. */
-function rowsOf(file: string, source: string): string[] {
-  const rows = [...source.matchAll(/^export const (\w+) = endpoint\(/gm)].map((match) => match[1] as string);
-  const wordless = rows.find((row) => !source.includes(`export const ${row}Reference = `));
-  if (wordless)
-    throw new Error(`The row ${wordless} has no words; export ${wordless}Reference in lib/contract/${file}.ts.`);
-  return rows;
+/** Returns the names of the rows that a source declares, in their order. */
+function rowsOf(source: string): string[] {
+  return [...source.matchAll(/^export const (\w+) = endpoint\(/gm)].map((match) => match[1] as string);
+}
+
+/**
+ * Returns a sentence for each row that has no words beside it.
+ *
+ * @param sources the sources of the contract's files by their names without `.ts`
+ */
+export function rowsWithoutWords(sources: Readonly<Record<string, string>>): string[] {
+  return Object.entries(sources).flatMap(([file, source]) =>
+    rowsOf(source)
+      .filter((row) => !source.includes(`export const ${row}Reference = `))
+      .map((row) => `The row ${row} has no words; export ${row}Reference in lib/contract/${file}.ts.`),
+  );
 }
 
 /** `agent-metrics` is `agentMetrics`. */
@@ -19,11 +28,10 @@ const placeOf = (file: string) => (order.includes(file) ? order.indexOf(file) : 
  * Returns the source of `lib/contract/endpoints.ts`: the list of every row that a file of the contract declares.
  *
  * @param sources the sources of the contract's files by their names without `.ts`
- * @throws `Error` for a row without words
  */
 export function endpointListSource(sources: Readonly<Record<string, string>>): string {
   const files = Object.entries(sources)
-    .map(([file, source]) => ({ file, rows: rowsOf(file, source) }))
+    .map(([file, source]) => ({ file, rows: rowsOf(source) }))
     .filter(({ rows }) => rows.length > 0)
     .sort((a, b) => placeOf(a.file) - placeOf(b.file) || (a.file < b.file ? -1 : 1));
   const imports = [

@@ -1,11 +1,11 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { endpointListSource } from './endpoint-list.ts';
+import { endpointListSource, rowsWithoutWords } from './endpoint-list.ts';
 
 /**
- * `npm run generate` writes the files that are made from the contract. With `--check` it writes nothing: it names each
- * file that is out of date, each row without a function and each function without a row, and ends with 1 if there is any.
+ * `npm run generate` writes the files that are made from the contract; with `--check` it compares them. It ends with 1, and
+ * names each file that is out of date, each row without words or a function, and each function without a row.
  */
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
@@ -24,8 +24,11 @@ function generate(file: string, content: string): string[] {
   return [];
 }
 
-const contract = globSync('lib/contract/*.ts').map((file) => [basename(file, '.ts'), readFileSync(file, 'utf8')]);
-report(generate('lib/contract/endpoints.ts', endpointListSource(Object.fromEntries(contract))));
+const sources: Record<string, string> = Object.fromEntries(
+  globSync('lib/contract/*.ts').map((file) => [basename(file, '.ts'), readFileSync(file, 'utf8')]),
+);
+report(rowsWithoutWords(sources));
+report(generate('lib/contract/endpoints.ts', endpointListSource(sources)));
 
 // Loaded only now, since all of them read the list of endpoints.
 const { endpoints } = await import('../lib/contract/endpoints.ts');

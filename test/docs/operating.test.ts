@@ -7,7 +7,10 @@ import { monthAtRest } from '../costs/stories.ts';
 import { synthesized } from '../infra/synthesized.ts';
 
 const pages = Object.fromEntries(
-  ['README.md', 'docs/deploying.md', 'docs/runbook.md'].map((page) => [page, readFileSync(page, 'utf8')]),
+  ['README.md', 'docs/contributing.md', 'docs/deploying.md', 'docs/runbook.md'].map((page) => [
+    page,
+    readFileSync(page, 'utf8'),
+  ]),
 );
 const deploying = pages['docs/deploying.md'] as string;
 const runbook = pages['docs/runbook.md'] as string;
