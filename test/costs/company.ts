@@ -1,11 +1,10 @@
-import { loadHandler } from '../../infra/local/functions.ts';
 import { app } from '../../lib/app.ts';
-import { pathParameters } from '../../lib/contract/endpoint.ts';
 import { endpoints } from '../../lib/contract/endpoints.ts';
 import { ulidFrom } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { familyOf, fileNameOf, type Operation } from '../../lib/contract/routes.ts';
-import { type Answer, call, newCaller, type Sent, type Service } from '../service.ts';
+import type { Operation } from '../../lib/contract/routes.ts';
+import { createApi } from '../api.ts';
+import { type Answer, newCaller, type Sent, type Service } from '../service.ts';
 
 /** What a request has beside its row and its token. */
 export type Asked = Pick<Sent, 'params' | 'query' | 'body' | 'headers'>;
@@ -34,15 +33,10 @@ export function ulidOf(time: number, nth: number): string {
 /** Founds a company in the table that the handlers of this process are pointed at. */
 export async function foundCompany(service: Service): Promise<Company> {
   const { organization, token } = await newCaller(app());
-  const send: Company['send'] = async (operation, { params = {}, ...asked } = {}) => {
-    const { method, path, ...row } = endpoints[operation];
-    const handler = await loadHandler(familyOf({ path }), fileNameOf(operation));
-    const decoded = pathParameters(path).reduce(
-      (to, name) => to.replace(`:${name}`, params[name] ?? ''),
-      path as string,
-    );
-    const posted = 'body' in row ? { body: asked.body ?? {} } : {};
-    return call(handler as never, { method, path: decoded, params, token, ...asked, ...posted });
+  const api = createApi(token);
+  const send: Company['send'] = async (operation, asked = {}) => {
+    const posted = 'body' in endpoints[operation] ? { body: asked.body ?? {} } : {};
+    return api[operation]({ ...asked, ...posted });
   };
   const ask: Company['ask'] = async (operation, asked) => {
     const { status, body } = await send(operation, asked);

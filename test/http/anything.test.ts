@@ -24,8 +24,8 @@ describe('anything at all is answered with less than 500', () => {
     const id = await board.put();
     await fc.assert(
       fc.asyncProperty(fc.oneof(anyBody, fc.json(), anyText), async (body) => {
-        expect((await board.create(body)).status).toBeLessThan(500);
-        expect((await board.update(id, body)).status).toBeLessThan(500);
+        expect((await board.createTask({ body })).status).toBeLessThan(500);
+        expect((await board.updateTask({ params: { id }, body })).status).toBeLessThan(500);
       }),
       { numRuns: 150 },
     );
@@ -44,7 +44,7 @@ describe('anything at all is answered with less than 500', () => {
       .map((all) => all.map((pair) => pair.join('=')).join('&'));
     await fc.assert(
       fc.asyncProperty(query, async (sent) => {
-        expect((await board.list(sent)).status).toBeLessThan(500);
+        expect((await board.listTasks({ query: sent })).status).toBeLessThan(500);
       }),
       { numRuns: 150 },
     );
@@ -64,8 +64,8 @@ describe('anything at all is answered with less than 500', () => {
     );
     await fc.assert(
       fc.asyncProperty(id, async (sent) => {
-        expect((await board.get(sent)).status).toBe(404);
-        expect((await board.delete(sent)).status).toBe(404);
+        expect((await board.getTask({ params: { id: sent } })).status).toBe(404);
+        expect((await board.deleteTask({ params: { id: sent } })).status).toBe(404);
       }),
       { numRuns: 100 },
     );
@@ -78,8 +78,8 @@ describe('anything at all is answered with less than 500', () => {
     await fc.assert(
       fc.asyncProperty(name, anyText, async (header, sent) => {
         const headers = { [header]: sent };
-        expect((await board.create({ title: 't' }, { headers })).status).toBeLessThan(500);
-        expect((await board.update(id, { title: sent }, { headers })).status).toBeLessThan(500);
+        expect((await board.createTask({ body: { title: 't' }, headers })).status).toBeLessThan(500);
+        expect((await board.updateTask({ params: { id }, body: { title: sent }, headers })).status).toBeLessThan(500);
       }),
       { numRuns: 100 },
     );

@@ -19,14 +19,14 @@ afterEach(() => vi.restoreAllMocks());
 describe('X-Request-Id', () => {
   it("is the gateway's on an answer, not the caller's own", async () => {
     const board = await newBoard();
-    const { headers } = await board.list('', { headers: own });
+    const { headers } = await board.listTasks({ headers: own });
     expect(headers['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it.each([
-    [400, (board: Awaited<ReturnType<typeof newBoard>>) => board.create({}, { headers: own })],
-    [401, (board: Awaited<ReturnType<typeof newBoard>>) => board.list('', { token: 'x', headers: own })],
-    [404, (board: Awaited<ReturnType<typeof newBoard>>) => board.get(absent, { headers: own })],
+    [400, (board: Awaited<ReturnType<typeof newBoard>>) => board.createTask({ body: {}, headers: own })],
+    [401, (board: Awaited<ReturnType<typeof newBoard>>) => board.listTasks({ token: 'x', headers: own })],
+    [404, (board: Awaited<ReturnType<typeof newBoard>>) => board.getTask({ params: { id: absent }, headers: own })],
     [404, () => call(unmatched, { path: '/nothing', headers: own })],
     [405, () => call(unmatched, { method: 'PUT', path: '/health', headers: own })],
   ])('is the requestId of the error body on a %i', async (status, send) => {
@@ -45,16 +45,16 @@ describe('X-Request-Id', () => {
 
 it('lets nobody keep an answer or guess a type for it', async () => {
   const board = await newBoard();
-  for (const answer of [await board.list(), await board.get(absent)])
+  for (const answer of [await board.listTasks(), await board.getTask({ params: { id: absent } })])
     expect(answer.headers).toMatchObject({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
 });
 
 it('has exactly success and error in a refusal, and details only where there are any', async () => {
   const board = await newBoard();
-  const answer = await board.get(absent);
+  const answer = await board.getTask({ params: { id: absent } });
   expect(Object.keys(answer.body)).toEqual(['success', 'error']);
   expect(Object.keys(errorOf(answer))).toEqual(['code', 'message', 'requestId']);
-  const detailed = errorOf(await board.create({}));
+  const detailed = errorOf(await board.createTask({ body: {} }));
   expect(Object.keys(detailed).sort()).toEqual(['code', 'details', 'message', 'requestId']);
   expect(Object.keys(detailed.details?.[0] ?? {}).sort()).toEqual(['code', 'message', 'path']);
 });
@@ -67,7 +67,7 @@ describe('an error of our own', () => {
   ])('answers 500 internal_error and nothing of %s', async (_, thrown) => {
     const board = await newBoard();
     failRequests(app().table, '#T"', thrown);
-    const answer = await board.get(absent);
+    const answer = await board.getTask({ params: { id: absent } });
     expect(answer.status).toBe(500);
     expect(Object.keys(errorOf(answer))).toEqual(['code', 'message', 'requestId']);
     expect(errorOf(answer).code).toBe('internal_error');
@@ -77,7 +77,7 @@ describe('an error of our own', () => {
   it('in the reading of a token answers the same', async () => {
     const board = await newBoard();
     failRequests(app().table, 'TOK#', new Error('hunter2'));
-    const answer = await board.list();
+    const answer = await board.listTasks();
     expect(answer.status).toBe(500);
     expect(JSON.stringify(answer)).not.toContain('hunter2');
   });

@@ -29,7 +29,7 @@ afterEach(() => vi.restoreAllMocks());
 describe('the log', () => {
   it('has one line a request, with route, status, requestId, organization and token id', async () => {
     const board = await newBoard();
-    const answer = await board.create({ title: 'A task' });
+    const answer = await board.createTask({ body: { title: 'A task' } });
     expect(lines).toEqual([
       [
         'info',
@@ -50,7 +50,7 @@ describe('the log', () => {
 
   it('names the route, not the id, and the code of a refusal', async () => {
     const board = await newBoard();
-    const answer = await board.update(absent, { title: 't' });
+    const answer = await board.updateTask({ params: { id: absent }, body: { title: 't' } });
     expect(lines).toHaveLength(1);
     expect(lines[0]?.[2]).toMatchObject({
       requestId: errorOf(answer).requestId,
@@ -63,7 +63,7 @@ describe('the log', () => {
 
   it('has a line for a request without a token, which names nobody', async () => {
     const board = await newBoard();
-    await board.list('', { token: undefined });
+    await board.listTasks({ token: undefined });
     expect(lines).toHaveLength(1);
     expect(lines[0]?.[2]).toMatchObject({ route: 'GET /api/kanban-tasks', status: 401, code: 'unauthorized' });
     expect(lines[0]?.[2].tokenId).toBeUndefined();
@@ -71,15 +71,15 @@ describe('the log', () => {
 
   it('names the token that lacks a scope', async () => {
     const board = await newBoard(['agents:read']);
-    await board.list();
+    await board.listTasks();
     expect(lines[0]?.[2]).toMatchObject({ status: 403, tokenId: readToken(board.token)?.id });
   });
 
   it('has a line for a replayed request', async () => {
     const board = await newBoard();
     const headers = { 'Idempotency-Key': 'once' };
-    await board.create({ title: 't' }, { headers });
-    await board.create({ title: 't' }, { headers });
+    await board.createTask({ body: { title: 't' }, headers });
+    await board.createTask({ body: { title: 't' }, headers });
     expect(lines.map(([, , line]) => line.status)).toEqual([201, 201]);
   });
 
@@ -93,7 +93,7 @@ describe('the log', () => {
     const board = await newBoard();
     const error = new Error('what went wrong');
     failRequests(app().table, '#T"', error);
-    await board.get(absent);
+    await board.getTask({ params: { id: absent } });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject(['error', 'request', { status: 500, error }]);
   });
@@ -105,7 +105,7 @@ describe('the log', () => {
     ['a dependency that does not exist', 422, { title: 'private words', dependsOn: [absent] }],
   ])('never has the token or the text of %s', async (_, status, body) => {
     const board = await newBoard();
-    const answer = await board.create(body, { headers: { 'Idempotency-Key': 'private-key' } });
+    const answer = await board.createTask({ body, headers: { 'Idempotency-Key': 'private-key' } });
     expect(answer.status).toBe(status);
     const said = JSON.stringify(lines);
     expect(said).not.toContain(board.token);
@@ -130,13 +130,13 @@ describe('the log', () => {
   it('never has the token that was refused', async () => {
     const board = await newBoard();
     const token = `${board.token.slice(0, -1)}-`;
-    await board.list('', { token });
+    await board.listTasks({ token });
     expect(JSON.stringify(lines)).not.toContain(token);
   });
 
   it('never has the query', async () => {
     const board = await newBoard();
-    await board.list('assigned_agent=private-words');
+    await board.listTasks({ query: 'assigned_agent=private-words' });
     expect(JSON.stringify(lines)).not.toContain('private');
   });
 });

@@ -39,7 +39,7 @@ describe('a body is refused with 400 invalid_json', () => {
     ['has two byte order marks', '\uFEFF\uFEFF{"title":"t"}'],
   ])('that %s', async (_, body) => {
     const board = await newBoard();
-    const error = await board.refuses(() => board.create(body), 400, 'invalid_json');
+    const error = await board.refuses(() => board.createTask({ body }), 400, 'invalid_json');
     expect(error).not.toHaveProperty('details');
   });
 
@@ -109,18 +109,18 @@ describe('a body is taken', () => {
 
   it('behind one byte order mark, which RFC 8259 lets a reader ignore', async () => {
     const board = await newBoard();
-    expect((await board.create('\uFEFF{"title":"t"}')).status).toBe(201);
+    expect((await board.createTask({ body: '\uFEFF{"title":"t"}' })).status).toBe(201);
   });
 
   it('with a field given twice, of which the last one counts', async () => {
     const board = await newBoard();
-    expect(dataOf(await board.create('{"title":"a","title":"b"}')).title).toBe('b');
+    expect(dataOf(await board.createTask({ body: '{"title":"a","title":"b"}' })).title).toBe('b');
   });
 
   it('of 262,144 bytes', async () => {
     const board = await newBoard();
     const body = '{"title":"t"}'.padEnd(limit);
-    expect((await board.create(body)).status).toBe(201);
+    expect((await board.createTask({ body })).status).toBe(201);
     expect((await sendBytes(board, body, json)).status).toBe(201);
   });
 });
@@ -129,13 +129,13 @@ describe('a body is refused with 413 payload_too_large', () => {
   it('of 262,145 bytes', async () => {
     const board = await newBoard();
     const body = '{"title":"t"}'.padEnd(limit + 1);
-    await board.refuses(() => board.create(body), 413, 'payload_too_large');
+    await board.refuses(() => board.createTask({ body }), 413, 'payload_too_large');
     await board.refuses(() => sendBytes(board, body, json), 413, 'payload_too_large');
   });
 
   it('counted in bytes, not in characters', async () => {
     const board = await newBoard();
-    await board.refuses(() => board.create(`"${'ä'.repeat(140_000)}"`), 413, 'payload_too_large');
+    await board.refuses(() => board.createTask({ body: `"${'ä'.repeat(140_000)}"` }), 413, 'payload_too_large');
   });
 });
 
@@ -168,7 +168,7 @@ describe('a hostile body is refused with 400 validation_failed', () => {
     ['20,000 objects as an unknown field', `{"title":"t","a":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`, ['a']],
   ])('for %s', async (_, body, paths) => {
     const board = await newBoard();
-    const error = await board.refuses(() => board.create(body), 400, 'validation_failed');
+    const error = await board.refuses(() => board.createTask({ body }), 400, 'validation_failed');
     expect(error.details?.map(({ path }) => path).sort()).toEqual(paths);
     expect(({} as { status?: string }).status).toBeUndefined();
   });
@@ -176,20 +176,20 @@ describe('a hostile body is refused with 400 validation_failed', () => {
   it('for 100,000 wrong ids, naming 20 of them', async () => {
     const board = await newBoard();
     const body = `{"title":"t","dependsOn":[${'1,'.repeat(99_999)}1]}`;
-    const error = await board.refuses(() => board.create(body), 400, 'validation_failed');
+    const error = await board.refuses(() => board.createTask({ body }), 400, 'validation_failed');
     expect(error.details).toHaveLength(20);
   });
 
   it('for 15,000 unknown fields, naming 20 of them', async () => {
     const board = await newBoard();
     const body = Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`field-${at}`, 0]));
-    const error = await board.refuses(() => board.create(body), 400, 'validation_failed');
+    const error = await board.refuses(() => board.createTask({ body }), 400, 'validation_failed');
     expect(error.details).toHaveLength(20);
   });
 
   it('for an unknown field with a name of 125,000 quotes, in an answer that a function may still give', async () => {
     const board = await newBoard();
-    const send = () => board.create(`{"title":"t","${'\\"'.repeat(125_000)}":1}`);
+    const send = () => board.createTask({ body: `{"title":"t","${'\\"'.repeat(125_000)}":1}` });
     const error = await board.refuses(send, 400, 'validation_failed');
     expect(error.details).toHaveLength(1);
     expect(JSON.stringify(error).length).toBeLessThan(6_000_000);
@@ -206,7 +206,7 @@ describe('a misspelled field is answered with the one that was meant', () => {
     ['prioritiy', 'priority'],
   ])('%s with %s', async (wrong, right) => {
     const board = await newBoard();
-    const error = errorOf(await board.create({ [wrong]: 'x' }));
+    const error = errorOf(await board.createTask({ body: { [wrong]: 'x' } }));
     const detail = error.details?.find(({ path }) => path === wrong);
     expect(detail?.code).toBe('unknown_field');
     expect(detail?.message).toContain(`did you mean ${right}?`);
@@ -214,7 +214,7 @@ describe('a misspelled field is answered with the one that was meant', () => {
 
   it('and what is like none with none', async () => {
     const board = await newBoard();
-    const error = errorOf(await board.create({ title: 't', estimate: 3 }));
+    const error = errorOf(await board.createTask({ body: { title: 't', estimate: 3 } }));
     expect(error.details?.[0]?.message).not.toContain('did you mean');
   });
 });

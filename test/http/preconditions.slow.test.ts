@@ -4,7 +4,6 @@ import { type Operation, routes } from '../../lib/contract/routes.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { type Crew, openCrews } from '../functions/agents/crew.ts';
 import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
-import { sendTo } from '../rows.ts';
 import type { Answer } from '../service.ts';
 import { changesVersion, letMeet, watchEngine } from '../watched-engine.ts';
 
@@ -78,10 +77,9 @@ const removes = (operation: Versioned) => endpoints[operation].method === 'DELET
 
 type Params = Record<string, string>;
 const send = (operation: Versioned, params: Params, body?: object, ifMatch?: string) =>
-  sendTo(operation, {
+  crew.board[operation]({
     params,
     body,
-    token: crew.token,
     ...(ifMatch !== undefined && { headers: { 'If-Match': ifMatch } }),
   });
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];

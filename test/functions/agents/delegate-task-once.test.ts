@@ -21,7 +21,7 @@ describe('a delegation under an Idempotency-Key', () => {
     expect(answers[0]?.status).toBe(200);
     expect(answers.filter((answer) => answer.headers['Idempotency-Replayed'] === 'true')).toHaveLength(9);
     expect(listed(await crew.list())[1]).toBe(1);
-    expect((await crew.board.get(taskId)).headers.ETag).toBe('"2"');
+    expect((await crew.board.getTask({ params: { id: taskId } })).headers.ETag).toBe('"2"');
   });
 
   it('sent by ten callers at once for the last place gets one answer', async () => {

@@ -49,7 +49,12 @@ describe('a delegation', () => {
     const ended = await crew.get('reader', begun.id);
     expect(Object.keys(dataOf(ended)).at(-1)).toBe('delegationId');
     for (const answer of [
-      ...[await crew.list(), await crew.listOf('reader'), await crew.board.get(taskId), await crew.board.list()],
+      ...[
+        await crew.list(),
+        await crew.listOf('reader'),
+        await crew.board.getTask({ params: { id: taskId } }),
+        await crew.board.listTasks(),
+      ],
       ...[await crew.registry.get('reader'), await crew.registry.get('writer')],
     ])
       expect(JSON.stringify(answer.body)).not.toContain(id);
@@ -62,21 +67,24 @@ describe('a delegation', () => {
   it('takes its task for the agent that it is handed on to', async () => {
     const taskId = await crew.board.put();
     const { id } = await crew.handOn('writer', 'reader', { taskId });
-    expect(dataOf(await crew.board.get(taskId))).toMatchObject({ status: 'in_progress', assignedAgent: 'reader' });
+    expect(dataOf(await crew.board.getTask({ params: { id: taskId } }))).toMatchObject({
+      status: 'in_progress',
+      assignedAgent: 'reader',
+    });
     await crew.carryOut(id);
-    expect(dataOf(await crew.board.get(taskId)).status).toBe('up_for_review');
+    expect(dataOf(await crew.board.getTask({ params: { id: taskId } })).status).toBe('up_for_review');
   });
 
   it('leaves its task alone where the handing agent’s execution has it, which still moves it in the end', async () => {
     const taskId = await crew.board.put();
     const own = await crew.start({ taskId });
-    const before = await crew.board.get(taskId);
+    const before = await crew.board.getTask({ params: { id: taskId } });
     const { id } = await crew.handOn('writer', 'reader', { taskId });
     await crew.carryOut(id);
     expect(await crew.execution(id, 'reader')).toMatchObject({ taskId, status: 'completed' });
-    expect((await crew.board.get(taskId)).body).toEqual(before.body);
+    expect((await crew.board.getTask({ params: { id: taskId } })).body).toEqual(before.body);
     await crew.carryOut(own);
-    expect(dataOf(await crew.board.get(taskId)).status).toBe('up_for_review');
+    expect(dataOf(await crew.board.getTask({ params: { id: taskId } })).status).toBe('up_for_review');
   });
 
   it.each(['inactive', 'draft'])('may come from an agent that is %s', async (status) => {
@@ -157,7 +165,7 @@ describe('a delegation is refused, and nothing is written,', () => {
     const taskId = await crew.board.put({ dependsOn: [blocker] });
     const { details } = await crew.refuses(() => crew.delegate({ ...newDelegation, taskId }), 409, 'task_blocked');
     expect(details).toEqual([{ path: 'blockedBy.0', code: 'blocking', message: `${blocker} is qa_review.` }]);
-    await crew.board.update(blocker, { status: 'done' });
+    await crew.board.updateTask({ params: { id: blocker }, body: { status: 'done' } });
     expect((await crew.delegate({ ...newDelegation, taskId })).status).toBe(200);
   });
 

@@ -31,7 +31,7 @@ describe('a start at the cap', () => {
     await refused(() => crew.execute({ ...newExecution, taskId }));
     const answer = await crew.execute({ ...newExecution, taskId }, { headers });
     expect([answer.status, answer.headers['Retry-After']]).toEqual([429, '10']);
-    expect((await crew.board.get(taskId)).headers.ETag).toBe('"1"');
+    expect((await crew.board.getTask({ params: { id: taskId } })).headers.ETag).toBe('"1"');
   });
 
   it("leaves another organization's room alone", async () => {

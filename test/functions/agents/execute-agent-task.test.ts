@@ -16,12 +16,12 @@ const leftAlone = taskStatuses.filter((status) => !taken.includes(status));
 
 /** A task as it is read, with its ETag. */
 const read = async (id: string) => {
-  const answer = await crew.board.get(id);
+  const answer = await crew.board.getTask({ params: { id } });
   return { ...dataOf(answer), etag: answer.headers.ETag };
 };
 
 /** How many tasks a filter finds. */
-const found = async (query: string) => paginationOf(await crew.board.list(query)).total;
+const found = async (query: string) => paginationOf(await crew.board.listTasks({ query })).total;
 
 describe('a start', () => {
   it.each(taken)('takes a task in %s: with the answer it is in progress and has the agent', async (status) => {
@@ -65,7 +65,8 @@ describe('a start', () => {
   it('makes an If-Match of before fail', async () => {
     const taskId = await crew.board.put();
     await crew.start({ taskId });
-    const stale = () => crew.board.update(taskId, { title: 'x' }, { headers: { 'If-Match': '"1"' } });
+    const stale = () =>
+      crew.board.updateTask({ params: { id: taskId }, body: { title: 'x' }, headers: { 'If-Match': '"1"' } });
     await crew.refuses(stale, 412, 'precondition_failed');
   });
 
@@ -82,7 +83,7 @@ describe('a start', () => {
   it('leaves a task alone that an execution which runs has taken, though it was put back since', async () => {
     const taskId = await crew.board.put();
     await crew.start({ taskId });
-    await crew.board.update(taskId, { status: 'backlog' });
+    await crew.board.updateTask({ params: { id: taskId }, body: { status: 'backlog' } });
     const before = await read(taskId);
     await crew.start({ taskId });
     expect(await read(taskId)).toEqual(before);
@@ -92,7 +93,7 @@ describe('a start', () => {
     const taskId = await crew.board.put();
     const first = await crew.start({ taskId });
     // Moved by hand meanwhile, so that the end leaves it alone and the owner stays.
-    await crew.board.update(taskId, { status: 'assigned' });
+    await crew.board.updateTask({ params: { id: taskId }, body: { status: 'assigned' } });
     await crew.carryOut(first);
     expect(await read(taskId)).toMatchObject({ status: 'assigned' });
     const second = await crew.start({ taskId });
@@ -112,7 +113,7 @@ describe('a start', () => {
     const taskId = await crew.board.put();
     const [started, changed] = await Promise.all([
       crew.execute({ ...newExecution, taskId }),
-      crew.board.update(taskId, { title: 'Another', priority: 'critical' }),
+      crew.board.updateTask({ params: { id: taskId }, body: { title: 'Another', priority: 'critical' } }),
     ]);
     expect([started.status, changed.status]).toEqual([200, 200]);
     expect(await read(taskId)).toMatchObject({ title: 'Another', status: 'in_progress', etag: '"3"' });
@@ -130,12 +131,12 @@ describe('the execution that has taken a task', () => {
     expect(owner).toBe(id);
     const dependent = await crew.board.put({ dependsOn: [taskId] });
     for (const answer of [
-      await crew.board.get(taskId),
-      await crew.board.list(),
-      await crew.board.get(dependent),
-      await crew.board.update(taskId, {}),
-      await crew.board.update(taskId, { title: 'Another' }),
-      await crew.board.delete(taskId),
+      await crew.board.getTask({ params: { id: taskId } }),
+      await crew.board.listTasks(),
+      await crew.board.getTask({ params: { id: dependent } }),
+      await crew.board.updateTask({ params: { id: taskId }, body: {} }),
+      await crew.board.updateTask({ params: { id: taskId }, body: { title: 'Another' } }),
+      await crew.board.deleteTask({ params: { id: taskId } }),
     ])
       for (const hidden of ['owner', id]) expect(JSON.stringify(answer)).not.toContain(hidden);
   });
@@ -143,8 +144,8 @@ describe('the execution that has taken a task', () => {
   it('cannot be said by who creates or changes a task', async () => {
     const taskId = await crew.board.put();
     for (const send of [
-      () => crew.board.create({ title: 'T', owner: 'ex_01K00000000000000000000000' }),
-      () => crew.board.update(taskId, { owner: null }),
+      () => crew.board.createTask({ body: { title: 'T', owner: 'ex_01K00000000000000000000000' } }),
+      () => crew.board.updateTask({ params: { id: taskId }, body: { owner: null } }),
     ]) {
       const { details } = await crew.refuses(send, 400, 'validation_failed');
       expect(details).toMatchObject([{ path: 'owner', code: 'unknown_field' }]);
@@ -154,7 +155,7 @@ describe('the execution that has taken a task', () => {
   it('stays it through a change by hand, so that its end still moves the task', async () => {
     const taskId = await crew.board.put();
     const id = await crew.start({ taskId });
-    await crew.board.update(taskId, { title: 'Another', assignedAgent: null });
+    await crew.board.updateTask({ params: { id: taskId }, body: { title: 'Another', assignedAgent: null } });
     await crew.carryOut(id);
     expect(await read(taskId)).toMatchObject({ title: 'Another', status: 'up_for_review' });
   });
@@ -162,17 +163,17 @@ describe('the execution that has taken a task', () => {
   it('is no reason to keep the task from being deleted', async () => {
     const taskId = await crew.board.put();
     const id = await crew.start({ taskId });
-    expect((await crew.board.delete(taskId)).status).toBe(200);
+    expect((await crew.board.deleteTask({ params: { id: taskId } })).status).toBe(200);
     await crew.carryOut(id);
     expect(await crew.execution(id)).toMatchObject({ taskId, status: 'completed' });
-    expect((await crew.board.get(taskId)).status).toBe(404);
+    expect((await crew.board.getTask({ params: { id: taskId } })).status).toBe(404);
     expect(await found('')).toBe(0);
   });
 
   it('is still shown beside its task once that is gone', async () => {
     const taskId = await crew.board.put({ status: 'done' });
     const id = await crew.start({ taskId });
-    await crew.board.delete(taskId);
+    await crew.board.deleteTask({ params: { id: taskId } });
     const { items } = await app().executions.list(crew.organization, {}, { limit: 1, offset: 0 });
     expect(items).toMatchObject([{ id, taskId }]);
   });

@@ -49,9 +49,9 @@ describe('a start', () => {
 
   it('without a task touches none', async () => {
     const taskId = await crew.board.put({ assignedAgent: 'writer' });
-    const before = await crew.board.get(taskId);
+    const before = await crew.board.getTask({ params: { id: taskId } });
     await crew.start();
-    expect((await crew.board.get(taskId)).body).toEqual(before.body);
+    expect((await crew.board.getTask({ params: { id: taskId } })).body).toEqual(before.body);
   });
 });
 
@@ -94,7 +94,7 @@ describe('a start is refused, and nothing is written,', () => {
 
   it('with 422 unknown_reference for a task that was deleted', async () => {
     const taskId = await crew.board.put();
-    await crew.board.delete(taskId);
+    await crew.board.deleteTask({ params: { id: taskId } });
     await crew.refuses(() => crew.execute({ ...newExecution, taskId }), 422, 'unknown_reference');
   });
 
@@ -134,7 +134,7 @@ describe('a start is refused, and nothing is written,', () => {
     const blocker = await crew.board.put();
     const taskId = await crew.board.put({ dependsOn: [blocker] });
     expect(errorOf(await crew.execute({ ...newExecution, taskId })).code).toBe('task_blocked');
-    await crew.board.update(blocker, { status: 'done' });
+    await crew.board.updateTask({ params: { id: blocker }, body: { status: 'done' } });
     expect((await crew.execute({ ...newExecution, taskId })).status).toBe(200);
   });
 

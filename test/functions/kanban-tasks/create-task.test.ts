@@ -10,14 +10,16 @@ const absentToo = 'tk_01K00000000000000000000001';
 describe('a create', () => {
   it('answers 201 with the five specified fields and no others', async () => {
     const board = await newBoard();
-    const answer = await board.create({
-      title: 'Write the docs',
-      description: 'All pages',
-      status: 'assigned',
-      priority: 'high',
-      assignedAgent: 'qa-reviewer',
-      projectId: 'proj_docs',
-      dependsOn: [await board.put()],
+    const answer = await board.createTask({
+      body: {
+        title: 'Write the docs',
+        description: 'All pages',
+        status: 'assigned',
+        priority: 'high',
+        assignedAgent: 'qa-reviewer',
+        projectId: 'proj_docs',
+        dependsOn: [await board.put()],
+      },
     });
     expect(answer.status).toBe(201);
     expect(Object.keys(answer.body)).toEqual(['success', 'data']);
@@ -29,14 +31,14 @@ describe('a create', () => {
 
   it('has a JSON answer without an ETag', async () => {
     const board = await newBoard();
-    const { headers } = await board.create({ title: 'A task' });
+    const { headers } = await board.createTask({ body: { title: 'A task' } });
     expect(headers['Content-Type']).toBe('application/json');
     expect(headers).not.toHaveProperty('ETag');
   });
 
   it('defaults to the backlog and to medium priority', async () => {
     const board = await newBoard();
-    const answer = await board.create({ title: 'A task' });
+    const answer = await board.createTask({ body: { title: 'A task' } });
     expect(dataOf(answer)).toMatchObject({ status: 'backlog', priority: 'medium' });
   });
 
@@ -53,14 +55,14 @@ describe('a create', () => {
       dependsOn: [first],
     };
     await board.put(sent);
-    const [newest] = dataOf<unknown[]>(await board.list());
+    const [newest] = dataOf<unknown[]>(await board.listTasks());
     expect(newest).toMatchObject(sent);
   });
 
   it('takes an agent by any name that an agent has, and refuses one that only objects have', async () => {
     const board = await newBoard();
     const error = await board.refuses(
-      () => board.create({ title: 'A task', assignedAgent: 'constructor' }),
+      () => board.createTask({ body: { title: 'A task', assignedAgent: 'constructor' } }),
       422,
       'unknown_reference',
     );
@@ -69,15 +71,15 @@ describe('a create', () => {
 
   it('takes the title at its longest, counted in code points', async () => {
     const board = await newBoard();
-    expect((await board.create({ title: '😀'.repeat(500) })).status).toBe(201);
-    await board.refuses(() => board.create({ title: '😀'.repeat(501) }), 400, 'validation_failed');
+    expect((await board.createTask({ body: { title: '😀'.repeat(500) } })).status).toBe(201);
+    await board.refuses(() => board.createTask({ body: { title: '😀'.repeat(501) } }), 400, 'validation_failed');
   });
 
   it('takes the description at its longest, counted in code points', async () => {
     const board = await newBoard();
-    expect((await board.create({ title: 'A task', description: '😀'.repeat(10_000) })).status).toBe(201);
+    expect((await board.createTask({ body: { title: 'A task', description: '😀'.repeat(10_000) } })).status).toBe(201);
     const tooLong = { title: 'A task', description: 'x'.repeat(10_001) };
-    await board.refuses(() => board.create(tooLong), 400, 'validation_failed');
+    await board.refuses(() => board.createTask({ body: tooLong }), 400, 'validation_failed');
   });
 });
 
@@ -129,7 +131,7 @@ describe('a create is refused with 400 validation_failed and written nowhere', (
     ['a body that is a number', '1e3', [{ path: '', code: 'invalid_type' }]],
   ])('for %s', async (_, body, details) => {
     const board = await newBoard();
-    const error = await board.refuses(() => board.create(body), 400, 'validation_failed');
+    const error = await board.refuses(() => board.createTask({ body }), 400, 'validation_failed');
     expect(error.details).toMatchObject(details);
   });
 
@@ -139,19 +141,23 @@ describe('a create is refused with 400 validation_failed and written nowhere', (
       { length: 26 },
       (_, at) => `tk_01K000000000000000000000${String(at).padStart(2, '0')}`,
     );
-    const error = await board.refuses(() => board.create({ title: 't', dependsOn }), 400, 'validation_failed');
+    const error = await board.refuses(
+      () => board.createTask({ body: { title: 't', dependsOn } }),
+      400,
+      'validation_failed',
+    );
     expect(error.details).toMatchObject([{ path: 'dependsOn', code: 'invalid_value' }]);
   });
 
   it('for no body at all, which counts as an empty object', async () => {
     const board = await newBoard();
-    const error = await board.refuses(() => board.create(), 400, 'validation_failed');
+    const error = await board.refuses(() => board.createTask(), 400, 'validation_failed');
     expect(error.details).toMatchObject([{ path: 'title', code: 'required' }]);
   });
 
   it('for a query, which a create does not take', async () => {
     const board = await newBoard();
-    const send = () => board.create({ title: 't' }, { query: 'limit=5' });
+    const send = () => board.createTask({ body: { title: 't' }, query: 'limit=5' });
     const error = await board.refuses(send, 400, 'validation_failed');
     expect(error.details).toMatchObject([{ path: 'limit', code: 'unknown_field' }]);
   });
@@ -160,35 +166,35 @@ describe('a create is refused with 400 validation_failed and written nowhere', (
 describe('a create is refused and written nowhere', () => {
   it('with 401 unauthorized without a token', async () => {
     const board = await newBoard();
-    await board.refuses(() => board.create({ title: 't' }, { token: undefined }), 401, 'unauthorized');
+    await board.refuses(() => board.createTask({ body: { title: 't' }, token: undefined }), 401, 'unauthorized');
   });
 
   it('with 403 insufficient_scope by a token that may only read tasks and write everything else', async () => {
     const board = await newBoard(['tasks:read', 'agents:write', 'webhooks:write']);
-    await board.refuses(() => board.create({ title: 't' }), 403, 'insufficient_scope');
+    await board.refuses(() => board.createTask({ body: { title: 't' } }), 403, 'insufficient_scope');
   });
 
   it('with 413 payload_too_large for 300 KB', async () => {
     const board = await newBoard();
     const body = { title: 't', description: 'x'.repeat(300 * 1024) };
-    await board.refuses(() => board.create(body), 413, 'payload_too_large');
+    await board.refuses(() => board.createTask({ body }), 413, 'payload_too_large');
   });
 
   it('with 415 unsupported_media_type for a form', async () => {
     const board = await newBoard();
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    await board.refuses(() => board.create('title=t', { headers }), 415, 'unsupported_media_type');
+    await board.refuses(() => board.createTask({ body: 'title=t', headers }), 415, 'unsupported_media_type');
   });
 
   it('with 400 invalid_json for broken JSON', async () => {
     const board = await newBoard();
-    await board.refuses(() => board.create('{"title":'), 400, 'invalid_json');
+    await board.refuses(() => board.createTask({ body: '{"title":' }), 400, 'invalid_json');
   });
 
   it('with 422 unknown_reference, whose details name each dependency that does not exist', async () => {
     const board = await newBoard();
     const known = await board.put();
-    const send = () => board.create({ title: 't', dependsOn: [absent, known, absentToo] });
+    const send = () => board.createTask({ body: { title: 't', dependsOn: [absent, known, absentToo] } });
     const error = await board.refuses(send, 422, 'unknown_reference');
     expect(error.details?.map(({ path, code }) => [path, code])).toEqual([
       ['dependsOn.0', 'not_found'],
@@ -199,7 +205,7 @@ describe('a create is refused and written nowhere', () => {
 
   it('with 422 unknown_reference for an agent and a dependency in one answer', async () => {
     const board = await newBoard();
-    const send = () => board.create({ title: 't', assignedAgent: 'nobody', dependsOn: [absent] });
+    const send = () => board.createTask({ body: { title: 't', assignedAgent: 'nobody', dependsOn: [absent] } });
     const error = await board.refuses(send, 422, 'unknown_reference');
     expect(error.details?.map(({ path }) => path).sort()).toEqual(['assignedAgent', 'dependsOn.0']);
   });
@@ -208,7 +214,11 @@ describe('a create is refused and written nowhere', () => {
     const [board, other] = [await newBoard(), await newBoard()];
     const theirs = await other.put();
     const before = await other.dump();
-    await board.refuses(() => board.create({ title: 't', dependsOn: [theirs] }), 422, 'unknown_reference');
+    await board.refuses(
+      () => board.createTask({ body: { title: 't', dependsOn: [theirs] } }),
+      422,
+      'unknown_reference',
+    );
     expect(await other.dump()).toEqual(before);
   });
 
@@ -224,7 +234,7 @@ describe('a create is refused and written nowhere', () => {
         ExpressionAttributeValues: { ':dependents': dependents },
       }),
     );
-    const send = () => board.create({ title: 't', dependsOn: [free, full] });
+    const send = () => board.createTask({ body: { title: 't', dependsOn: [free, full] } });
     const error = await board.refuses(send, 409, 'limit_reached');
     expect(error.details).toMatchObject([{ path: 'dependsOn.1', code: 'limit' }]);
   });
@@ -232,7 +242,10 @@ describe('a create is refused and written nowhere', () => {
 
 it('gives two creates of the same body two tasks', async () => {
   const board = await newBoard();
-  const [one, other] = [await board.create({ title: 'Twice' }), await board.create({ title: 'Twice' })];
+  const [one, other] = [
+    await board.createTask({ body: { title: 'Twice' } }),
+    await board.createTask({ body: { title: 'Twice' } }),
+  ];
   expect(dataOf(one).id).not.toBe(dataOf(other).id);
   expect(errorOf(one)).toBeUndefined();
 });
@@ -241,5 +254,5 @@ it('takes 25 dependencies with an agent, a project and an Idempotency-Key at onc
   const board = await newBoard();
   const dependsOn = await Promise.all(Array.from({ length: 25 }, () => board.put()));
   const body = { title: 'A task', assignedAgent: 'qa-reviewer', projectId: 'proj_1', dependsOn };
-  expect((await board.create(body, { headers: { 'Idempotency-Key': 'all-at-once' } })).status).toBe(201);
+  expect((await board.createTask({ body, headers: { 'Idempotency-Key': 'all-at-once' } })).status).toBe(201);
 });

@@ -8,7 +8,7 @@ const absent = 'tk_01K00000000000000000000000';
 describe('a read of a task', () => {
   it('answers exactly the set fields, dependsOn and blockedBy', async () => {
     const board = await newBoard();
-    const answer = await board.get(await board.put({ title: 'A bare task' }));
+    const answer = await board.getTask({ params: { id: await board.put({ title: 'A bare task' }) } });
     expect(answer.status).toBe(200);
     expect(Object.keys(answer.body)).toEqual(['success', 'data']);
     expect(Object.keys(dataOf(answer)).sort()).toEqual([
@@ -27,7 +27,7 @@ describe('a read of a task', () => {
   it('answers the optional fields that are set', async () => {
     const board = await newBoard();
     const set = { description: '', assignedAgent: 'qa-reviewer', projectId: 'proj_1' };
-    const answer = await board.get(await board.put(set));
+    const answer = await board.getTask({ params: { id: await board.put(set) } });
     expect(dataOf(answer)).toMatchObject(set);
     expect(Object.keys(dataOf(answer))).toHaveLength(11);
   });
@@ -37,7 +37,7 @@ describe('a read of a task', () => {
     const first = await board.put({ title: 'First', status: 'in_progress' });
     const second = await board.put({ title: 'Second', status: 'done' });
     const third = await board.put({ title: 'Third' });
-    const answer = await board.get(await board.put({ dependsOn: [third, first, second] }));
+    const answer = await board.getTask({ params: { id: await board.put({ dependsOn: [third, first, second] }) } });
     expect(dataOf<TaskDetail>(answer).dependsOn).toEqual([
       { id: third, title: 'Third', status: 'backlog' },
       { id: first, title: 'First', status: 'in_progress' },
@@ -53,8 +53,8 @@ describe('a read of a task', () => {
     const board = await newBoard();
     const first = await board.put({ title: 'Before' });
     const second = await board.put({ dependsOn: [first] });
-    await board.update(first, { title: 'After', status: 'done' });
-    const { dependsOn, blockedBy } = dataOf<TaskDetail>(await board.get(second));
+    await board.updateTask({ params: { id: first }, body: { title: 'After', status: 'done' } });
+    const { dependsOn, blockedBy } = dataOf<TaskDetail>(await board.getTask({ params: { id: second } }));
     expect(dependsOn).toEqual([{ id: first, title: 'After', status: 'done' }]);
     expect(blockedBy).toEqual([]);
   });
@@ -62,9 +62,9 @@ describe('a read of a task', () => {
   it('has the version as its ETag, which being depended on does not change', async () => {
     const board = await newBoard();
     const id = await board.put();
-    expect((await board.get(id)).headers.ETag).toBe('"1"');
+    expect((await board.getTask({ params: { id } })).headers.ETag).toBe('"1"');
     await board.put({ dependsOn: [id] });
-    const answer = await board.get(id);
+    const answer = await board.getTask({ params: { id } });
     expect(answer.headers.ETag).toBe('"1"');
     expect(dataOf(answer).updatedAt).toBe(dataOf(answer).createdAt);
   });
@@ -73,20 +73,20 @@ describe('a read of a task', () => {
 describe('a read of a task is refused', () => {
   it('with 404 not_found for a task that does not exist', async () => {
     const board = await newBoard();
-    await board.refuses(() => board.get(absent), 404, 'not_found');
+    await board.refuses(() => board.getTask({ params: { id: absent } }), 404, 'not_found');
   });
 
   it('with 404 not_found for a task that was deleted', async () => {
     const board = await newBoard();
     const id = await board.put();
-    await board.delete(id);
-    await board.refuses(() => board.get(id), 404, 'not_found');
+    await board.deleteTask({ params: { id } });
+    await board.refuses(() => board.getTask({ params: { id } }), 404, 'not_found');
   });
 
   it("with 404 not_found for another organization's task", async () => {
     const [board, other] = [await newBoard(), await newBoard()];
     const theirs = await other.put();
-    await board.refuses(() => board.get(theirs), 404, 'not_found');
+    await board.refuses(() => board.getTask({ params: { id: theirs } }), 404, 'not_found');
   });
 
   it.each([
@@ -110,19 +110,19 @@ describe('a read of a task is refused', () => {
     '😀',
   ])('with 404 not_found for the impossible id %j', async (id) => {
     const board = await newBoard();
-    await board.refuses(() => board.get(id), 404, 'not_found');
+    await board.refuses(() => board.getTask({ params: { id } }), 404, 'not_found');
   });
 
   it('with 404 not_found for an id of 10 KB', async () => {
     const board = await newBoard();
-    await board.refuses(() => board.get('x'.repeat(10_240)), 404, 'not_found');
+    await board.refuses(() => board.getTask({ params: { id: 'x'.repeat(10_240) } }), 404, 'not_found');
   });
 
   it('with one and the same answer, whether the task is absent, foreign or impossible', async () => {
     const [board, other] = [await newBoard(), await newBoard()];
     const answers = [];
     for (const id of [absent, await other.put(), 'impossible']) {
-      const { requestId: _, ...said } = await board.refuses(() => board.get(id), 404, 'not_found');
+      const { requestId: _, ...said } = await board.refuses(() => board.getTask({ params: { id } }), 404, 'not_found');
       answers.push(said);
     }
     expect(answers[1]).toEqual(answers[0]);
@@ -132,18 +132,22 @@ describe('a read of a task is refused', () => {
   it('with 400 validation_failed for a query, which it does not take', async () => {
     const board = await newBoard();
     const id = await board.put();
-    const error = await board.refuses(() => board.get(id, { query: 'expand=1' }), 400, 'validation_failed');
+    const error = await board.refuses(
+      () => board.getTask({ params: { id }, query: 'expand=1' }),
+      400,
+      'validation_failed',
+    );
     expect(error.details).toMatchObject([{ path: 'expand', code: 'unknown_field' }]);
   });
 
   it('with 401 unauthorized without a token', async () => {
     const board = await newBoard();
     const id = await board.put();
-    await board.refuses(() => board.get(id, { token: undefined }), 401, 'unauthorized');
+    await board.refuses(() => board.getTask({ params: { id }, token: undefined }), 401, 'unauthorized');
   });
 
   it('with 403 insufficient_scope by a token that may only write tasks', async () => {
     const board = await newBoard(['tasks:write']);
-    await board.refuses(() => board.get(absent), 403, 'insufficient_scope');
+    await board.refuses(() => board.getTask({ params: { id: absent } }), 403, 'insufficient_scope');
   });
 });

@@ -9,7 +9,7 @@ const idsOf = (answer: Answer) => dataOf<{ id: string }[]>(answer).map(({ id }) 
 describe('a list', () => {
   it('of an empty board is an empty page', async () => {
     const board = await newBoard();
-    const answer = await board.list();
+    const answer = await board.listTasks();
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ success: true, data: [], pagination: { limit: 20, offset: 0, total: 0 } });
     expect(answer.headers).not.toHaveProperty('ETag');
@@ -19,7 +19,7 @@ describe('a list', () => {
     const board = await newBoard();
     const first = await board.put();
     await board.put({ description: 'd', assignedAgent: 'qa-reviewer', projectId: 'proj_1', dependsOn: [first] });
-    const [full, bare] = dataOf<[Record<string, unknown>, Record<string, unknown>]>(await board.list());
+    const [full, bare] = dataOf<[Record<string, unknown>, Record<string, unknown>]>(await board.listTasks());
     expect(Object.keys(full)).toEqual([
       'id',
       'title',
@@ -41,7 +41,7 @@ describe('a list', () => {
     const board = await newBoard();
     const ids = [];
     for (let at = 0; at < 21; at++) ids.push(await board.put());
-    const answer = await board.list();
+    const answer = await board.listTasks();
     expect(dataOf<{ createdAt: string }[]>(answer)).toHaveLength(20);
     expect(idsOf(answer)).toEqual([...idsOf(answer)].sort().reverse());
     expect(paginationOf(answer)).toEqual({ limit: 20, offset: 0, total: 21 });
@@ -50,15 +50,15 @@ describe('a list', () => {
   it('pages by limit and offset', async () => {
     const board = await newBoard();
     for (let at = 0; at < 5; at++) await board.put();
-    const all = idsOf(await board.list());
-    const answer = await board.list('limit=2&offset=1');
+    const all = idsOf(await board.listTasks());
+    const answer = await board.listTasks({ query: 'limit=2&offset=1' });
     expect(idsOf(answer)).toEqual(all.slice(1, 3));
     expect(paginationOf(answer)).toEqual({ limit: 2, offset: 1, total: 5 });
   });
 
   it.each(['101', '1000', '99999999999999999999999999'])('clamps limit=%s to 100 and says so', async (limit) => {
     const board = await newBoard();
-    const answer = await board.list(`limit=${limit}`);
+    const answer = await board.listTasks({ query: `limit=${limit}` });
     expect(answer.status).toBe(200);
     expect(paginationOf(answer)).toEqual({ limit: 100, offset: 0, total: 0 });
   });
@@ -68,7 +68,7 @@ describe('a list', () => {
     async (offset) => {
       const board = await newBoard();
       await board.put();
-      const answer = await board.list(`offset=${offset}`);
+      const answer = await board.listTasks({ query: `offset=${offset}` });
       expect(answer.body).toEqual({ success: true, data: [], pagination: { limit: 20, offset, total: 1 } });
     },
   );
@@ -95,7 +95,7 @@ describe('a list', () => {
       projectId: 'proj_1',
     });
     await board.put({ title: 'done high', status: 'done', priority: 'high', projectId: 'proj_1' });
-    const answer = await board.list(query);
+    const answer = await board.listTasks({ query });
     expect(
       dataOf<{ title: string }[]>(answer)
         .map(({ title }) => title)
@@ -108,7 +108,7 @@ describe('a list', () => {
     const [board, other] = [await newBoard(), await newBoard()];
     await other.put({ projectId: 'proj_1', assignedAgent: 'qa-reviewer' });
     for (const query of ['', 'project_id=proj_1', 'assigned_agent=qa-reviewer'])
-      expect(paginationOf(await board.list(query))).toMatchObject({ total: 0 });
+      expect(paginationOf(await board.listTasks({ query }))).toMatchObject({ total: 0 });
   });
 });
 
@@ -153,20 +153,24 @@ describe('a list is refused with 400 validation_failed', () => {
     ['a 10 KB agent', `assigned_agent=${'a'.repeat(10_240)}`, 'assigned_agent'],
   ])('for %s', async (_, query, path) => {
     const board = await newBoard();
-    const error = await board.refuses(() => board.list(query), 400, 'validation_failed');
+    const error = await board.refuses(() => board.listTasks({ query }), 400, 'validation_failed');
     expect(error.details?.map((detail) => detail.path)).toEqual([path]);
   });
 
   it.each(['assignedAgent', 'AssignedAgent', 'assigned-agent'])('naming the right spelling for %s', async (name) => {
     const board = await newBoard();
-    const error = await board.refuses(() => board.list(`${name}=qa-reviewer`), 400, 'validation_failed');
+    const error = await board.refuses(
+      () => board.listTasks({ query: `${name}=qa-reviewer` }),
+      400,
+      'validation_failed',
+    );
     expect(error.details?.[0]?.message).toContain('assigned_agent');
   });
 
   it('naming all faults in one answer', async () => {
     const board = await newBoard();
     const query = 'status=Done&limit=0&offset=x&projectId=proj_1&priority=';
-    const error = await board.refuses(() => board.list(query), 400, 'validation_failed');
+    const error = await board.refuses(() => board.listTasks({ query }), 400, 'validation_failed');
     expect(error.details?.map(({ path }) => path).sort()).toEqual([
       'limit',
       'offset',
@@ -178,16 +182,16 @@ describe('a list is refused with 400 validation_failed', () => {
 
   it('for an offset of more digits than a number can hold', async () => {
     const board = await newBoard();
-    await board.refuses(() => board.list(`offset=${'9'.repeat(400)}`), 400, 'validation_failed');
+    await board.refuses(() => board.listTasks({ query: `offset=${'9'.repeat(400)}` }), 400, 'validation_failed');
   });
 });
 
 it('is refused with 401 unauthorized without a token', async () => {
   const board = await newBoard();
-  await board.refuses(() => board.list('', { token: undefined }), 401, 'unauthorized');
+  await board.refuses(() => board.listTasks({ token: undefined }), 401, 'unauthorized');
 });
 
 it('is refused with 403 insufficient_scope by a token that may only write tasks', async () => {
   const board = await newBoard(['tasks:write', 'agents:read', 'webhooks:read']);
-  await board.refuses(() => board.list(), 403, 'insufficient_scope');
+  await board.refuses(() => board.listTasks(), 403, 'insufficient_scope');
 });

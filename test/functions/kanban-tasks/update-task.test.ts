@@ -18,7 +18,7 @@ describe('a patch', () => {
     const board = await newBoard();
     const first = await board.put();
     const id = await board.put({ dependsOn: [first] });
-    const answer = await board.update(id, { title: 'New' });
+    const answer = await board.updateTask({ params: { id }, body: { title: 'New' } });
     expect(answer.status).toBe(200);
     expect(Object.keys(answer.body)).toEqual(['success', 'data']);
     expect(Object.keys(dataOf(answer))).toEqual([
@@ -44,8 +44,8 @@ describe('a patch', () => {
       assignedAgent: 'qa-reviewer',
       projectId: 'proj_1',
     };
-    const changed = await board.update(id, patch);
-    const read = await board.get(id);
+    const changed = await board.updateTask({ params: { id }, body: patch });
+    const read = await board.getTask({ params: { id } });
     const { blockedBy: _, ...shown } = dataOf<TaskDetail>(read);
     expect(dataOf(changed)).toMatchObject(patch);
     expect(shown).toEqual(dataOf(changed));
@@ -62,9 +62,9 @@ describe('a patch', () => {
   ])('of %s changes that field, updatedAt and the ETag alone', async (field, value) => {
     const board = await newBoard();
     const id = await board.put({ description: 'd', assignedAgent: 'qa-reviewer', projectId: 'proj_1' });
-    const before = dataOf<TaskDetail>(await board.get(id));
+    const before = dataOf<TaskDetail>(await board.getTask({ params: { id } }));
     wait();
-    const answer = await board.update(id, { [field]: value });
+    const answer = await board.updateTask({ params: { id }, body: { [field]: value } });
     const { blockedBy: _, ...rest } = before;
     expect(dataOf(answer)).toEqual({ ...rest, [field]: value, updatedAt: new Date().toISOString() });
     expect(answer.headers.ETag).toBe('"2"');
@@ -73,16 +73,18 @@ describe('a patch', () => {
   it.each(['description', 'assignedAgent', 'projectId'])('with null clears %s', async (field) => {
     const board = await newBoard();
     const id = await board.put({ description: 'd', assignedAgent: 'qa-reviewer', projectId: 'proj_1' });
-    const answer = await board.update(id, { [field]: null });
+    const answer = await board.updateTask({ params: { id }, body: { [field]: null } });
     expect(answer.status).toBe(200);
     expect(dataOf(answer)).not.toHaveProperty(field);
-    expect(dataOf(await board.get(id))).not.toHaveProperty(field);
+    expect(dataOf(await board.getTask({ params: { id } }))).not.toHaveProperty(field);
   });
 
   it('with an empty description keeps an empty description', async () => {
     const board = await newBoard();
     const id = await board.put({ description: 'd' });
-    expect(dataOf(await board.update(id, { description: '' }))).toMatchObject({ description: '' });
+    expect(dataOf(await board.updateTask({ params: { id }, body: { description: '' } }))).toMatchObject({
+      description: '',
+    });
   });
 
   it.each([
@@ -93,9 +95,9 @@ describe('a patch', () => {
   ])('of %s writes nothing and keeps ETag and updatedAt', async (_, patch) => {
     const board = await newBoard();
     const id = await board.put();
-    const [before, read] = [await board.dump(), await board.get(id)];
+    const [before, read] = [await board.dump(), await board.getTask({ params: { id } })];
     wait();
-    const answer = await board.update(id, patch);
+    const answer = await board.updateTask({ params: { id }, body: patch });
     expect(answer.status).toBe(200);
     expect(answer.headers.ETag).toBe(read.headers.ETag);
     expect(dataOf(answer).updatedAt).toBe(dataOf(read).updatedAt);
@@ -106,14 +108,18 @@ describe('a patch', () => {
     const board = await newBoard();
     const id = await board.put({ dependsOn: [await board.put()] });
     for (const status of ['done', 'backlog', 'up_for_review', 'in_progress', 'assigned', 'qa_review'])
-      expect(dataOf(await board.update(id, { status }))).toMatchObject({ status });
+      expect(dataOf(await board.updateTask({ params: { id }, body: { status } }))).toMatchObject({ status });
   });
 
   it('moves the task in every list that shows it', async () => {
     const board = await newBoard();
     const id = await board.put({ projectId: 'proj_1' });
-    await board.update(id, { status: 'done', projectId: 'proj_2', assignedAgent: 'qa-reviewer' });
-    const shown = async (query: string) => dataOf<{ id: string }[]>(await board.list(query)).map((task) => task.id);
+    await board.updateTask({
+      params: { id },
+      body: { status: 'done', projectId: 'proj_2', assignedAgent: 'qa-reviewer' },
+    });
+    const shown = async (query: string) =>
+      dataOf<{ id: string }[]>(await board.listTasks({ query })).map((task) => task.id);
     expect(await shown('project_id=proj_1')).toEqual([]);
     expect(await shown('status=backlog')).toEqual([]);
     expect(await shown('project_id=proj_2&status=done&assigned_agent=qa-reviewer')).toEqual([id]);
@@ -130,7 +136,9 @@ describe('a patch', () => {
         ExpressionAttributeValues: { ':gone': 'gone' },
       }),
     );
-    expect((await board.update(id, { assignedAgent: 'gone', title: 'New' })).status).toBe(200);
+    expect((await board.updateTask({ params: { id }, body: { assignedAgent: 'gone', title: 'New' } })).status).toBe(
+      200,
+    );
   });
 });
 
@@ -155,7 +163,11 @@ describe('a patch is refused and written nowhere', () => {
   ])('with 400 validation_failed for %s', async (_, patch, details) => {
     const board = await newBoard();
     const id = await board.put();
-    const error = await board.refuses(() => board.update(id, patch), 400, 'validation_failed');
+    const error = await board.refuses(
+      () => board.updateTask({ params: { id }, body: patch }),
+      400,
+      'validation_failed',
+    );
     expect(error.details).toMatchObject(details);
   });
 
@@ -166,63 +178,80 @@ describe('a patch is refused and written nowhere', () => {
       { length: 26 },
       (_, at) => `tk_01K000000000000000000000${String(at).padStart(2, '0')}`,
     );
-    await board.refuses(() => board.update(id, { dependsOn }), 400, 'validation_failed');
+    await board.refuses(() => board.updateTask({ params: { id }, body: { dependsOn } }), 400, 'validation_failed');
   });
 
   it('with 422 unknown_reference for an agent that does not exist', async () => {
     const board = await newBoard();
     const id = await board.put();
-    const error = await board.refuses(() => board.update(id, { assignedAgent: 'nobody' }), 422, 'unknown_reference');
+    const error = await board.refuses(
+      () => board.updateTask({ params: { id }, body: { assignedAgent: 'nobody' } }),
+      422,
+      'unknown_reference',
+    );
     expect(error.details).toMatchObject([{ path: 'assignedAgent', code: 'not_found' }]);
   });
 
   it('with 404 not_found for a task that does not exist', async () => {
     const board = await newBoard();
-    await board.refuses(() => board.update(absent, { title: 'New' }), 404, 'not_found');
+    await board.refuses(() => board.updateTask({ params: { id: absent }, body: { title: 'New' } }), 404, 'not_found');
   });
 
   it('with 404 not_found for an impossible id', async () => {
     const board = await newBoard();
-    await board.refuses(() => board.update('constructor', { title: 'New' }), 404, 'not_found');
+    await board.refuses(
+      () => board.updateTask({ params: { id: 'constructor' }, body: { title: 'New' } }),
+      404,
+      'not_found',
+    );
   });
 
   it("with 404 not_found for another organization's task, which stays as it is", async () => {
     const [board, other] = [await newBoard(), await newBoard()];
     const theirs = await other.put();
     const before = await other.dump();
-    await board.refuses(() => board.update(theirs, { title: 'Mine' }), 404, 'not_found');
+    await board.refuses(() => board.updateTask({ params: { id: theirs }, body: { title: 'Mine' } }), 404, 'not_found');
     expect(await other.dump()).toEqual(before);
   });
 
   it('with 401 unauthorized without a token', async () => {
     const board = await newBoard();
     const id = await board.put();
-    await board.refuses(() => board.update(id, { title: 'New' }, { token: undefined }), 401, 'unauthorized');
+    await board.refuses(
+      () => board.updateTask({ params: { id }, body: { title: 'New' }, token: undefined }),
+      401,
+      'unauthorized',
+    );
   });
 
   it('with 403 insufficient_scope by a token that may only read tasks', async () => {
     const board = await newBoard(['tasks:read', 'agents:write']);
-    await board.refuses(() => board.update(absent, { title: 'New' }), 403, 'insufficient_scope');
+    await board.refuses(
+      () => board.updateTask({ params: { id: absent }, body: { title: 'New' } }),
+      403,
+      'insufficient_scope',
+    );
   });
 
   it('with 413 payload_too_large for 300 KB', async () => {
     const board = await newBoard();
     const id = await board.put();
     const patch = { description: 'x'.repeat(300 * 1024) };
-    await board.refuses(() => board.update(id, patch), 413, 'payload_too_large');
+    await board.refuses(() => board.updateTask({ params: { id }, body: patch }), 413, 'payload_too_large');
   });
 
   it('with 415 unsupported_media_type for a merge patch sent as text', async () => {
     const board = await newBoard();
     const id = await board.put();
-    const send = () => board.update(id, '{"title":"New"}', { headers: { 'Content-Type': 'text/plain' } });
+    const send = () =>
+      board.updateTask({ params: { id }, body: '{"title":"New"}', headers: { 'Content-Type': 'text/plain' } });
     await board.refuses(send, 415, 'unsupported_media_type');
   });
 
   it('with 400 invalid_json for broken JSON', async () => {
     const board = await newBoard();
     const id = await board.put();
-    await board.refuses(() => board.update(id, '{title:1}'), 400, 'invalid_json');
+    await board.refuses(() => board.updateTask({ params: { id }, body: '{title:1}' }), 400, 'invalid_json');
   });
 });
 
@@ -231,21 +260,23 @@ describe('a patch of dependsOn', () => {
     const board = await newBoard();
     const [one, two, three] = [await board.put(), await board.put(), await board.put()];
     const id = await board.put({ dependsOn: [one, two] });
-    expect(dataOf(await board.update(id, { dependsOn: [three, one] }))).toMatchObject({ dependsOn: [three, one] });
-    const reordered = await board.update(id, { dependsOn: [one, three] });
+    expect(dataOf(await board.updateTask({ params: { id }, body: { dependsOn: [three, one] } }))).toMatchObject({
+      dependsOn: [three, one],
+    });
+    const reordered = await board.updateTask({ params: { id }, body: { dependsOn: [one, three] } });
     expect(dataOf(reordered)).toMatchObject({ dependsOn: [one, three] });
     expect(reordered.headers.ETag).toBe('"3"');
-    const read = dataOf<TaskDetail>(await board.get(id));
+    const read = dataOf<TaskDetail>(await board.getTask({ params: { id } }));
     expect(read.dependsOn.map((task) => task.id)).toEqual([one, three]);
-    expect((await board.delete(two)).status).toBe(200);
+    expect((await board.deleteTask({ params: { id: two } })).status).toBe(200);
   });
 
   it('leaves version and updatedAt of the other tasks alone', async () => {
     const board = await newBoard();
     const [one, id] = [await board.put(), await board.put()];
     wait();
-    await board.update(id, { dependsOn: [one] });
-    const read = await board.get(one);
+    await board.updateTask({ params: { id }, body: { dependsOn: [one] } });
+    const read = await board.getTask({ params: { id: one } });
     expect(read.headers.ETag).toBe('"1"');
     expect(dataOf(read).updatedAt).toBe(dataOf(read).createdAt);
   });
@@ -255,7 +286,7 @@ describe('a patch of dependsOn', () => {
     const dependsOn = await Promise.all(Array.from({ length: 25 }, () => board.put()));
     const id = await board.put({ assignedAgent: 'prompt-improver', projectId: 'proj_1' });
     const patch = { status: 'done', priority: 'low', assignedAgent: 'qa-reviewer', projectId: 'proj_2', dependsOn };
-    expect((await board.update(id, patch)).status).toBe(200);
+    expect((await board.updateTask({ params: { id }, body: patch })).status).toBe(200);
   });
 
   it('takes 25 in the place of 25 others', async () => {
@@ -263,13 +294,17 @@ describe('a patch of dependsOn', () => {
     const tasks = await Promise.all(Array.from({ length: 50 }, () => board.put()));
     const id = await board.put({ dependsOn: tasks.slice(0, 25), assignedAgent: 'qa-reviewer', projectId: 'proj_1' });
     const patch = { status: 'done', assignedAgent: 'prompt-improver', projectId: 'proj_2', dependsOn: tasks.slice(25) };
-    expect((await board.update(id, patch)).status).toBe(200);
+    expect((await board.updateTask({ params: { id }, body: patch })).status).toBe(200);
   });
 
   it('is refused with 409 dependency_cycle for the task itself', async () => {
     const board = await newBoard();
     const id = await board.put();
-    const error = await board.refuses(() => board.update(id, { dependsOn: [id] }), 409, 'dependency_cycle');
+    const error = await board.refuses(
+      () => board.updateTask({ params: { id }, body: { dependsOn: [id] } }),
+      409,
+      'dependency_cycle',
+    );
     expect(error.details).toMatchObject([{ path: 'dependsOn.0', code: 'cycle' }]);
   });
 
@@ -277,7 +312,11 @@ describe('a patch of dependsOn', () => {
     const board = await newBoard();
     const a = await board.put();
     const b = await board.put({ dependsOn: [a] });
-    const error = await board.refuses(() => board.update(a, { dependsOn: [b] }), 409, 'dependency_cycle');
+    const error = await board.refuses(
+      () => board.updateTask({ params: { id: a }, body: { dependsOn: [b] } }),
+      409,
+      'dependency_cycle',
+    );
     expect(error.details).toMatchObject([{ path: 'dependsOn.0', code: 'cycle' }]);
     expect(error.details?.[0]?.message).toContain(`${a} → ${b} → ${a}`);
   });
@@ -287,7 +326,11 @@ describe('a patch of dependsOn', () => {
     const [a, other] = [await board.put(), await board.put()];
     const b = await board.put({ dependsOn: [a] });
     const c = await board.put({ dependsOn: [b] });
-    const error = await board.refuses(() => board.update(a, { dependsOn: [other, c] }), 409, 'dependency_cycle');
+    const error = await board.refuses(
+      () => board.updateTask({ params: { id: a }, body: { dependsOn: [other, c] } }),
+      409,
+      'dependency_cycle',
+    );
     expect(error.details).toMatchObject([{ path: 'dependsOn.1', code: 'cycle' }]);
     expect(error.details?.[0]?.message).toContain(`${a} → ${c} → ${b} → ${a}`);
   });
@@ -296,7 +339,11 @@ describe('a patch of dependsOn', () => {
     const board = await newBoard();
     const id = await board.put();
     const dependsOn = [absent, id, 'tk_01K00000000000000000000001'];
-    const error = await board.refuses(() => board.update(id, { dependsOn }), 422, 'unknown_reference');
+    const error = await board.refuses(
+      () => board.updateTask({ params: { id }, body: { dependsOn } }),
+      422,
+      'unknown_reference',
+    );
     expect(error.details?.map(({ path }) => path)).toEqual(['dependsOn.0', 'dependsOn.2']);
   });
 
@@ -304,7 +351,11 @@ describe('a patch of dependsOn', () => {
     const [board, other] = [await newBoard(), await newBoard()];
     const [id, theirs] = [await board.put(), await other.put()];
     const before = await other.dump();
-    await board.refuses(() => board.update(id, { dependsOn: [theirs] }), 422, 'unknown_reference');
+    await board.refuses(
+      () => board.updateTask({ params: { id }, body: { dependsOn: [theirs] } }),
+      422,
+      'unknown_reference',
+    );
     expect(await other.dump()).toEqual(before);
   });
 
@@ -320,7 +371,11 @@ describe('a patch of dependsOn', () => {
         ExpressionAttributeValues: { ':dependents': dependents },
       }),
     );
-    const error = await board.refuses(() => board.update(id, { dependsOn: [full] }), 409, 'limit_reached');
+    const error = await board.refuses(
+      () => board.updateTask({ params: { id }, body: { dependsOn: [full] } }),
+      409,
+      'limit_reached',
+    );
     expect(error.details).toMatchObject([{ path: 'dependsOn.0', code: 'limit' }]);
   });
 });

@@ -78,10 +78,10 @@ export const cases: Record<Post, Case> = {
       return { body: { title: 'Once', assignedAgent: 'helper' } };
     },
     otherBody: { title: 'Twice' },
-    counts: async ({ board }) => [paginationOf(await board.list()).total],
+    counts: async ({ board }) => [paginationOf(await board.listTasks()).total],
     close: (office) => withoutAgent(office, 'helper'),
     refused: 'unknown_reference',
-    remove: ({ board }, _, answer) => board.delete(dataOf(answer).id),
+    remove: ({ board }, _, answer) => board.deleteTask({ params: { id: dataOf(answer).id } }),
   },
   createAgent: {
     prepare: async () => ({ body: newAgent }),
@@ -170,7 +170,7 @@ export const cases: Record<Post, Case> = {
 
 /** Tasks that were taken in hand. */
 async function taskMoves({ board }: Office): Promise<number> {
-  return paginationOf(await board.list('status=in_progress')).total;
+  return paginationOf(await board.listTasks({ query: 'status=in_progress' })).total;
 }
 
 /** A webhook of the office's receiver. */

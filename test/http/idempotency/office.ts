@@ -5,9 +5,9 @@ import { type Scope, scopes } from '../../../lib/contract/endpoint.ts';
 import type { Operation } from '../../../lib/contract/routes.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
+import { createApi } from '../../api.ts';
 import { openLessons } from '../../functions/agents/lessons.ts';
 import { usual } from '../../improvements/learning-model.ts';
-import { sendTo } from '../../rows.ts';
 import type { Answer } from '../../service.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
 import { type WatchedEngine, watchEngine } from '../../watched-engine.ts';
@@ -76,7 +76,7 @@ export async function openOffices() {
         proposals: () => asked.filter(({ step }) => step === 'proposal').length,
         tokenOf: (allowed: readonly Scope[]) => issueToken(app(), { organization, scopes: allowed }),
 
-        /** Sends to a row. */
+        /** Calls an operation. */
         send: (
           operation: Operation,
           request: Request = {},
@@ -86,7 +86,7 @@ export async function openOffices() {
             ...(key !== undefined && { 'Idempotency-Key': key }),
             ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
           };
-          return sendTo(operation, { ...request, token, headers });
+          return createApi(token)[operation]({ ...request, headers });
         },
       };
     },
