@@ -1,6 +1,8 @@
 import { loadHandler } from '../infra/local/functions.ts';
 import { endpoints } from '../lib/contract/endpoints.ts';
+import type { RefusalDetail } from '../lib/contract/refusals.ts';
 import { familyOf, fileNameOf, type Operation } from '../lib/contract/routes.ts';
+import type { Task } from '../lib/contract/tasks.ts';
 import { type Answer, call, type Sent } from './service.ts';
 
 /** A request to an operation. Its method and path are those of the operation's row. */
@@ -29,4 +31,22 @@ async function callOperation(operation: Operation, request: Request): Promise<An
   const handler = (await loadHandler(familyOf(row), fileNameOf(operation))) as Parameters<typeof call>[0];
   const path = row.path.replaceAll(/:(\w+)/g, (_, name: string) => request.params?.[name] ?? '');
   return call(handler, { method: row.method, path, ...request });
+}
+
+/** The error of a refusal. */
+export type RefusalBody = { code: string; message: string; details?: RefusalDetail[]; requestId: string };
+
+/** The `data` of an answer. */
+export function dataOf<Data = Task>(answer: Answer): Data {
+  return (answer.body as unknown as { data: Data }).data;
+}
+
+/** The `error` of an answer. */
+export function errorOf(answer: Answer): RefusalBody {
+  return (answer.body as unknown as { error: RefusalBody }).error;
+}
+
+/** The `pagination` of an answer. */
+export function paginationOf(answer: Answer): { limit: number; offset: number; total: number } {
+  return (answer.body as unknown as { pagination: { limit: number; offset: number; total: number } }).pagination;
 }

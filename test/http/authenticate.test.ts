@@ -7,7 +7,7 @@ import { serve } from '../../lib/http/serve.ts';
 import { hashSecret, mintToken, readToken, writeToken } from '../../lib/http/token.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
 import { revokeStoredToken } from '../../lib/table/tokens.ts';
-import { errorOf } from '../functions/kanban-tasks/board.ts';
+import { errorOf } from '../api.ts';
 import { call, clockAt, newCaller, openService } from '../service.ts';
 
 const start = Date.parse('2026-03-01T12:00:00.000Z');

@@ -4,7 +4,7 @@ import * as rows from '../../lib/contract/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { openTable } from '../../lib/table/client.ts';
 import { createTask, getTask, listTasks } from '../../lib/tasks/tasks.ts';
-import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
+import { dataOf, errorOf } from '../api.ts';
 import { type Answer, call, newCaller, openService } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
 

@@ -5,7 +5,7 @@ import { type Endpoint, endpoint } from '../../lib/contract/endpoint.ts';
 import { Refusal } from '../../lib/contract/refusals.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
-import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
+import { dataOf, errorOf } from '../api.ts';
 import { type Answer, call, clockAt, eventOf, newCaller, openService, type Sent } from '../service.ts';
 import { watchedTable } from '../table/watched-table.ts';
 

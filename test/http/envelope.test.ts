@@ -6,7 +6,8 @@ import { app } from '../../lib/app.ts';
 import { endpoint } from '../../lib/contract/endpoint.ts';
 import { pick } from '../../lib/http/envelope.ts';
 import { serveOpen } from '../../lib/http/serve-open.ts';
-import { errorOf, openBoards } from '../functions/kanban-tasks/board.ts';
+import { errorOf } from '../api.ts';
+import { openBoards } from '../functions/kanban-tasks/board.ts';
 import { call, eventOf } from '../service.ts';
 import { failRequests } from './fail-requests.ts';
 

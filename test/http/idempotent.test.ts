@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createTask } from '../../lib/contract/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import * as tasks from '../../lib/tasks/tasks.ts';
-import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
+import { dataOf, errorOf } from '../api.ts';
 import { call, clockAt, newCaller, openService, type Sent } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
 

@@ -7,7 +7,7 @@ import { serve } from '../../lib/http/serve.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import * as tasks from '../../lib/tasks/tasks.ts';
-import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
+import { dataOf, errorOf } from '../api.ts';
 import { type Answer, call, clockAt, newCaller, openService, type Sent } from '../service.ts';
 import { meter } from '../table/capacity.ts';
 import { dumpOf } from '../table-dump.ts';

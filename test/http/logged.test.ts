@@ -6,7 +6,8 @@ import { createTask } from '../../lib/contract/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { readToken } from '../../lib/http/token.ts';
 import * as tasks from '../../lib/tasks/tasks.ts';
-import { errorOf, openBoards } from '../functions/kanban-tasks/board.ts';
+import { errorOf } from '../api.ts';
+import { openBoards } from '../functions/kanban-tasks/board.ts';
 import { call } from '../service.ts';
 import { failRequests } from './fail-requests.ts';
 

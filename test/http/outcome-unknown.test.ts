@@ -7,7 +7,7 @@ import { openTable } from '../../lib/table/client.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
-import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
+import { dataOf, errorOf } from '../api.ts';
 import { closedEndpoint } from '../model/bedrock-server.ts';
 import { type Answer, call, eventOf, newCaller, openService } from '../service.ts';
 import { cancelled, dynamodbError } from '../table/dynamodb-errors.ts';

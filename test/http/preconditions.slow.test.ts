@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../lib/contract/endpoints.ts';
 import { type Operation, routes } from '../../lib/contract/routes.ts';
 import { environment } from '../../lib/deployment/environment.ts';
+import { dataOf, errorOf } from '../api.ts';
 import { type Crew, openCrews } from '../functions/agents/crew.ts';
-import { dataOf, errorOf } from '../functions/kanban-tasks/board.ts';
 import type { Answer } from '../service.ts';
 import { changesVersion, letMeet, watchEngine } from '../watched-engine.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/open/unmatched.ts';
-import { errorOf, openBoards } from '../functions/kanban-tasks/board.ts';
+import { errorOf } from '../api.ts';
+import { openBoards } from '../functions/kanban-tasks/board.ts';
 import { call, eventOf } from '../service.ts';
 
 await openBoards();

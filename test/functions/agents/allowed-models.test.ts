@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
-import { errorOf } from '../kanban-tasks/board.ts';
+import { errorOf } from '../../api.ts';
 import { agentOf, newAgent, openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry } = await openRegistries();

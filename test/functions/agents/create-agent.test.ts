@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { errorOf } from '../kanban-tasks/board.ts';
+import { errorOf } from '../../api.ts';
 import { agentOf, atOnce, defaultModel, newAgent, openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry } = await openRegistries();

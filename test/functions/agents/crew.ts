@@ -9,8 +9,9 @@ import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Delegation, Execution, ExecutionListItem, ExecutionStarted } from '../../../lib/contract/executions.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import type { Model } from '../../../lib/model/converse.ts';
+import { dataOf, paginationOf } from '../../api.ts';
 import { type Answer, call, type Sent, type Service } from '../../service.ts';
-import { boardOf, dataOf, paginationOf } from '../kanban-tasks/board.ts';
+import { boardOf } from '../kanban-tasks/board.ts';
 import { openRegistries, type Registry } from './registry.ts';
 
 /** An organization's agents, its board and the endpoints of executions, as one caller sends to them. */

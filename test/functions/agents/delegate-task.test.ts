@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import { openExecutionStore } from '../../../lib/table/executions.ts';
-import { dataOf, errorOf } from '../kanban-tasks/board.ts';
+import { dataOf, errorOf } from '../../api.ts';
 import { type Crew, delegationOf, listed, newDelegation, openCrews } from './crew.ts';
 
 const { service, newCrew } = await openCrews();

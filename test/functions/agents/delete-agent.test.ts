@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { handler as createTask } from '../../../functions/kanban-tasks/create-task.ts';
 import { handler as listTasks } from '../../../functions/kanban-tasks/list-tasks.ts';
 import type { Task } from '../../../lib/contract/tasks.ts';
+import { dataOf, paginationOf } from '../../api.ts';
 import { call } from '../../service.ts';
-import { dataOf, paginationOf } from '../kanban-tasks/board.ts';
 import { agentOf, atOnce, itemsOf, openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry } = await openRegistries();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { dataOf } from '../kanban-tasks/board.ts';
+import { dataOf } from '../../api.ts';
 import { type Crew, listed, newExecution, openCrews, startedOf } from './crew.ts';
 
 const { newCrew } = await openCrews();

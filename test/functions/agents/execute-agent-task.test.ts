@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import { taskStatuses } from '../../../lib/contract/tasks.ts';
-import { dataOf, paginationOf } from '../kanban-tasks/board.ts';
+import { dataOf, paginationOf } from '../../api.ts';
 import { type Crew, newExecution, openCrews } from './crew.ts';
 import { atOnce } from './registry.ts';
 

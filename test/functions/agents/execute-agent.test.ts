@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { errorOf } from '../kanban-tasks/board.ts';
+import { errorOf } from '../../api.ts';
 import { type Crew, listed, newExecution, openCrews, startedOf } from './crew.ts';
 import { atOnce } from './registry.ts';
 

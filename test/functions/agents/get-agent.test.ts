@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
+import { errorOf } from '../../api.ts';
 import { newCaller } from '../../service.ts';
-import { errorOf } from '../kanban-tasks/board.ts';
 import { agentOf, atOnce, newAgent, openRegistries, type Registry } from './registry.ts';
 
 vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });

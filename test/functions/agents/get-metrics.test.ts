@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { handler } from '../../../functions/agents/get-metrics.ts';
 import type { AgentMetrics } from '../../../lib/contract/agent-metrics.ts';
+import { dataOf } from '../../api.ts';
 import { call, type Sent } from '../../service.ts';
-import { dataOf } from '../kanban-tasks/board.ts';
 import { type Crew, openCrews } from './crew.ts';
 
 const { newCrew } = await openCrews();

@@ -3,10 +3,10 @@ import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Improvement } from '../../../lib/contract/improvements.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import type { Answer as Said } from '../../../lib/model/converse.ts';
+import { dataOf } from '../../api.ts';
 import { learningModel, type Says, type Step } from '../../improvements/learning-model.ts';
 import { json, refusal, startBedrock } from '../../model/bedrock-server.ts';
 import { type Answer, call, type Sent } from '../../service.ts';
-import { dataOf } from '../kanban-tasks/board.ts';
 import { type Crew, openCrews } from './crew.ts';
 
 /** The result of a pass, as it was answered. */

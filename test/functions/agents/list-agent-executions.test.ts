@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ExecutionListItem } from '../../../lib/contract/executions.ts';
-import { dataOf, paginationOf } from '../kanban-tasks/board.ts';
+import { dataOf, paginationOf } from '../../api.ts';
 import { type Crew, listed, newestFirst, openCrews } from './crew.ts';
 
 const { newCrew } = await openCrews();

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type AgentListItem, NewAgent } from '../../../lib/contract/agents.ts';
+import { errorOf, paginationOf } from '../../api.ts';
 import { fc } from '../../seeded.ts';
 import { seedAgents, storedAgent } from '../../table/agent-seed.ts';
-import { errorOf, paginationOf } from '../kanban-tasks/board.ts';
 import { itemsOf, openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry, service } = await openRegistries();

@@ -4,8 +4,8 @@ import { readSkills } from '../../../lib/agents/skill-catalogue.ts';
 import { app } from '../../../lib/app.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Skill } from '../../../lib/contract/skills.ts';
+import { dataOf, errorOf } from '../../api.ts';
 import { call, newCaller, type Sent } from '../../service.ts';
-import { dataOf, errorOf } from '../kanban-tasks/board.ts';
 import { openRegistries } from './registry.ts';
 
 await openRegistries();

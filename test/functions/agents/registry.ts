@@ -14,9 +14,9 @@ import type { Agent, AgentListItem, AssignedSkill } from '../../../lib/contract/
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
+import { dataOf } from '../../api.ts';
+import { createCaller } from '../../caller.ts';
 import { type Answer, call, newCaller, openService, type Sent, type Service } from '../../service.ts';
-import { dumpOf } from '../../table-dump.ts';
-import { dataOf, errorOf, type RefusalBody } from '../kanban-tasks/board.ts';
 
 /** The agent endpoints, as one caller sends to them. */
 export type Registry = ReturnType<typeof registryOf>;
@@ -66,8 +66,7 @@ export async function openRegistries() {
 function registryOf(service: Service, organization: Organization, token: string) {
   const at = (name: string, below = '') => ({ path: `${path}/${name}${below}`, params: { name } });
   const registry = {
-    organization,
-    token,
+    ...createCaller(service, organization, token),
     list: (query = '', more: Sent = {}) => call(listAgents, { path, query, token, ...more }),
     create: (body: unknown = newAgent, more: Sent = {}) =>
       call(createAgent, { method: 'POST', path, body, token, ...more }),
@@ -106,19 +105,6 @@ function registryOf(service: Service, organization: Organization, token: string)
 
     /** The skills that an agent is shown to have. */
     skillsOf: async (name: string): Promise<AssignedSkill[]> => dataOf<AssignedSkill[]>(await registry.skills(name)),
-
-    /** Everything that the organization has in the table. */
-    dump: () => dumpOf(service.table, organization),
-
-    /** Sends what must be refused, and checks status, code and that nothing was written. */
-    refuses: async (send: () => Promise<Answer>, status: number, code: string): Promise<RefusalBody> => {
-      const before = await registry.dump();
-      const answer = await send();
-      expect([answer.status, errorOf(answer)?.code]).toEqual([status, code]);
-      expect(answer.body.success).toBe(false);
-      expect(await registry.dump()).toEqual(before);
-      return errorOf(answer);
-    },
   };
   return registry;
 }

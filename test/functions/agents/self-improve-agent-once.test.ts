@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Question } from '../../../lib/model/converse.ts';
+import { errorOf } from '../../api.ts';
 import { additions, proposes, usual } from '../../improvements/learning-model.ts';
 import type { Answer } from '../../service.ts';
-import { errorOf } from '../kanban-tasks/board.ts';
 import { improvementOf, type Lessons, openLessons } from './lessons.ts';
 import { agentOf } from './registry.ts';
 

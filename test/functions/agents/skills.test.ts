@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readSkills } from '../../../lib/agents/skill-catalogue.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { errorOf } from '../kanban-tasks/board.ts';
+import { errorOf } from '../../api.ts';
 import { agentOf, atOnce, openRegistries, type Registry } from './registry.ts';
 
 vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });

@@ -1,7 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { keys } from '../../../lib/table/keys.ts';
-import { dataOf, errorOf, openBoards } from './board.ts';
+import { dataOf, errorOf } from '../../api.ts';
+import { openBoards } from './board.ts';
 
 const { newBoard, service } = await openBoards();
 const absent = 'tk_01K00000000000000000000000';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dataOf, openBoards, paginationOf } from './board.ts';
+import { dataOf, paginationOf } from '../../api.ts';
+import { openBoards } from './board.ts';
 
 const { newBoard } = await openBoards();
 const absent = 'tk_01K00000000000000000000000';

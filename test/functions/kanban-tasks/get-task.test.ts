@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskDetail } from '../../../lib/contract/tasks.ts';
-import { dataOf, openBoards } from './board.ts';
+import { dataOf } from '../../api.ts';
+import { openBoards } from './board.ts';
 
 const { newBoard } = await openBoards();
 const absent = 'tk_01K00000000000000000000000';

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { payloadBytes, payloadLimit } from '../../../lib/http/payload.ts';
-import { dataOf, openBoards, paginationOf } from './board.ts';
+import { dataOf, paginationOf } from '../../api.ts';
+import { openBoards } from './board.ts';
 
 const { newBoard } = await openBoards();
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { dataOf, paginationOf } from '../../api.ts';
 import type { Answer } from '../../service.ts';
-import { dataOf, openBoards, paginationOf } from './board.ts';
+import { openBoards } from './board.ts';
 
 const { newBoard } = await openBoards();
 

@@ -2,7 +2,8 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { TaskDetail } from '../../../lib/contract/tasks.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { dataOf, openBoards } from './board.ts';
+import { dataOf } from '../../api.ts';
+import { openBoards } from './board.ts';
 
 vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });
 afterAll(() => vi.useRealTimers());

@@ -4,8 +4,9 @@ import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { handler } from '../../../functions/open/docs-script.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
+import { errorOf } from '../../api.ts';
 import { call, eventOf } from '../../service.ts';
-import { errorOf, openBoards } from '../kanban-tasks/board.ts';
+import { openBoards } from '../kanban-tasks/board.ts';
 
 await openBoards();
 

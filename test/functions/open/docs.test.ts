@@ -3,8 +3,9 @@ import { expect, it } from 'vitest';
 import { handler } from '../../../functions/open/docs.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { endpoints } from '../../../lib/contract/endpoints.ts';
+import { errorOf } from '../../api.ts';
 import { call, eventOf } from '../../service.ts';
-import { errorOf, openBoards } from '../kanban-tasks/board.ts';
+import { openBoards } from '../kanban-tasks/board.ts';
 
 await openBoards();
 

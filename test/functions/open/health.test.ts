@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/open/health.ts';
 import { handler as unmatched } from '../../../functions/open/unmatched.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
+import { errorOf } from '../../api.ts';
 import { call, eventOf } from '../../service.ts';
 import { closedPort, openedSockets } from '../../webhooks/receiver.ts';
-import { errorOf } from '../kanban-tasks/board.ts';
 
 /** What tells a function of this service where anything else is. */
 const variables = Object.values(environment);

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { handler } from '../../../functions/open/openapi.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
+import { errorOf } from '../../api.ts';
 import { call, eventOf } from '../../service.ts';
-import { errorOf, openBoards } from '../kanban-tasks/board.ts';
+import { openBoards } from '../kanban-tasks/board.ts';
 
 await openBoards();
 

@@ -11,12 +11,12 @@ import { app } from '../../../lib/app.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { consumers } from '../../../lib/deployment/consumers.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
+import { dataOf } from '../../api.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { call } from '../../service.ts';
 import { streamed } from '../../table-stream.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 import { expectKept, secret } from '../../webhooks/secret-spellings.ts';
-import { dataOf } from '../kanban-tasks/board.ts';
 import { runJobs } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
-import { dataOf } from '../kanban-tasks/board.ts';
+import { dataOf } from '../../api.ts';
 import { newWebhook, openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry } = await openRegistries();

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
-import { dataOf, errorOf } from '../kanban-tasks/board.ts';
+import { dataOf, errorOf } from '../../api.ts';
 import { newWebhook, openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry } = await openRegistries();

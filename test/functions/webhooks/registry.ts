@@ -17,12 +17,12 @@ import { environment } from '../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { openEventLog } from '../../../lib/table/event-log.ts';
 import type { Outcome } from '../../../lib/webhooks/sender.ts';
-import { type Answer, call, newCaller, openService, type Sent, type Service } from '../../service.ts';
+import { dataOf } from '../../api.ts';
+import { createCaller } from '../../caller.ts';
+import { call, newCaller, openService, type Sent, type Service } from '../../service.ts';
 import { type Queues, startQueues } from '../../sqs-emulator.ts';
-import { dumpOf } from '../../table-dump.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
 import { notingSender } from '../../webhooks/office.ts';
-import { dataOf, errorOf, type RefusalBody } from '../kanban-tasks/board.ts';
 
 /** The webhook endpoints, as one caller sends to them. */
 export type Registry = ReturnType<typeof registryOf>;
@@ -81,8 +81,7 @@ async function queuedIn({ endpoint, urls }: Queues): Promise<number> {
 function registryOf(service: Service, organization: Organization, token: string) {
   const at = (id: string, below = '') => ({ path: `${path}/${id}${below}`, params: { id } });
   const registry = {
-    organization,
-    token,
+    ...createCaller(service, organization, token),
     register: (body: unknown = newWebhook, more: Sent = {}) =>
       call(registerWebhook, { method: 'POST', path: `${path}/register`, body, token, ...more }),
     list: (query = '', more: Sent = {}) => call(listWebhooks, { path, query, token, ...more }),
@@ -112,18 +111,6 @@ function registryOf(service: Service, organization: Organization, token: string)
       const message = { organization, webhookId, deliveryId, eventId, attempt: 1, dueAt: timestamp(clock()) };
       await deliveries.attempt(message, notingSender(outcome).send);
       return deliveryId;
-    },
-
-    /** Everything that the organization has in the table. */
-    dump: () => dumpOf(service.table, organization),
-
-    /** Sends what must be refused, and checks status, code and that nothing was written. */
-    refuses: async (send: () => Promise<Answer>, status: number, code: string): Promise<RefusalBody> => {
-      const before = await registry.dump();
-      const answer = await send();
-      expect([answer.status, errorOf(answer)?.code]).toEqual([status, code]);
-      expect(await registry.dump()).toEqual(before);
-      return errorOf(answer);
     },
   };
   return registry;

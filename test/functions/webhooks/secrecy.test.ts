@@ -5,10 +5,10 @@ import { registrationApp } from '../../../lib/apps/registration.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { consumers } from '../../../lib/deployment/consumers.ts';
+import { dataOf } from '../../api.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { failed } from '../../webhooks/office.ts';
 import { expectKept, secret } from '../../webhooks/secret-spellings.ts';
-import { dataOf } from '../kanban-tasks/board.ts';
 import { newWebhook, openRegistries, type Registry } from './registry.ts';
 
 const { service, newRegistry } = await openRegistries();

@@ -3,8 +3,8 @@ import { app } from '../../../lib/app.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
 import { openWebhookStore } from '../../../lib/table/webhooks.ts';
+import { dataOf } from '../../api.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
-import { dataOf } from '../kanban-tasks/board.ts';
 import { openRegistries, type Registry } from './registry.ts';
 
 const { service, newRegistry } = await openRegistries();

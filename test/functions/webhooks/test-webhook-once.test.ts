@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import type { TestResult } from '../../../lib/contract/webhooks.ts';
 import { keys } from '../../../lib/table/keys.ts';
+import { dataOf, errorOf } from '../../api.ts';
 import type { Answer } from '../../service.ts';
 import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
-import { dataOf, errorOf } from '../kanban-tasks/board.ts';
 import { openRegistries, type Registry } from './registry.ts';
 
 const { service, newRegistry } = await openRegistries({ ALLOWED_RECEIVERS: '127.0.0.1:*' });

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
+import { dataOf } from '../../api.ts';
 import { closedPort, startReceiver, startSocket } from '../../webhooks/receiver.ts';
-import { dataOf } from '../kanban-tasks/board.ts';
 import { openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry } = await openRegistries({ ALLOWED_RECEIVERS: '127.0.0.1:*' });

@@ -5,9 +5,9 @@ import * as v from 'valibot';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ExecutionEventData, eventNames, TaskEventData } from '../../../lib/contract/events.ts';
 import type { DeliveryRecord, TestResult, Webhook } from '../../../lib/contract/webhooks.ts';
+import { dataOf, paginationOf } from '../../api.ts';
 import { failed } from '../../webhooks/office.ts';
 import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
-import { dataOf, paginationOf } from '../kanban-tasks/board.ts';
 import { openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry, queued } = await openRegistries({ ALLOWED_RECEIVERS: '127.0.0.1:*' });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../../lib/contract/endpoints.ts';
 import { type Operation, routes } from '../../../lib/contract/routes.ts';
-import { dataOf, errorOf } from '../../functions/kanban-tasks/board.ts';
+import { dataOf, errorOf } from '../../api.ts';
 import { newWebhook } from '../../functions/webhooks/registry.ts';
 import type { Answer } from '../../service.ts';
 import { loseAnswers } from '../../watched-engine.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { endpoints } from '../../../lib/contract/endpoints.ts';
 import { routes } from '../../../lib/contract/routes.ts';
-import { errorOf } from '../../functions/kanban-tasks/board.ts';
+import { errorOf } from '../../api.ts';
 import type { Answer } from '../../service.ts';
 import { cases, type Post } from './cases.ts';
 import { type Office, openOffices, type Request, start } from './office.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { endpoints } from '../../../lib/contract/endpoints.ts';
-import { errorOf } from '../../functions/kanban-tasks/board.ts';
+import { errorOf } from '../../api.ts';
 import { runMortal } from '../../mortal.ts';
 import type { Answer } from '../../service.ts';
 import { type Asked, letMeet, recordsKey } from '../../watched-engine.ts';

@@ -1,0 +1,23 @@
+import { expect } from 'vitest';
+import type { Organization } from '../lib/contract/organization.ts';
+import { createApi, errorOf, type RefusalBody } from './api.ts';
+import type { Answer, Service } from './service.ts';
+import { dumpOf } from './table-dump.ts';
+
+/** Creates a caller of an organization: every operation by one token, and checks of what the table holds. */
+export function createCaller(service: Service, organization: Organization, token: string) {
+  /** Everything that the organization has in the table. */
+  const dump = () => dumpOf(service.table, organization);
+
+  /** Sends a request that must be refused. Checks the status, the code and that nothing was written. */
+  async function refuses(send: () => Promise<Answer>, status: number, code: string): Promise<RefusalBody> {
+    const before = await dump();
+    const answer = await send();
+    expect([answer.status, errorOf(answer)?.code]).toEqual([status, code]);
+    expect(answer.body.success).toBe(false);
+    expect(await dump()).toEqual(before);
+    return errorOf(answer);
+  }
+
+  return { ...createApi(token), organization, token, dump, refuses };
+}
