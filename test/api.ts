@@ -6,7 +6,7 @@ import type { Task } from '../lib/contract/tasks.ts';
 import { type Answer, call, type Sent } from './service.ts';
 
 /** A request to an operation. Its method and path are those of the operation's row. */
-type Request = Omit<Sent, 'method' | 'path'>;
+export type Request = Omit<Sent, 'method' | 'path'>;
 
 /** A function for each operation of the contract. */
 export type Api = Readonly<Record<Operation, (request?: Request) => Promise<Answer>>>;

@@ -1,16 +1,11 @@
 import { expect } from 'vitest';
-import { handler as delegateTask } from '../../../functions/agents/delegate-task.ts';
-import { handler as executeAgent } from '../../../functions/agents/execute-agent.ts';
-import { handler as getExecution } from '../../../functions/agents/get-execution.ts';
-import { handler as listAgentExecutions } from '../../../functions/agents/list-agent-executions.ts';
-import { handler as listExecutions } from '../../../functions/agents/list-executions.ts';
 import { app } from '../../../lib/app.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Delegation, Execution, ExecutionListItem, ExecutionStarted } from '../../../lib/contract/executions.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import type { Model } from '../../../lib/model/converse.ts';
-import { dataOf, paginationOf } from '../../api.ts';
-import { type Answer, call, type Sent, type Service } from '../../service.ts';
+import { dataOf, paginationOf, type Request } from '../../api.ts';
+import type { Answer, Service } from '../../service.ts';
 import { boardOf } from '../kanban-tasks/board.ts';
 import { openRegistries, type Registry } from './registry.ts';
 
@@ -64,11 +59,6 @@ export async function openCrews(cap?: number) {
 
 function crewOf(service: Service, registry: Registry) {
   const { organization, token } = registry;
-  const at = (name: string, below: string, more = {}) => ({
-    path: `/api/agents/${name}/${below}`,
-    params: { name, ...more },
-    token,
-  });
   const crew = {
     organization,
     token,
@@ -76,16 +66,14 @@ function crewOf(service: Service, registry: Registry) {
     board: boardOf(service, organization, token),
     refuses: registry.refuses,
     dump: registry.dump,
-    execute: (body: unknown = newExecution, { name = 'writer', ...more }: Sent & { name?: string } = {}) =>
-      call(executeAgent, { method: 'POST', ...at(name, 'execute'), body, ...more }),
-    delegate: (body: unknown = newDelegation, { name = 'writer', ...more }: Sent & { name?: string } = {}) =>
-      call(delegateTask, { method: 'POST', ...at(name, 'delegate'), body, ...more }),
-    list: (query = '', more: Sent = {}) =>
-      call(listExecutions, { path: '/api/agents/executions', query, token, ...more }),
-    listOf: (name: string, query = '', more: Sent = {}) =>
-      call(listAgentExecutions, { ...at(name, 'executions'), query, ...more }),
-    get: (name: string, id: string, more: Sent = {}) =>
-      call(getExecution, { ...at(name, `executions/${id}`, { id }), ...more }),
+    execute: (body: unknown = newExecution, { name = 'writer', ...more }: Request & { name?: string } = {}) =>
+      registry.executeAgent({ params: { name }, body, ...more }),
+    delegate: (body: unknown = newDelegation, { name = 'writer', ...more }: Request & { name?: string } = {}) =>
+      registry.delegateTask({ params: { name }, body, ...more }),
+    list: (query = '', more: Request = {}) => registry.listExecutions({ query, ...more }),
+    listOf: (name: string, query = '', more: Request = {}) =>
+      registry.listAgentExecutions({ params: { name }, query, ...more }),
+    get: (name: string, id: string, more: Request = {}) => registry.getExecution({ params: { name, id }, ...more }),
 
     /** Starts an execution and returns its id. */
     start: async (fields: Record<string, unknown> = {}, name = 'writer'): Promise<string> => {

@@ -1,19 +1,18 @@
-import { handler as selfImprove } from '../../../functions/agents/self-improve-agent.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Improvement } from '../../../lib/contract/improvements.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import type { Answer as Said } from '../../../lib/model/converse.ts';
-import { dataOf } from '../../api.ts';
+import { dataOf, type Request } from '../../api.ts';
 import { learningModel, type Says, type Step } from '../../improvements/learning-model.ts';
 import { json, refusal, startBedrock } from '../../model/bedrock-server.ts';
-import { type Answer, call, type Sent } from '../../service.ts';
+import type { Answer } from '../../service.ts';
 import { type Crew, openCrews } from './crew.ts';
 
 /** The result of a pass, as it was answered. */
 export const improvementOf = (answer: Answer): Improvement => dataOf<Improvement>(answer);
 
 /** A crew, and the endpoint of self-improvement. */
-export type Lessons = Crew & { improve: (body?: unknown, sent?: Sent & { name?: string }) => Promise<Answer> };
+export type Lessons = Crew & { improve: (body?: unknown, sent?: Request & { name?: string }) => Promise<Answer> };
 
 /** Lets an agent finish an execution that does not pass the review. */
 export const faulty = async ({ user }: { user: string }): Promise<Said> => ({
@@ -55,14 +54,7 @@ export async function openLessons() {
         await crew.carryOut(await crew.start(), faulty);
       }
       const improve: Lessons['improve'] = (body, { name = 'writer', ...more } = {}) =>
-        call(selfImprove, {
-          method: 'POST',
-          path: `/api/agents/${name}/self-improve`,
-          params: { name },
-          token: crew.token,
-          body,
-          ...more,
-        });
+        crew.registry.selfImproveAgent({ params: { name }, body, ...more });
       return { ...crew, improve };
     },
   };

@@ -1,27 +1,16 @@
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect } from 'vitest';
-import { handler as assignSkill } from '../../../functions/agents/assign-skill.ts';
-import { handler as createAgent } from '../../../functions/agents/create-agent.ts';
-import { handler as deleteAgent } from '../../../functions/agents/delete-agent.ts';
-import { handler as getAgent } from '../../../functions/agents/get-agent.ts';
-import { handler as listAgents } from '../../../functions/agents/list-agents.ts';
-import { handler as listSkills } from '../../../functions/agents/list-skills.ts';
-import { handler as unassignSkill } from '../../../functions/agents/unassign-skill.ts';
-import { handler as updateAgent } from '../../../functions/agents/update-agent.ts';
-import { handler as updateSoul } from '../../../functions/agents/update-soul.ts';
 import { app } from '../../../lib/app.ts';
 import type { Agent, AgentListItem, AssignedSkill } from '../../../lib/contract/agents.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
-import { dataOf } from '../../api.ts';
+import { dataOf, type Request } from '../../api.ts';
 import { createCaller } from '../../caller.ts';
-import { type Answer, call, newCaller, openService, type Sent, type Service } from '../../service.ts';
+import { type Answer, newCaller, openService, type Service } from '../../service.ts';
 
 /** The agent endpoints, as one caller sends to them. */
 export type Registry = ReturnType<typeof registryOf>;
-
-const path = '/api/agents';
 
 /** The model of agents that name none, in these tests. */
 export const defaultModel = 'test.default-model';
@@ -64,30 +53,22 @@ export async function openRegistries() {
 }
 
 function registryOf(service: Service, organization: Organization, token: string) {
-  const at = (name: string, below = '') => ({ path: `${path}/${name}${below}`, params: { name } });
+  const caller = createCaller(service, organization, token);
   const registry = {
-    ...createCaller(service, organization, token),
-    list: (query = '', more: Sent = {}) => call(listAgents, { path, query, token, ...more }),
-    create: (body: unknown = newAgent, more: Sent = {}) =>
-      call(createAgent, { method: 'POST', path, body, token, ...more }),
-    get: (name: string, more: Sent = {}) => call(getAgent, { ...at(name), token, ...more }),
-    update: (name: string, body?: unknown, more: Sent = {}) =>
-      call(updateAgent, { method: 'PATCH', ...at(name), body, token, ...more }),
-    updateSoul: (name: string, body?: unknown, more: Sent = {}) =>
-      call(updateSoul, { method: 'PATCH', ...at(name, '/soul'), body, token, ...more }),
-    delete: (name: string, more: Sent = {}) => call(deleteAgent, { method: 'DELETE', ...at(name), token, ...more }),
-    skills: (name: string, query = '', more: Sent = {}) =>
-      call(listSkills, { ...at(name, '/skills'), query, token, ...more }),
-    assign: (name: string, body?: unknown, more: Sent = {}) =>
-      call(assignSkill, { method: 'POST', ...at(name, '/skills'), body, token, ...more }),
-    unassign: (name: string, skillId: string, more: Sent = {}) =>
-      call(unassignSkill, {
-        method: 'DELETE',
-        path: `${path}/${name}/skills/${skillId}`,
-        params: { name, skillId },
-        token,
-        ...more,
-      }),
+    ...caller,
+    list: (query = '', more: Request = {}) => caller.listAgents({ query, ...more }),
+    create: (body: unknown = newAgent, more: Request = {}) => caller.createAgent({ body, ...more }),
+    get: (name: string, more: Request = {}) => caller.getAgent({ params: { name }, ...more }),
+    update: (name: string, body?: unknown, more: Request = {}) =>
+      caller.updateAgent({ params: { name }, body, ...more }),
+    updateSoul: (name: string, body?: unknown, more: Request = {}) =>
+      caller.updateSoul({ params: { name }, body, ...more }),
+    delete: (name: string, more: Request = {}) => caller.deleteAgent({ params: { name }, ...more }),
+    skills: (name: string, query = '', more: Request = {}) => caller.listSkills({ params: { name }, query, ...more }),
+    assign: (name: string, body?: unknown, more: Request = {}) =>
+      caller.assignSkill({ params: { name }, body, ...more }),
+    unassign: (name: string, skillId: string, more: Request = {}) =>
+      caller.unassignSkill({ params: { name, skillId }, ...more }),
     /** The same organization, by another token. */
     by: (other: string) => registryOf(service, organization, other),
 

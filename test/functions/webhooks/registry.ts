@@ -1,12 +1,6 @@
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, expect } from 'vitest';
-import { handler as deleteWebhook } from '../../../functions/webhooks/delete-webhook.ts';
-import { handler as getWebhook } from '../../../functions/webhooks/get-webhook.ts';
-import { handler as listDeliveries } from '../../../functions/webhooks/list-deliveries.ts';
-import { handler as listWebhooks } from '../../../functions/webhooks/list-webhooks.ts';
-import { handler as registerWebhook } from '../../../functions/webhooks/register-webhook.ts';
-import { handler as testWebhook } from '../../../functions/webhooks/test-webhook.ts';
 import { app } from '../../../lib/app.ts';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
@@ -17,17 +11,15 @@ import { environment } from '../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { openEventLog } from '../../../lib/table/event-log.ts';
 import type { Outcome } from '../../../lib/webhooks/sender.ts';
-import { dataOf } from '../../api.ts';
+import { dataOf, type Request } from '../../api.ts';
 import { createCaller } from '../../caller.ts';
-import { call, newCaller, openService, type Sent, type Service } from '../../service.ts';
+import { newCaller, openService, type Service } from '../../service.ts';
 import { type Queues, startQueues } from '../../sqs-emulator.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
 import { notingSender } from '../../webhooks/office.ts';
 
 /** The webhook endpoints, as one caller sends to them. */
 export type Registry = ReturnType<typeof registryOf>;
-
-const path = '/api/webhooks';
 
 /** A body that registers a webhook. */
 export const newWebhook: NewWebhook = { url: 'https://example.com/hooks', events: ['task.created'] };
@@ -79,19 +71,18 @@ async function queuedIn({ endpoint, urls }: Queues): Promise<number> {
 }
 
 function registryOf(service: Service, organization: Organization, token: string) {
-  const at = (id: string, below = '') => ({ path: `${path}/${id}${below}`, params: { id } });
+  const caller = createCaller(service, organization, token);
   const registry = {
-    ...createCaller(service, organization, token),
-    register: (body: unknown = newWebhook, more: Sent = {}) =>
-      call(registerWebhook, { method: 'POST', path: `${path}/register`, body, token, ...more }),
-    list: (query = '', more: Sent = {}) => call(listWebhooks, { path, query, token, ...more }),
-    get: (id: string, more: Sent = {}) => call(getWebhook, { ...at(id), token, ...more }),
-    delete: (id: string, more: Sent = {}) => call(deleteWebhook, { method: 'DELETE', ...at(id), token, ...more }),
-    deliveries: (id: string, query = '', more: Sent = {}) =>
-      call(listDeliveries, { ...at(id, '/deliveries'), query, token, ...more }),
+    ...caller,
+    register: (body: unknown = newWebhook, more: Request = {}) => caller.registerWebhook({ body, ...more }),
+    list: (query = '', more: Request = {}) => caller.listWebhooks({ query, ...more }),
+    get: (id: string, more: Request = {}) => caller.getWebhook({ params: { id }, ...more }),
+    delete: (id: string, more: Request = {}) => caller.deleteWebhook({ params: { id }, ...more }),
+    deliveries: (id: string, query = '', more: Request = {}) =>
+      caller.listDeliveries({ params: { id }, query, ...more }),
     /** Asks for a test delivery. */
-    test: (id: string, body: unknown = { event: 'task.created' }, more: Sent = {}) =>
-      call(testWebhook, { method: 'POST', ...at(id, '/test'), body, token, ...more }),
+    test: (id: string, body: unknown = { event: 'task.created' }, more: Request = {}) =>
+      caller.testWebhook({ params: { id }, body, ...more }),
     /** Another token of the organization. */
     tokenOf: (scopes: readonly Scope[]) => issueToken(app(), { organization, scopes }),
 
