@@ -7,6 +7,9 @@ import { forLambda } from '../../infra/aws/bundle.ts';
 
 const run = promisify(execFile);
 
+/** How often each import is measured. */
+const rounds = 11;
+
 /** Prints the CPU time of an import in milliseconds, in user and system mode together. */
 const driver = `
 const before = process.cpuUsage();
@@ -30,23 +33,24 @@ async function bundleBareClient(folder: string): Promise<string> {
 
 /**
  * Measures the CPU time of importing each module, as a ratio to importing the bare DynamoDB client. Every import has a
- * process of its own. In each round all modules take turns and are compared with the client's import of the same round;
- * the result is the median of these ratios. So other load on the machine changes the result little.
+ * process of its own. Each is compared with an import of the client right before it, and the result is the median of
+ * these ratios, so other load on the machine changes it little.
  *
  * @param folder for the bundle of the client
  * @param modules paths of bundles
  * @returns a ratio for each module, in their order
  */
-export async function importCpuRatios(folder: string, modules: readonly string[], rounds = 15): Promise<number[]> {
+export async function importCpuRatios(folder: string, modules: readonly string[]): Promise<number[]> {
   const bareClient = await bundleBareClient(folder);
   const driverFile = join(folder, 'import-cpu.mjs');
   await writeFile(driverFile, driver);
   const importCpu = async (module: string) =>
     Number((await run(process.execPath, [driverFile, module], { env: { AWS_REGION: 'eu-central-1' } })).stdout);
   const ratios = modules.map((): number[] => []);
-  for (let round = 0; round < rounds; round++) {
-    const ofBareClient = await importCpu(bareClient);
-    for (const [at, module] of modules.entries()) ratios[at]?.push((await importCpu(module)) / ofBareClient);
-  }
-  return ratios.map((ofModule) => ofModule.sort((a, b) => a - b)[Math.floor(rounds / 2)] as number);
+  for (let round = 0; round < rounds; round++)
+    for (const [at, module] of modules.entries()) {
+      const ofClient = await importCpu(bareClient);
+      ratios[at]?.push((await importCpu(module)) / ofClient);
+    }
+  return ratios.map((ofModule) => ofModule.sort((a, b) => a - b)[(rounds - 1) / 2] as number);
 }
