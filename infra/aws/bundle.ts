@@ -1,9 +1,7 @@
-import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
-import { clientSchemas } from './client-schemas.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -22,54 +20,15 @@ const skills: Plugin = {
     })),
 };
 
-/** Of the description of its package each client of the SDK reads the version alone. */
-const versions: Plugin = {
-  name: 'versions',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /[\\/]@aws-sdk[\\/][\w-]+[\\/]package\.json$/ }, ({ path }) => {
-      const { version } = JSON.parse(readFileSync(path, 'utf8'));
-      return { contents: JSON.stringify({ version }), loader: 'json' };
-    }),
-};
-
-/** What of the SDK no function ever needs, by what stands in for it: each says what that is, and why. */
-const standIns = {
-  '@aws-sdk/credential-provider-node': standIn('./stand-ins/credentials.ts'),
-  '@aws-sdk/endpoint-cache': standIn('./stand-ins/endpoint-cache.ts'),
-  '@aws-sdk/eventstream-handler-node': standIn('./stand-ins/event-streams.ts'),
-  '@aws-sdk/middleware-eventstream': standIn('./stand-ins/event-streams.ts'),
-  '@aws-sdk/middleware-websocket': standIn('./stand-ins/event-streams.ts'),
-  '@aws-sdk/token-providers': standIn('./stand-ins/tokens.ts'),
-  '@smithy/core/checksum': standIn('./stand-ins/checksums.ts'),
-  '@smithy/core/event-streams': standIn('./stand-ins/event-streams.ts'),
-};
-
-/** Likewise single files of `@smithy`'s packages, which nobody imports but files beside them. */
-const standInFiles: Record<string, string> = {
-  HeaderFormatter: standIn('./stand-ins/event-streams.ts'),
-  getInstanceMetadataRegion: standIn('./stand-ins/machine.ts'),
-  loadSharedConfigFiles: standIn('./stand-ins/machine.ts'),
-  'node-http2-handler': standIn('./stand-ins/http2.ts'),
-};
-
-const files: Plugin = {
-  name: 'files',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: new RegExp(`^\\..*/(${Object.keys(standInFiles).join('|')})$`) }, ({ path, importer }) =>
-      /[\\/]@smithy[\\/]/.test(importer) ? { path: standInFiles[basename(path)] } : undefined,
-    ),
-};
-
-/**
- * Pages of lists are read by what calls make when a module is loaded, which keeps them, and the commands that they send,
- * in bundles that read no pages.
- */
-const paginators: Plugin = {
-  name: 'paginators',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /[\\/]@aws-sdk[\\/][\w-]+[\\/]dist-es[\\/]pagination[\\/]\w+\.js$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replace('= createPaginator(', '= /* @__PURE__ */ createPaginator('),
-    })),
+/** Modules that the SDK imports and no function needs, each with the file of its stub, which says why. */
+export const stubs: Readonly<Record<string, string>> = {
+  '@aws-sdk/credential-provider-node': stub('credentials'),
+  '@aws-sdk/eventstream-handler-node': stub('event-streams'),
+  '@aws-sdk/middleware-eventstream': stub('event-streams'),
+  '@aws-sdk/middleware-websocket': stub('event-streams'),
+  '@smithy/core/event-streams': stub('event-streams'),
+  '@aws-sdk/token-providers': stub('tokens'),
+  'node:http2': stub('http2'),
 };
 
 /** How anything is bundled for Lambda's Node.js. */
@@ -87,12 +46,8 @@ export const forLambda = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-/** How functions are: without what of the SDK none of them needs. */
-export const asFunctions = {
-  ...forLambda,
-  alias: standIns,
-  plugins: [skills, versions, clientSchemas, paginators, files],
-} satisfies BuildOptions;
+/** How functions are bundled: with the skills and the stubs. */
+export const asFunctions = { ...forLambda, alias: stubs, plugins: [skills] } satisfies BuildOptions;
 
 /** The bundled functions: the folder of each, by its source below the repository's root. */
 export type Bundles = ReadonlyMap<string, string>;
@@ -132,6 +87,6 @@ export async function bundleFunctions(folder: string): Promise<Bundles> {
   return new Map(sources.map((source) => [source, join(outdir, basename(source, '.ts'))]));
 }
 
-function standIn(file: string): string {
-  return fileURLToPath(import.meta.resolve(file));
+function stub(name: string): string {
+  return join(import.meta.dirname, 'stubs', `${name}.ts`);
 }

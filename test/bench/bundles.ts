@@ -1,35 +1,66 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { bundleFunctions } from '../../infra/aws/bundle.ts';
+import { basename, join } from 'node:path';
+import { build } from 'esbuild';
+import { asFunctions, bundleFunctions, stubs } from '../../infra/aws/bundle.ts';
 import { weightsOf } from '../infra/bundle-weights.ts';
 import { importCpuRatios } from '../infra/import-cpu.ts';
 
-/** What is less than this of a bundle is not worth a line, in bytes. */
-const worthALine = 4_000;
+/** The functions whose imports are measured: without a client beside DynamoDB's, with KMS's, SQS's and Bedrock's. */
+const measured = [
+  'functions/kanban-tasks/create-task.ts',
+  'functions/webhooks/test-webhook.ts',
+  'functions/agents/self-improve-agent.ts',
+  'functions/pipeline/deliver-webhook.ts',
+  'functions/pipeline/run-execution.ts',
+];
 
-const kilobytes = (bytes: number) => (bytes / 1000).toFixed(1).padStart(8);
+/** Parts of a bundle that are smaller are not printed, in bytes. */
+const smallestPart = 4_000;
+
+/** Prints the size of every bundle, and its largest parts. */
+async function printSizes(folder: string): Promise<void> {
+  const bundles = await bundleFunctions(folder);
+  const weights = weightsOf(JSON.parse(await readFile(join(folder, 'meta.json'), 'utf8')));
+  for (const [source, by] of weights) {
+    console.log(`\n${source}: ${await kilobytes(join(bundles.get(source) as string, 'index.mjs'))} KB`);
+    for (const [origin, bytes] of by)
+      if (bytes >= smallestPart) console.log(`${(bytes / 1000).toFixed(1).padStart(8)}  ${origin}`);
+  }
+}
+
+/** Bundles the measured functions with a part of the stubs, and returns the paths of their bundles. */
+async function bundleMeasured(outdir: string, files: readonly string[]): Promise<string[]> {
+  const alias = Object.fromEntries(Object.entries(stubs).filter(([, file]) => files.includes(file)));
+  await build({ ...asFunctions, alias, entryPoints: measured, outdir, outExtension: { '.js': '.mjs' } });
+  return measured.map((source) => join(outdir, source.replace('functions/', '').replace('.ts', '.mjs')));
+}
+
+/** Prints a table: the size of each measured bundle and the CPU time of its import, as one stub after another is added. */
+async function printStubs(folder: string): Promise<void> {
+  const files = [...new Set(Object.values(stubs))];
+  const steps = ['no stub', ...files.map((file) => `+ ${basename(file)}`)];
+  const modules = await Promise.all(steps.map((_, at) => bundleMeasured(join(folder, String(at)), files.slice(0, at))));
+  const ratios = await importCpuRatios(folder, modules.flat());
+  console.log(`\n| Stubs | ${measured.map((source) => `\`${basename(source, '.ts')}\``).join(' | ')} |`);
+  console.log(`| --- |${' --- |'.repeat(measured.length)}`);
+  for (const [at, step] of steps.entries()) {
+    const cells = await Promise.all(
+      (modules[at] as string[]).map(async (module, nth) => {
+        const ratio = ratios[at * measured.length + nth] as number;
+        return `${await kilobytes(module)} KB, ${ratio.toFixed(2)}`;
+      }),
+    );
+    console.log(`| ${step} | ${cells.join(' | ')} |`);
+  }
+}
+
+const kilobytes = async (file: string) => ((await stat(file)).size / 1000).toFixed(0);
 
 const folder = await mkdtemp(join(tmpdir(), 'crewboard-bundles-'));
 try {
-  const bundles = await bundleFunctions(join(folder, 'functions'));
-  const weights = weightsOf(JSON.parse(await readFile(join(folder, 'functions', 'meta.json'), 'utf8')));
-  for (const [source, by] of weights) {
-    const { size } = await stat(join(bundles.get(source) as string, 'index.mjs'));
-    console.log(`\n${source}: ${kilobytes(size).trim()} KB`);
-    for (const [origin, bytes] of by) if (bytes >= worthALine) console.log(`${kilobytes(bytes)}  ${origin}`);
-  }
-  const measured = [
-    'functions/kanban-tasks/create-task.ts',
-    'functions/webhooks/test-webhook.ts',
-    'functions/pipeline/deliver-webhook.ts',
-    'functions/pipeline/run-execution.ts',
-    'functions/open/health.ts',
-  ];
-  const modules = measured.map((source) => join(bundles.get(source) as string, 'index.mjs'));
-  const ratios = await importCpuRatios(folder, modules);
-  console.log('\nCPU time of an import, as a ratio to the bare DynamoDB client:');
-  for (const [at, ratio] of ratios.entries()) console.log(`${ratio.toFixed(2)}  ${measured[at]}`);
+  await printSizes(join(folder, 'functions'));
+  await printStubs(folder);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

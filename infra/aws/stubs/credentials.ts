@@ -1,8 +1,9 @@
 /**
- * Stands in for `@aws-sdk/credential-provider-node` in the bundles: the credentials of the function's role, which
- * Lambda puts into the environment of each container and which outlive it. The SDK's clients import this one name.
+ * Returns a provider of the credentials of the function's role, which Lambda puts into the environment.
  *
- * @throws `Error` where a variable is not set, when the first request is about to be signed
+ * Stub of `@aws-sdk/credential-provider-node`: a function needs none of its other sources (files, single sign-on, EC2).
+ *
+ * @throws `Error` from the provider where a variable is not set
  */
 export const defaultProvider = () => async () => ({
   accessKeyId: variable('AWS_ACCESS_KEY_ID'),
