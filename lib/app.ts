@@ -1,11 +1,9 @@
-import { agentsApp } from './apps/agents.ts';
 import { appOf } from './apps/base.ts';
 import { deliveriesApp } from './apps/deliveries.ts';
 import { executionsApp } from './apps/executions.ts';
 import { improvementsApp } from './apps/improvements.ts';
 import { metricsApp } from './apps/metrics.ts';
 import { pipelineApp } from './apps/pipeline.ts';
-import { purgesApp } from './apps/purges.ts';
 import { registrationApp } from './apps/registration.ts';
 import { runsApp } from './apps/runs.ts';
 import { testDeliveriesApp } from './apps/test-deliveries.ts';
@@ -17,7 +15,6 @@ import { type ContextOptions, createContext } from './context.ts';
  * it, for its bundle would be all of the house (docs/decisions/15-bundles-replace-modules-that-lambda-does-not-need.md).
  */
 export const app = appOf((base) => ({
-  ...agentsApp(base),
   ...executionsApp(base),
   ...metricsApp(base),
   ...improvementsApp(base),
@@ -25,7 +22,6 @@ export const app = appOf((base) => ({
   ...registrationApp(base),
   ...testDeliveriesApp(base),
   ...runsApp(base),
-  ...purgesApp(base),
   ...pipelineApp(base),
   ...deliveriesApp(base),
 }));

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { ulidFrom } from './contract/ids.ts';
+import { readAllowedModels, standardModel } from './contract/models.ts';
 import { environment } from './deployment/environment.ts';
 import { type Limits, readLimits } from './deployment/limits.ts';
 import type { QueueName } from './deployment/queues.ts';
@@ -8,6 +9,7 @@ import type { RequestCounts } from './limits/requests.ts';
 import { log } from './log.ts';
 import type { Queue } from './sqs/queue.ts';
 import { openTable, type Table } from './table/client.ts';
+import type { PreparedAgent } from './table/prepared-agents.ts';
 import type { StoredToken } from './table/tokens.ts';
 import { openKeyFile, type Secrets } from './webhooks/secrets.ts';
 
@@ -31,12 +33,18 @@ export type Context = {
   /** Returns a new ULID of the time of the clock. */
   ulid: () => string;
   log: Logger;
+  /** The model of agents that name none, in organizations that set none. */
+  defaultModel: string;
+  /** The models that agents may name; `undefined` where every model is allowed. */
+  allowedModels: readonly string[] | undefined;
   /** The limits of organizations that have none of their own. */
   limits: Partial<Limits>;
   /** The requests of the organizations that this process has served lately. */
   requestCounts: RequestCounts;
   /** The access tokens that this process has read lately, by their ids. */
   cachedTokens: Map<string, CachedToken>;
+  /** The versions of agents that this process has read lately. */
+  preparedAgents: Map<string, PreparedAgent>;
 };
 
 /** What a context is made of; what is absent is read from the environment. */
@@ -70,9 +78,12 @@ export function createContext({
     clock,
     ulid: () => ulidFrom(clock(), randomBytes(10)),
     log: log(),
+    defaultModel: variables[environment.defaultModel] || standardModel,
+    allowedModels: readAllowedModels(variables[environment.allowedModels]),
     limits: readLimits(variables),
     requestCounts: new Map(),
     cachedTokens: new Map(),
+    preparedAgents: new Map(),
   };
 }
 

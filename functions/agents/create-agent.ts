@@ -1,9 +1,7 @@
-import { agentsApp } from '../../lib/apps/agents.ts';
-import { createAgent } from '../../lib/contract/agents.ts';
+import { createAgent } from '../../lib/agents/agents.ts';
+import { createAgent as row } from '../../lib/contract/agents.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(
-  createAgent,
-  async ({ body, caller, once }, { agents }) => agents.create(caller.organization, body, once),
-  agentsApp,
+export const handler = serve(row, async ({ body, caller, once }, context) =>
+  createAgent(context, caller.organization, body, once),
 );

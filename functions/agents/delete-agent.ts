@@ -1,9 +1,7 @@
-import { agentsApp } from '../../lib/apps/agents.ts';
-import { deleteAgent } from '../../lib/contract/agents.ts';
+import { deleteAgent } from '../../lib/agents/agents.ts';
+import { deleteAgent as row } from '../../lib/contract/agents.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(
-  deleteAgent,
-  async ({ params, caller, ifMatch }, { agents }) => agents.delete(caller.organization, params.name, ifMatch),
-  agentsApp,
+export const handler = serve(row, async ({ params, caller, ifMatch }, context) =>
+  deleteAgent(context, caller.organization, params.name, ifMatch),
 );

@@ -1,9 +1,7 @@
-import { agentsApp } from '../../lib/apps/agents.ts';
-import { getAgent } from '../../lib/contract/agents.ts';
+import { getAgent } from '../../lib/agents/agents.ts';
+import { getAgent as row } from '../../lib/contract/agents.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(
-  getAgent,
-  async ({ params, caller }, { agents }) => agents.get(caller.organization, params.name),
-  agentsApp,
+export const handler = serve(row, async ({ params, caller }, context) =>
+  getAgent(context, caller.organization, params.name),
 );

@@ -1,9 +1,7 @@
-import { agentsApp } from '../../lib/apps/agents.ts';
-import { unassignSkill } from '../../lib/contract/agents.ts';
+import { unassignSkill } from '../../lib/agents/agents.ts';
+import { unassignSkill as row } from '../../lib/contract/agents.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(
-  unassignSkill,
-  async ({ params, caller }, { agents }) => agents.unassign(caller.organization, params.name, params.skillId),
-  agentsApp,
+export const handler = serve(row, async ({ params, caller }, context) =>
+  unassignSkill(context, caller.organization, params.name, params.skillId),
 );

@@ -1,10 +1,7 @@
-import { agentsApp } from '../../lib/apps/agents.ts';
-import { updateAgent } from '../../lib/contract/agents.ts';
+import { updateAgent } from '../../lib/agents/agents.ts';
+import { updateAgent as row } from '../../lib/contract/agents.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(
-  updateAgent,
-  async ({ params, body, caller, ifMatch }, { agents }) =>
-    agents.update(caller.organization, params.name, body, ifMatch),
-  agentsApp,
+export const handler = serve(row, async ({ params, body, caller, ifMatch }, context) =>
+  updateAgent(context, caller.organization, params.name, body, ifMatch),
 );

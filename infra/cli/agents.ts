@@ -1,6 +1,8 @@
+import { replaceAgentModel } from '../../lib/agents/agents.ts';
 import { ModelName } from '../../lib/contract/agents.ts';
 import { formerStandardModels, geographicProfiles } from '../../lib/contract/models.ts';
 import { findUsersOfModel, type UserOfModel } from '../../lib/table/model-users.ts';
+import { replaceDefaultModel } from '../../lib/table/settings.ts';
 import { Problem } from '../local/problem.ts';
 import { columns } from './columns.ts';
 import { command, organizationOption, readBy, stackOption } from './command.ts';
@@ -51,8 +53,8 @@ const moveModel = command(
 
     /** Whether something changed: not where it was changed or deleted since it was listed. */
     function move({ organization, agent }: UserOfModel): Promise<boolean> {
-      if (agent !== undefined) return app.agents.moveModel(organization, agent, { from, to });
-      return app.settings.moveDefaultModel(organization, { from, to });
+      if (agent !== undefined) return replaceAgentModel(app, organization, agent, { from, to });
+      return replaceDefaultModel(app, organization, { from, to });
     }
   });
 

@@ -4,7 +4,12 @@ import { ModelName } from '../../lib/contract/agents.ts';
 import { globalProfile, isAllowed } from '../../lib/contract/models.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { highestLimit } from '../../lib/deployment/limits.ts';
-import type { OrganizationSettings, SettingsChange } from '../../lib/table/settings.ts';
+import {
+  changeSettings,
+  type OrganizationSettings,
+  readSettings,
+  type SettingsChange,
+} from '../../lib/table/settings.ts';
 import { readStoredTokens } from '../../lib/table/tokens.ts';
 import { Problem } from '../local/problem.ts';
 import { columns } from './columns.ts';
@@ -49,7 +54,7 @@ const show = command(
   .addOption(stackOption())
   .action(async ({ org, stack }) => {
     const app = await openFor(org, stack);
-    const own = await app.settings.get(org);
+    const own = await readSettings(app, org);
     const shown = names.map((name) => [
       rows[name].option,
       String(own[name] ?? rows[name].of(app) ?? 'no limit'),
@@ -113,7 +118,7 @@ async function change(organization: Organization, stack: string | undefined, giv
   if (changed.length === 0) throw new Problem(`Name at least one setting: ${options}.`);
   const app = await openFor(organization, stack);
   if (given.defaultModel !== undefined) refuseModel(given.defaultModel, app);
-  await app.settings.change(organization, given);
+  await changeSettings(app, organization, given);
   for (const name of changed) {
     const deployed = rows[name].of(app);
     const value = given[name] ?? (deployed === undefined ? 'any number of' : `the deployment's ${deployed}`);

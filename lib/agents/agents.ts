@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import {
   type Agent,
   type AgentFilter,
@@ -13,195 +14,243 @@ import { isAllowed } from '../contract/models.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound, Refusal } from '../contract/refusals.ts';
 import type { Skill } from '../contract/skills.ts';
-import type { StoredAgent } from '../table/agent-items.ts';
-import type { AgentStore } from '../table/agents.ts';
+import type { AgentHead, StoredAgent } from '../table/agent-items.ts';
+import {
+  type AgentContext,
+  changeAgent,
+  insertAgent,
+  insertAgentSkill,
+  insertMissingAgents,
+  readAgent,
+  readAgentHead,
+  readAgentSkills,
+  readAgents,
+  removeAgent,
+  removeAgentSkill,
+} from '../table/agents.ts';
 import { graceMs } from '../table/due.ts';
+import { leaveList } from '../table/execution-removal.ts';
 import type { Once } from '../table/idempotency.ts';
-import type { PurgeStore } from '../table/purges.ts';
-import type { Settings } from '../table/settings.ts';
+import { readSettings } from '../table/settings.ts';
 import { untilFresh } from '../table/transact.ts';
 import { matching, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';
 
-/** What agents are made of. */
-export type AgentParts = {
-  store: AgentStore;
-  purges: Pick<PurgeStore, 'hide'>;
-  settings: Pick<Settings, 'get'>;
-  /** The model of agents that name none, in organizations that set none. */
-  defaultModel: string;
-  /** The models that agents may name; `undefined` where every model is allowed. */
-  allowedModels?: readonly string[] | undefined;
-  ulid: () => string;
-  clock: () => number;
-};
+/** Returns a page of the agents, newest first, and the exact number of all that match the filter. */
+export async function listAgents(
+  context: AgentContext,
+  organization: Organization,
+  filter: AgentFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<Page<AgentListItem>> {
+  const agents = (await readAgents(context, organization)).filter(matching(filter));
+  return { items: agents.slice(offset, offset + limit), total: agents.length };
+}
 
-/** Agents: what callers can do with them. */
-export function openAgents({ store, purges, settings, defaultModel, allowedModels, ulid, clock }: AgentParts) {
-  const found = async (organization: Organization, name: string) => {
-    const agent = await store.head(organization, name);
-    if (!agent) throw notFound();
-    return agent;
+/**
+ * Creates an agent. The default model is written into it, so that no later setting changes it.
+ *
+ * @throws `Refusal` `reserved_name`, `name_taken`, `validation_failed` for a model that is not allowed
+ */
+export async function createAgent(
+  context: Pick<Context, 'table' | 'ulid'> & ModelContext,
+  organization: Organization,
+  { model, ...fields }: NewAgent,
+  once: Once,
+): Promise<Agent> {
+  if (reservedNames.includes(fields.name)) throw reservedName(fields.name);
+  const chosen = await chooseModel(context, organization, model);
+  const id = context.ulid();
+  const createdAt = timestamp(timeOf(id));
+  const agent = {
+    ...fields,
+    id: `ag_${id}`,
+    model: chosen,
+    isSystem: false,
+    version: 1,
+    createdAt,
+    updatedAt: createdAt,
   };
-  const foundWhole = async (organization: Organization, name: string): Promise<StoredAgent> => {
-    const agent = await store.get(organization, name);
-    if (!agent) throw notFound();
-    return agent;
-  };
-  /** Read only where it is needed: most agents name their model. */
-  const defaultModelOf = async (organization: Organization) =>
-    (await settings.get(organization)).defaultModel ?? defaultModel;
-  /** The model that a request gives an agent: the named one, or the default where none is named. */
-  const chosenModel = async (organization: Organization, named: string | undefined): Promise<string> => {
-    const model = named ?? (await defaultModelOf(organization));
-    if (!isAllowed(model, allowedModels)) throw modelNotAllowed(model, named !== undefined, allowedModels ?? []);
-    return model;
-  };
-  const versioned = ({ version, ...data }: StoredAgent): Versioned<Agent> => ({ data, version });
+  await insertAgent(context, organization, agent, once);
+  return agent;
+}
 
-  return {
-    /** A page of the agents, newest first, and the exact number of all that the filter matches. */
-    async list(
-      organization: Organization,
-      filter: AgentFilter,
-      { limit, offset }: { limit: number; offset: number },
-    ): Promise<Page<AgentListItem>> {
-      const agents = (await store.list(organization)).filter(matching(filter));
-      return { items: agents.slice(offset, offset + limit), total: agents.length };
-    },
+/** Creates the agents that every organization starts with, as far as it does not have them. */
+export async function createSystemAgents(
+  context: Pick<Context, 'table' | 'ulid'> & ModelContext,
+  organization: Organization,
+): Promise<void> {
+  const model = await readDefaultModel(context, organization);
+  await insertMissingAgents(context, organization, newSystemAgents(context.ulid, model));
+}
 
-    /**
-     * Creates an agent. The default model is written into it, so that no later setting changes it.
-     *
-     * @throws `Refusal` `reserved_name`, `name_taken`, `validation_failed` for a model that is not allowed
-     */
-    async create(organization: Organization, { model, ...fields }: NewAgent, once: Once): Promise<Agent> {
-      if (reservedNames.includes(fields.name)) throw reservedName(fields.name);
-      const chosen = await chosenModel(organization, model);
-      const id = ulid();
-      const createdAt = timestamp(timeOf(id));
-      const agent = {
-        ...fields,
-        id: `ag_${id}`,
-        model: chosen,
-        isSystem: false,
-        version: 1,
-        createdAt,
-        updatedAt: createdAt,
-      };
-      await store.insert(organization, agent, once);
-      return agent;
-    },
+/**
+ * Returns an agent.
+ *
+ * @throws `Refusal` `not_found`
+ */
+export async function getAgent(
+  context: AgentContext,
+  organization: Organization,
+  name: string,
+): Promise<Versioned<Agent>> {
+  return versioned(await requireAgent(context, organization, name));
+}
 
-    /** Gives an organization the agents that every one starts with, as far as it does not have them. */
-    async provision(organization: Organization): Promise<void> {
-      await store.provision(organization, newSystemAgents(ulid, await defaultModelOf(organization)));
-    },
+/**
+ * Changes the fields of an agent that a patch names; equal values write nothing.
+ *
+ * @throws `Refusal` `not_found`, `precondition_failed`, `validation_failed` for a model that is not allowed
+ */
+export function updateAgent(
+  context: Pick<Context, 'clock'> & ModelContext,
+  organization: Organization,
+  name: string,
+  patch: AgentPatch,
+  ifMatch: Precondition,
+): Promise<Versioned<Agent>> {
+  return untilFresh(context.table, async () => {
+    const before = await requireAgent(context, organization, name);
+    ifMatch(before.version);
+    const { model: named } = patch;
+    const model = named === undefined ? undefined : await chooseModel(context, organization, named ?? undefined);
+    const after = patched(before, { ...patch, model }, timestamp(context.clock()));
+    if (after !== before) await changeAgent(context, organization, before, after);
+    return versioned(after);
+  });
+}
 
-    /** @throws `Refusal` `not_found` */
-    async get(organization: Organization, name: string): Promise<Versioned<Agent>> {
-      return versioned(await foundWhole(organization, name));
-    },
+/**
+ * Gives an agent another model if it still has this one.
+ *
+ * @returns whether it did: not where the agent is gone, or has another model by now
+ */
+export function replaceAgentModel(
+  context: AgentContext & Pick<Context, 'clock'>,
+  organization: Organization,
+  name: string,
+  { from, to }: { from: string; to: string },
+): Promise<boolean> {
+  return untilFresh(context.table, async () => {
+    const before = await readAgent(context, organization, name);
+    if (before?.model !== from) return false;
+    const after = patched(before, { model: to }, timestamp(context.clock()));
+    await changeAgent(context, organization, before, after);
+    return true;
+  });
+}
 
-    /**
-     * Changes what a patch names; equal values write nothing.
-     *
-     * @throws `Refusal` `not_found`, `precondition_failed`, `validation_failed` for a model that is not allowed
-     */
-    update(
-      organization: Organization,
-      name: string,
-      patch: AgentPatch,
-      ifMatch: Precondition,
-    ): Promise<Versioned<Agent>> {
-      return untilFresh(store.table, async () => {
-        const before = await foundWhole(organization, name);
-        ifMatch(before.version);
-        const { model: named } = patch;
-        const model = named === undefined ? undefined : await chosenModel(organization, named ?? undefined);
-        const after = patched(before, { ...patch, model }, timestamp(clock()));
-        if (after !== before) await store.change(organization, before, after);
-        return versioned(after);
-      });
-    },
+/**
+ * Deletes an agent and its history for good: it is gone from every read with the response, and purged after it.
+ *
+ * @throws `Refusal` `not_found`, `precondition_failed`, `system_agent`; `unavailable` also where it is deleted, and
+ *   its executions are still to be taken out of the lists, which its purge does
+ */
+export async function deleteAgent(
+  context: AgentContext & Pick<Context, 'clock'>,
+  organization: Organization,
+  name: string,
+  ifMatch: Precondition,
+): Promise<void> {
+  const agentId = await untilFresh(context.table, async () => {
+    const agent = await requireAgentHead(context, organization, name);
+    ifMatch(agent.version);
+    if (agent.isSystem)
+      throw new Refusal('system_agent', `${name} is a system agent and cannot be deleted; set it inactive instead.`);
+    await removeAgent(context, organization, agent, timestamp(context.clock() + graceMs));
+    return agent.id;
+  });
+  await leaveList(context.table, { organization, agentId }).catch((error: unknown) => {
+    throw error instanceof Refusal ? halfHidden(name) : error;
+  });
+}
 
-    /**
-     * Gives an agent another model if it still has this one.
-     *
-     * @returns whether it did: not where the agent is gone, or has another model by now
-     */
-    moveModel(organization: Organization, name: string, { from, to }: { from: string; to: string }): Promise<boolean> {
-      return untilFresh(store.table, async () => {
-        const before = await store.get(organization, name);
-        if (before?.model !== from) return false;
-        await store.change(organization, before, patched(before, { model: to }, timestamp(clock())));
-        return true;
-      });
-    },
+/**
+ * Returns the skills of an agent that the catalogue still has.
+ *
+ * @throws `Refusal` `not_found`
+ */
+export async function listSkills(
+  context: AgentContext,
+  organization: Organization,
+  name: string,
+  catalogue: readonly Skill[],
+): Promise<AssignedSkill[]> {
+  const { id } = await requireAgentHead(context, organization, name);
+  const assigned = await readAgentSkills(context, organization, id);
+  return assigned.flatMap(({ id: skillId, assignedAt }) => {
+    const skill = catalogue.find((one) => one.id === skillId);
+    return skill ? [{ ...skill, assignedAt }] : [];
+  });
+}
 
-    /**
-     * Deletes an agent and its history for good: it is gone from every read with the answer, and purged behind it.
-     *
-     * @throws `Refusal` `not_found`, `precondition_failed`, `system_agent`; `unavailable` also where it is deleted, and
-     *   what it ran is still to be taken out of the lists, which its purge does
-     */
-    async delete(organization: Organization, name: string, ifMatch: Precondition): Promise<void> {
-      const agentId = await untilFresh(store.table, async () => {
-        const agent = await found(organization, name);
-        ifMatch(agent.version);
-        if (agent.isSystem)
-          throw new Refusal(
-            'system_agent',
-            `${name} is a system agent and cannot be deleted; set it inactive instead.`,
-          );
-        await store.remove(organization, agent, timestamp(clock() + graceMs));
-        return agent.id;
-      });
-      await purges.hide({ organization, agentId }).catch((error: unknown) => {
-        throw error instanceof Refusal ? halfHidden(name) : error;
-      });
-    },
+/**
+ * Gives an agent a skill of the catalogue; one that it has stays as it is.
+ *
+ * @throws `Refusal` `not_found` for an agent or a skill that does not exist
+ */
+export async function assignSkill(
+  context: AgentContext & Pick<Context, 'clock'>,
+  organization: Organization,
+  name: string,
+  skillId: string,
+  catalogue: readonly Skill[],
+  once: Once,
+): Promise<void> {
+  const agent = await requireAgentHead(context, organization, name);
+  if (!catalogue.some(({ id }) => id === skillId)) throw notFound();
+  const skill = { id: skillId, assignedAt: timestamp(context.clock()) };
+  await insertAgentSkill(context, organization, agent, skill, once);
+}
 
-    /**
-     * The skills of an agent that the catalogue still has.
-     *
-     * @throws `Refusal` `not_found`
-     */
-    async skills(organization: Organization, name: string, catalogue: readonly Skill[]): Promise<AssignedSkill[]> {
-      const { id } = await found(organization, name);
-      const assigned = await store.skills(organization, id);
-      return assigned.flatMap(({ id: skillId, assignedAt }) => {
-        const skill = catalogue.find((one) => one.id === skillId);
-        return skill ? [{ ...skill, assignedAt }] : [];
-      });
-    },
+/**
+ * Takes a skill from an agent.
+ *
+ * @throws `Refusal` `not_found` for an agent that does not exist, or that has no such skill
+ */
+export async function unassignSkill(
+  context: AgentContext,
+  organization: Organization,
+  name: string,
+  skillId: string,
+): Promise<void> {
+  await removeAgentSkill(context, organization, await requireAgentHead(context, organization, name), skillId);
+}
 
-    /**
-     * Gives an agent a skill of the catalogue; one that it has stays as it is.
-     *
-     * @throws `Refusal` `not_found` for an agent or a skill that there is not
-     */
-    async assign(
-      organization: Organization,
-      name: string,
-      skillId: string,
-      catalogue: readonly Skill[],
-      once: Once,
-    ): Promise<void> {
-      const agent = await found(organization, name);
-      if (!catalogue.some(({ id }) => id === skillId)) throw notFound();
-      await store.assign(organization, agent, { id: skillId, assignedAt: timestamp(clock()) }, once);
-    },
+/** The part of a context that the choice of a model needs. */
+type ModelContext = Pick<Context, 'table' | 'defaultModel' | 'allowedModels'>;
 
-    /**
-     * Takes a skill from an agent.
-     *
-     * @throws `Refusal` `not_found` for an agent that there is not, or that has no such skill
-     */
-    async unassign(organization: Organization, name: string, skillId: string): Promise<void> {
-      await store.unassign(organization, await found(organization, name), skillId);
-    },
-  };
+async function requireAgentHead(context: AgentContext, organization: Organization, name: string): Promise<AgentHead> {
+  const agent = await readAgentHead(context, organization, name);
+  if (!agent) throw notFound();
+  return agent;
+}
+
+async function requireAgent(context: AgentContext, organization: Organization, name: string): Promise<StoredAgent> {
+  const agent = await readAgent(context, organization, name);
+  if (!agent) throw notFound();
+  return agent;
+}
+
+/** Returns the model of agents that name none. Read only where it is needed: most agents name their model. */
+async function readDefaultModel(context: ModelContext, organization: Organization): Promise<string> {
+  return (await readSettings(context, organization)).defaultModel ?? context.defaultModel;
+}
+
+/** Returns the model that a request gives an agent: the named one, or the default where none is named. */
+async function chooseModel(
+  context: ModelContext,
+  organization: Organization,
+  named: string | undefined,
+): Promise<string> {
+  const { allowedModels } = context;
+  const model = named ?? (await readDefaultModel(context, organization));
+  if (!isAllowed(model, allowedModels)) throw modelNotAllowed(model, named !== undefined, allowedModels ?? []);
+  return model;
+}
+
+function versioned({ version, ...data }: StoredAgent): Versioned<Agent> {
+  return { data, version };
 }
 
 /** Not the common words of a busy service, which say that nothing was changed. */

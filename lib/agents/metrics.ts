@@ -1,7 +1,7 @@
 import { type AgentMetrics, type Period, periodDays } from '../contract/agent-metrics.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound } from '../contract/refusals.ts';
-import type { AgentStore } from '../table/agents.ts';
+import { type AgentContext, readAgentHead } from '../table/agents.ts';
 import { firstDayOf, type MetricsStore, type Totals } from '../table/metrics.ts';
 
 /** Up to so many finished executions their durations are read one by one; above, percentiles are of the histogram. */
@@ -10,11 +10,11 @@ const exactUpTo = 1_000;
 /** Metrics of agents (docs/architecture.md#agent-metrics). */
 export function openMetrics({
   store,
-  agents,
+  context,
   clock,
 }: {
   store: MetricsStore;
-  agents: AgentStore;
+  context: AgentContext;
   clock: () => number;
 }) {
   return {
@@ -24,7 +24,7 @@ export function openMetrics({
      * @throws `Refusal` `not_found`
      */
     async of(organization: Organization, name: string, period: Period): Promise<AgentMetrics> {
-      const agent = await agents.head(organization, name);
+      const agent = await readAgentHead(context, organization, name);
       if (!agent) throw notFound();
       const since = firstDayOf(periodDays[period], clock());
       const totals = await store.totals(organization, agent.id, since);

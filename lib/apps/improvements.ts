@@ -2,12 +2,12 @@ import { openImprovements } from '../improvements/improvements.ts';
 import { openImprovementStore } from '../table/improvements.ts';
 import { appOf } from './base.ts';
 import { pause } from './pause.ts';
-import { agentStoreOf, executionStoreOf } from './stores.ts';
+import { executionStoreOf } from './stores.ts';
 
 /** The app of the function that improves agents. */
 export const improvementsApp = appOf((base) => {
   const { table, clock } = base;
   const store = openImprovementStore(table, clock);
-  const parts = { store, agents: agentStoreOf(base), executions: executionStoreOf(base), clock, pause };
+  const parts = { store, context: base, executions: executionStoreOf(base), clock, pause };
   return { improvements: openImprovements(parts) };
 });

@@ -5,11 +5,11 @@ import { openOverdueExecutions } from '../table/executions.ts';
 import { appOf } from './base.ts';
 import { pause } from './pause.ts';
 import { queueOf } from './queues.ts';
-import { agentStoreOf, executionStoreOf } from './stores.ts';
+import { executionStoreOf } from './stores.ts';
 
 /** The app of functions that carry executions out. */
 export const runsApp = appOf((base) => {
-  const [store, agents] = [executionStoreOf(base), agentStoreOf(base)];
+  const store = executionStoreOf(base);
   const { clock, variables } = base;
   const waitingLimitMs = readWaitingLimit(variables[environment.waitingLimit] || undefined);
   const { wake } = openRunWakeUps({
@@ -17,5 +17,5 @@ export const runsApp = appOf((base) => {
     queue: queueOf(base, 'executions'),
     clock,
   });
-  return { runs: openRuns({ store, agents, context: base, wake, waitingLimitMs, clock, pause }) };
+  return { runs: openRuns({ store, context: base, wake, waitingLimitMs, clock, pause }) };
 });

@@ -2,7 +2,7 @@ import type { Delegation, NewDelegation } from '../contract/executions.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound, Refusal } from '../contract/refusals.ts';
 import type { AgentHead } from '../table/agent-items.ts';
-import { type AgentStore, unknownAgent } from '../table/agents.ts';
+import { readAgentHead, unknownAgent } from '../table/agents.ts';
 import type { ExecutionHead } from '../table/execution-items.ts';
 import type { Once } from '../table/idempotency.ts';
 import { unknownTask } from '../table/task-edges.ts';
@@ -10,15 +10,12 @@ import { readTask } from '../table/tasks.ts';
 import { merged } from '../table/transact.ts';
 import { openStart, type StartParts } from './start.ts';
 
-/** What delegations are made of. */
-export type DelegationParts = StartParts & { agents: AgentStore };
-
 /** The longest chain of delegations (docs/architecture.md#delegations). */
 const deepest = 3;
 
 /** Delegations: an agent hands something on to another, which starts to work on it. */
-export function openDelegations(parts: DelegationParts) {
-  const { store, agents, ulid } = parts;
+export function openDelegations(parts: StartParts) {
+  const { store, ulid } = parts;
   const start = openStart(parts);
 
   return {
@@ -38,8 +35,8 @@ export function openDelegations(parts: DelegationParts) {
       const answer: Delegation = { delegationId: `dl_${ulid()}`, fromAgent: name, toAgent, status: 'accepted' };
       const decide = async () => {
         const [from, to, task] = await Promise.all([
-          agents.head(organization, name),
-          agents.head(organization, toAgent),
+          readAgentHead(parts.context, organization, name),
+          readAgentHead(parts.context, organization, toAgent),
           taskId === undefined ? undefined : readTask(parts.context, organization, taskId),
         ]);
         if (!from) throw notFound();

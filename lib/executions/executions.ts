@@ -9,15 +9,12 @@ import type {
 import type { Organization } from '../contract/organization.ts';
 import { notFound } from '../contract/refusals.ts';
 import type { AgentHead } from '../table/agent-items.ts';
-import type { AgentStore } from '../table/agents.ts';
+import { readAgentHead } from '../table/agents.ts';
 import type { RunningExecution } from '../table/execution-items.ts';
 import type { Once } from '../table/idempotency.ts';
 import { unknownTask } from '../table/task-edges.ts';
 import { readTask } from '../table/tasks.ts';
 import { openStart, type StartParts } from './start.ts';
-
-/** What executions are made of. */
-export type ExecutionParts = StartParts & { agents: AgentStore };
 
 const standardCap = 50;
 
@@ -34,11 +31,11 @@ export function readRunningCap(text: string | undefined): number {
 }
 
 /** Executions: what callers can do with them. `runs.ts` carries them out. */
-export function openExecutions(parts: ExecutionParts) {
-  const { store, agents, context } = parts;
+export function openExecutions(parts: StartParts) {
+  const { store, context } = parts;
   const start = openStart(parts);
   const found = async (organization: Organization, name: string): Promise<AgentHead> => {
-    const agent = await agents.head(organization, name);
+    const agent = await readAgentHead(context, organization, name);
     if (!agent) throw notFound();
     return agent;
   };
@@ -79,7 +76,7 @@ export function openExecutions(parts: ExecutionParts) {
       page: { limit: number; offset: number },
     ): Promise<Page<ExecutionListItem>> {
       if (agentName === undefined) return store.list(organization, { status }, page);
-      const agent = await agents.head(organization, agentName);
+      const agent = await readAgentHead(context, organization, agentName);
       if (!agent) return { items: [], total: 0 };
       return store.list(organization, { agentId: agent.id, status }, page);
     },

@@ -1,21 +1,17 @@
+import type { Context } from '../context.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Purge } from '../table/purge-items.ts';
-import type { PurgeStore } from '../table/purges.ts';
+import { purgeAgent } from '../table/purges.ts';
+import { purgeTask } from '../table/task-removal.ts';
 import { released } from './task-moves.ts';
 
-/** What purges are made of. */
-export type PurgeParts = { store: PurgeStore; clock: () => number };
-
 /**
- * Purges: delete what belongs to deleted agents and tasks (docs/architecture.md#deletions). Each may be carried out
- * again.
+ * Carries out a purge: deletes what belongs to a deleted agent or task (docs/architecture.md#deletions). It may be carried
+ * out again; a worker that is killed leaves the rest for the next.
  */
-export function openPurges({ store, clock }: PurgeParts) {
-  return {
-    /** Deletes what is left of an agent or a task. A worker that is killed leaves the rest for the next. */
-    carryOut: (purge: Purge): Promise<void> =>
-      'taskId' in purge
-        ? store.carryOutOfTask(purge, timestamp(clock()))
-        : store.carryOut(purge, (task, executionId) => released(task, executionId, 'assigned', timestamp(clock()))),
-  };
+export function carryOutPurge(context: Pick<Context, 'table' | 'clock'>, purge: Purge): Promise<void> {
+  const now = () => timestamp(context.clock());
+  return 'taskId' in purge
+    ? purgeTask(context.table, purge, now())
+    : purgeAgent(context, purge, (task, executionId) => released(task, executionId, 'assigned', now()));
 }

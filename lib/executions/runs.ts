@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { timestamp } from '../contract/ids.ts';
 import type { ExecutionMessage } from '../deployment/messages.ts';
 import type { Counts } from '../deployment/metrics.ts';
-import type { AgentStore } from '../table/agents.ts';
-import type { TableContext } from '../table/client.ts';
 import { graceMs } from '../table/due.ts';
 import type { RunningExecution } from '../table/execution-items.ts';
 import { Lost } from '../table/execution-steps.ts';
 import type { ExecutionStore, TaskMove } from '../table/executions.ts';
+import type { PreparingContext } from '../table/prepared-agents.ts';
 import { readTask } from '../table/tasks.ts';
 import { Stale } from '../table/transact.ts';
 import type { Pause } from './asking.ts';
@@ -18,8 +17,7 @@ import { failed, type Result, type Throttled, type Tools, work } from './work.ts
 /** What carries executions out. */
 export type RunParts = {
   store: ExecutionStore;
-  agents: AgentStore;
-  context: TableContext;
+  context: PreparingContext;
   /** Sends the message of an execution, to be received when its lease ends. */
   wake: (execution: RunningExecution) => Promise<void>;
   /** How long an execution may wait for its first worker, in milliseconds. */
@@ -66,7 +64,7 @@ const firstWaitMs = 15_000;
 const longestWaitMs = 30_000;
 
 /** Carries executions out (docs/architecture.md#executions). */
-export function openRuns({ store, agents, context, wake, waitingLimitMs, clock, pause }: RunParts) {
+export function openRuns({ store, context, wake, waitingLimitMs, clock, pause }: RunParts) {
   return {
     /**
      * Carries an execution out, unless it has ended or another worker has leased it: it may be called again at any time,
@@ -107,7 +105,7 @@ export function openRuns({ store, agents, context, wake, waitingLimitMs, clock, 
     const late = clock() >= deadline;
     // Work that was answered is completed, with the verdicts that there are.
     if (late && execution.outputParts === undefined) return failed('deadline', spent);
-    return work(execution, { store, agents, pause }, tools, late ? AbortSignal.abort() : signal);
+    return work(execution, { store, context, pause }, tools, late ? AbortSignal.abort() : signal);
   }
 
   /** Gives the lease back until later, and sends the message for then. */

@@ -2,7 +2,7 @@ import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { Refusal } from '../contract/refusals.ts';
 import type { AgentHead } from '../table/agent-items.ts';
-import type { TableContext } from '../table/client.ts';
+import type { AgentContext } from '../table/agents.ts';
 import { graceMs } from '../table/due.ts';
 import type { Asked, ExecutionHead, RunningExecution } from '../table/execution-items.ts';
 import type { ExecutionStore } from '../table/executions.ts';
@@ -13,7 +13,7 @@ import { untilFresh } from '../table/transact.ts';
 import { refuseWhileBlocked, taken } from './task-moves.ts';
 
 /** What starts are made of. */
-export type StartParts = { store: ExecutionStore; context: TableContext; ulid: () => string; clock: () => number };
+export type StartParts = { store: ExecutionStore; context: AgentContext; ulid: () => string; clock: () => number };
 
 /** Who is to do what, as it was found to be a moment ago. */
 export type Order = {

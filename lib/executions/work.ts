@@ -2,11 +2,10 @@ import type { CatalogueSkill } from '../agents/skill-catalogue.ts';
 import { qaReviewer } from '../agents/system-agents.ts';
 import type { GateResult, QualityGates } from '../contract/executions.ts';
 import type { Model } from '../model/converse.ts';
-import type { AgentStore } from '../table/agents.ts';
 import type { Progress, RunningExecution } from '../table/execution-items.ts';
 import { readMaterial } from '../table/execution-material.ts';
 import type { ExecutionStore } from '../table/executions.ts';
-import { type PreparedAgent, readPreparedAgent } from '../table/prepared-agents.ts';
+import { type PreparedAgent, type PreparingContext, readPreparedAgent } from '../table/prepared-agents.ts';
 import { type Answered, ask, type Pause } from './asking.ts';
 import { requestOf, reviewOf, selfTestPrompt, systemPromptOf, verdictOf } from './prompts.ts';
 
@@ -67,19 +66,19 @@ export function failed(error: string, { tokens, throttles } = { tokens: 0, throt
  */
 export async function work(
   execution: RunningExecution,
-  { store, agents, pause }: { store: ExecutionStore; agents: AgentStore; pause: Pause },
+  { store, context, pause }: { store: ExecutionStore; context: PreparingContext; pause: Pause },
   { model, catalogue }: Tools,
   signal: AbortSignal,
 ): Promise<Result | Throttled | undefined> {
   const { organization, agentId, agentName, progress: before = noProgress } = execution;
   // All that is needed is read before a model is paid for.
   const [{ asked, task, ...heads }, stored] = await Promise.all([
-    readMaterial(agents, execution, qaReviewer),
+    readMaterial(context, execution, qaReviewer),
     store.storedOutput(execution),
   ]);
   const [prepared, reviewer] = await Promise.all([
-    heads.agent && readPreparedAgent(agents, organization, agentName, heads.agent),
-    heads.reviewer && readPreparedAgent(agents, organization, qaReviewer, heads.reviewer),
+    heads.agent && readPreparedAgent(context, organization, agentName, heads.agent),
+    heads.reviewer && readPreparedAgent(context, organization, qaReviewer, heads.reviewer),
   ]);
   if (!asked || prepared?.agent.id !== agentId) return undefined;
 

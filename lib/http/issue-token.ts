@@ -1,4 +1,5 @@
-import type { App } from '../app.ts';
+import { createSystemAgents } from '../agents/agents.ts';
+import type { Context } from '../context.ts';
 import type { Scope } from '../contract/endpoint.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
@@ -17,11 +18,11 @@ export type TokenRequest = {
  * Makes a token and, with its first, its organization: the system agents are there before the token is. The text is
  * returned this once and kept nowhere.
  */
-export async function issueToken(app: App, { organization, scopes, expires }: TokenRequest): Promise<string> {
-  const createdAt = timestamp(app.clock());
-  await app.agents.provision(organization);
+export async function issueToken(context: Context, { organization, scopes, expires }: TokenRequest): Promise<string> {
+  const createdAt = timestamp(context.clock());
+  await createSystemAgents(context, organization);
   const token = mintToken();
-  await createToken(app.table, {
+  await createToken(context.table, {
     id: token.id,
     hash: hashSecret(token.secret),
     organization,

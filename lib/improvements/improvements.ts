@@ -6,11 +6,11 @@ import { notFound } from '../contract/refusals.ts';
 import type { Pause } from '../executions/asking.ts';
 import type { Tools } from '../executions/work.ts';
 import { hashOf, type StoredAgent } from '../table/agent-items.ts';
-import type { AgentStore } from '../table/agents.ts';
+import { changeAgent, readAgent, readAgentHead } from '../table/agents.ts';
 import type { ExecutionStore } from '../table/executions.ts';
 import type { Once } from '../table/idempotency.ts';
 import type { ImprovementStore } from '../table/improvements.ts';
-import { type PreparedAgent, readPreparedAgent } from '../table/prepared-agents.ts';
+import { type PreparedAgent, type PreparingContext, readPreparedAgent } from '../table/prepared-agents.ts';
 import { Stale, transact } from '../table/transact.ts';
 import type { Write } from '../table/write.ts';
 import { evidenceOf } from './evidence.ts';
@@ -19,7 +19,7 @@ import { type Pass, pass } from './improvement-pass.ts';
 /** What self-improvement is made of. */
 export type ImprovementParts = {
   store: ImprovementStore;
-  agents: AgentStore;
+  context: PreparingContext;
   executions: ExecutionStore;
   clock: () => number;
   pause: Pause;
@@ -31,7 +31,7 @@ const triesOfChange = 5;
 /**
  * Self-improvement: an agent's prompt is changed only for one that did better (docs/architecture.md#self-improvement).
  */
-export function openImprovements({ store, agents, executions, clock, pause }: ImprovementParts) {
+export function openImprovements({ store, context, executions, clock, pause }: ImprovementParts) {
   return {
     /**
      * Makes a pass, within 25 seconds: evidence, a proposal, old and new prompt on recent inputs, a blind choice. The
@@ -47,11 +47,11 @@ export function openImprovements({ store, agents, executions, clock, pause }: Im
       once: Once,
     ): Promise<Improvement> {
       const startedAt = clock();
-      const agent = await agents.head(organization, name);
+      const agent = await readAgentHead(context, organization, name);
       if (!agent) throw notFound();
       const end = await store.begin(organization, agent.id);
       try {
-        const prepared = await readPreparedAgent(agents, organization, name);
+        const prepared = await readPreparedAgent(context, organization, name);
         if (prepared?.agent.id !== agent.id) throw notFound();
         const came = await passOf(organization, prepared, asked, tools, startedAt);
         return await conclude(organization, prepared.agent, came, once);
@@ -71,8 +71,8 @@ export function openImprovements({ store, agents, executions, clock, pause }: Im
   ): Promise<Pass> {
     const [recent, improver, reviewer] = await Promise.all([
       executions.recent(organization, prepared.agent.id, lookbackExecutions),
-      readPreparedAgent(agents, organization, promptImprover),
-      readPreparedAgent(agents, organization, qaReviewer),
+      readPreparedAgent(context, organization, promptImprover),
+      readPreparedAgent(context, organization, qaReviewer),
     ]);
     return pass(
       { prepared, improver, reviewer, evidence: evidenceOf(recent), focusArea },
@@ -118,12 +118,12 @@ export function openImprovements({ store, agents, executions, clock, pause }: Im
     also: readonly Write[],
   ): Promise<string | undefined> {
     for (let tries = 0; tries < triesOfChange; tries++) {
-      const now = await agents.get(organization, name);
+      const now = await readAgent(context, organization, name);
       if (now?.id !== id) return 'The agent was deleted meanwhile.';
       if (now.systemPrompt !== systemPrompt) return 'The prompt was changed meanwhile; that change stands.';
       const after = { ...now, systemPrompt: prompt, version: now.version + 1, updatedAt: timestamp(clock()) };
       try {
-        await agents.change(organization, now, after, { why: 'self-improved', summary, also });
+        await changeAgent(context, organization, now, after, { why: 'self-improved', summary, also });
         return undefined;
       } catch (error) {
         // Something else of the agent was changed meanwhile: its prompt may still be the same.

@@ -3,7 +3,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent, Context as LambdaContext, SQSEvent, SQSRecord } from 'aws-lambda';
 import * as v from 'valibot';
-import type { Context } from '../context.ts';
+import { type Context, processContext } from '../context.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Schema } from '../contract/shapes.ts';
 import { type Counts, lateSeconds } from '../deployment/metrics.ts';
@@ -67,10 +67,10 @@ function requestIn(of: unknown): RequestIds {
  * to. What `handle` counts is metered, and stands in the log beside the message, which holds ids only. Messages that
  * fail come again by themselves, and go to the dead letters when they have come too often.
  */
-export function consumeQueue<const Message extends Schema, App extends Context>(
+export function consumeQueue<const Message extends Schema, App extends Context = Context>(
   schema: Message,
   handle: (message: v.InferOutput<Message>, app: App) => Promise<Counts> | Promise<void>,
-  open: () => App,
+  open: () => App = processContext as () => App,
 ) {
   const consume = async ({ body }: SQSRecord): Promise<void> => {
     const message = v.parse(schema, JSON.parse(body));

@@ -1,10 +1,11 @@
 import { ulidOf } from '../contract/ids.ts';
-import type { AgentHead } from './agent-items.ts';
-import type { AgentStore } from './agents.ts';
+import { type AgentHead, agentFrom } from './agent-items.ts';
+import type { AgentContext } from './agents.ts';
 import { type Asked, askedFrom, type RunningExecution } from './execution-items.ts';
 import { type Key, keys } from './keys.ts';
 import { getItems } from './reads.ts';
 import { type StoredTask, taskFrom } from './task-items.ts';
+import type { Item } from './write.ts';
 
 /** What a worker needs to know before it asks a model. What does not exist any more is absent. */
 export type Material = {
@@ -20,14 +21,14 @@ export type Material = {
  * @param reviewer the name of the agent that judges the output
  */
 export async function readMaterial(
-  agents: AgentStore,
+  { table, defaultModel }: AgentContext,
   { organization, id, agentName, taskId }: RunningExecution,
   reviewer: string,
 ): Promise<Material> {
   const input = keys.executionInput(organization, ulidOf(id));
   const [agentKey, reviewerKey] = [keys.agent(organization, agentName), keys.agent(organization, reviewer)];
   const taskKey = taskId === undefined ? undefined : keys.task(organization, ulidOf(taskId));
-  const items = await getItems(agents.table, [
+  const items = await getItems(table, [
     input,
     agentKey,
     ...(agentName === reviewer ? [] : [reviewerKey]),
@@ -37,10 +38,11 @@ export async function readMaterial(
     const item = key && items.find(({ pk, sk }) => pk === key.pk && sk === key.sk);
     return item && from(item);
   };
+  const headFrom = (item: Item) => agentFrom(item, defaultModel);
   return {
     asked: read(input, askedFrom),
-    agent: read(agentKey, agents.headFrom),
-    reviewer: read(reviewerKey, agents.headFrom),
+    agent: read(agentKey, headFrom),
+    reviewer: read(reviewerKey, headFrom),
     task: read(taskKey, taskFrom),
   };
 }

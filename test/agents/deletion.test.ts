@@ -1,46 +1,36 @@
-import { expect, it } from 'vitest';
-import { openAgents } from '../../lib/agents/agents.ts';
-import type { Organization } from '../../lib/contract/organization.ts';
-import type { AgentStore } from '../../lib/table/agents.ts';
-import type { Table } from '../../lib/table/client.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { createAgent, deleteAgent } from '../../lib/agents/agents.ts';
+import { readAgentHead } from '../../lib/table/agents.ts';
+import { keys } from '../../lib/table/keys.ts';
 import { unavailable } from '../../lib/table/transact.ts';
+import { always, type Board, openBoard } from '../table/board.ts';
+import { watchedTable } from '../table/watched-table.ts';
 
-const organization = 'acme' as Organization;
+let board: Board;
+beforeEach(async () => {
+  board = await openBoard();
+  const texts = { displayName: 'Writer', category: 'business', systemPrompt: '', soul: '' } as const;
+  const fields = { name: 'writer', ...texts, capabilities: [], status: 'active' } as const;
+  await createAgent(board, board.organization, { ...fields, capabilities: [] }, undefined);
+});
 
-/** Agents of which one can be deleted, whatever becomes of its executions. */
-function agentsOf(hide: () => Promise<void>) {
-  const removed: string[] = [];
-  const store = {
-    table: { sleep: async () => {} } as unknown as Table,
-    head: async () => ({ id: 'ag_1', name: 'writer', version: 1, isSystem: false }),
-    remove: async (_: Organization, { name }: { name: string }) => void removed.push(name),
-  } as unknown as AgentStore;
-  const agents = openAgents({
-    store,
-    purges: { hide },
-    settings: { get: async () => ({}) },
-    defaultModel: 'm',
-    ulid: () => '',
-    clock: () => 0,
+/** Deletes the agent over a table whose reads of executions fail. */
+function deleteWhere(error: Error): Promise<void> {
+  const { table } = watchedTable(board.table, ({ writes, names }) => {
+    if (!writes && names(keys.executionScope(board.organization, '').rows)) throw error;
   });
-  return { removed, remove: () => agents.delete(organization, 'writer', () => {}) };
+  return deleteAgent({ ...board, table }, board.organization, 'writer', always);
 }
 
 it('a deletion whose executions cannot be taken out of the lists now says that the agent is deleted all the same', async () => {
-  const { removed, remove } = agentsOf(async () => {
-    throw unavailable();
-  });
-  await expect(remove()).rejects.toMatchObject({
+  await expect(deleteWhere(unavailable())).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringMatching(/^writer is deleted; its executions/),
     headers: { 'Retry-After': '60' },
   });
-  expect(removed).toEqual(['writer']);
+  expect(await readAgentHead(board, board.organization, 'writer')).toBeUndefined();
 });
 
 it('a deletion that meets an error of ours tells no more of it than any other', async () => {
-  const { remove } = agentsOf(async () => {
-    throw new TypeError('x');
-  });
-  await expect(remove()).rejects.toThrow(TypeError);
+  await expect(deleteWhere(new TypeError('x'))).rejects.toThrow(TypeError);
 });

@@ -15,8 +15,8 @@ const minute = 60_000;
 export const dayMs = 24 * 60 * minute;
 
 /** The metrics of a board's agents, as decided over its table, or over what is seen of it. */
-export function metricsOf({ table, agents, clock }: ExecutionBoard, seen: Table = table) {
-  return openMetrics({ store: openMetricsStore(seen), agents, clock });
+export function metricsOf(board: ExecutionBoard, seen: Table = board.table) {
+  return openMetrics({ store: openMetricsStore(seen), context: board, clock: board.clock });
 }
 
 /** What an execution has come to; one without an end runs. */

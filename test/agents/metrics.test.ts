@@ -148,7 +148,11 @@ describe('of so many finished executions', () => {
         return durations;
       },
     };
-    const metrics = await openMetrics({ ...board, store }).of(board.organization, 'writer', '30d');
+    const metrics = await openMetrics({ store, context: board, clock: board.clock }).of(
+      board.organization,
+      'writer',
+      '30d',
+    );
     return { ...metrics, asked };
   }
 

@@ -1,34 +1,23 @@
 import { ulid } from 'ulid';
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
-import { openAgents } from '../../lib/agents/agents.ts';
+import { createSystemAgents } from '../../lib/agents/agents.ts';
 import { Agent, createAgent } from '../../lib/contract/agents.ts';
 import { timeOf, timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { check } from '../../lib/http/faults.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
-import type { AgentStore } from '../../lib/table/agents.ts';
+import { readAgent, readAgents } from '../../lib/table/agents.ts';
+import { openBoard } from '../table/board.ts';
 
-/** The agents that an organization is given, by a clock that ticks whenever it is asked. */
-async function given(): Promise<readonly StoredAgent[]> {
+/** The agents that a new organization is given, in the order of their creation, by a clock that ticks whenever it is read. */
+async function given(): Promise<StoredAgent[]> {
+  const board = await openBoard();
+  const organization = 'new' as Organization;
   let now = Date.UTC(2026, 0, 1);
-  const clock = () => ++now;
-  let provisioned: readonly StoredAgent[] = [];
-  const store: Pick<AgentStore, 'provision'> = {
-    provision: async (_, agents) => {
-      provisioned = agents;
-    },
-  };
-  const parts = {
-    store: store as AgentStore,
-    purges: { hide: async () => {} },
-    settings: { get: async () => ({}) },
-    defaultModel: 'some.model',
-    ulid: () => ulid(clock()),
-    clock,
-  };
-  await openAgents(parts).provision('org' as Organization);
-  return provisioned;
+  await createSystemAgents({ ...board, defaultModel: 'its.model', ulid: () => ulid(++now) }, organization);
+  const oldestFirst = (await readAgents(board, organization)).toReversed();
+  return Promise.all(oldestFirst.map(async ({ name }) => (await readAgent(board, organization, name)) as StoredAgent));
 }
 const systemAgents = await given();
 
@@ -38,7 +27,7 @@ it('every organization starts with the two that executions and self-improvement 
 
 it.each(systemAgents)('$name is an agent that a create could have made, but for being a system agent', (agent) => {
   expect(v.is(Agent, agent)).toBe(true);
-  expect(agent).toMatchObject({ isSystem: true, version: 1, status: 'active', model: 'some.model' });
+  expect(agent).toMatchObject({ isSystem: true, version: 1, status: 'active', model: 'its.model' });
   const { id: _, isSystem: __, version: ___, createdAt: ____, updatedAt: _____, ...body } = agent;
   expect(check(createAgent.body, body)).toEqual({ output: body, faults: [] });
 });

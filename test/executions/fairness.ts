@@ -1,3 +1,4 @@
+import { createAgent } from '../../lib/agents/agents.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Answer } from '../../lib/model/converse.ts';
@@ -19,7 +20,8 @@ export async function openTwoOrganizations(places: number, busy: number) {
   const { timeline, clock, sent, app, executions } = workshop;
   const { organization: other } = await newCaller(app);
   const fields = { displayName: 'Writer', category: 'business', systemPrompt: '', soul: '' } as const;
-  await app.agents.create(
+  await createAgent(
+    app,
     other,
     { ...fields, name: 'writer', model: 'free.model', capabilities: [], status: 'active' },
     undefined,

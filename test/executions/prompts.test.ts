@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { assignSkill, createAgent, unassignSkill } from '../../lib/agents/agents.ts';
 import type { CatalogueSkill } from '../../lib/agents/skill-catalogue.ts';
 import {
   requestOf,
@@ -8,7 +9,6 @@ import {
   verdictLine,
   type Work,
 } from '../../lib/executions/prompts.ts';
-import { openAgentStore } from '../../lib/table/agents.ts';
 import { type PreparedAgent, readPreparedAgent } from '../../lib/table/prepared-agents.ts';
 import { storedAgent } from '../table/agent-seed.ts';
 import { type Board, openBoard } from '../table/board.ts';
@@ -70,16 +70,16 @@ describe('the system prompt of an agent in the table', () => {
       status: 'active' as const,
     };
     const texts = { soul: 'Calm. 🧭', systemPrompt: 'Write.\n' };
-    await board.app.agents.create(board.organization, { name: 'writer', ...fields, ...texts }, undefined);
+    await createAgent(board.app, board.organization, { name: 'writer', ...fields, ...texts }, undefined);
     // Against the order of their names, and two of them in the same millisecond.
     for (const id of ['sk_writing', 'sk_drawing', 'sk_reading']) {
-      await board.app.agents.assign(board.organization, 'writer', id, names, undefined);
+      await assignSkill(board.app, board.organization, 'writer', id, names, undefined);
       board.clock.now += id === 'sk_writing' ? 1 : 0;
     }
   });
 
   const read = async () => {
-    const prepared = await readPreparedAgent(openAgentStore(board.table, 'm'), board.organization, 'writer');
+    const prepared = await readPreparedAgent(board.app, board.organization, 'writer');
     return { version: prepared?.agent.version, prompt: prepared && systemPromptOf(prepared, catalogue) };
   };
 
@@ -91,7 +91,7 @@ describe('the system prompt of an agent in the table', () => {
 
   it('is another version’s when a skill goes', async () => {
     const before = await read();
-    await board.app.agents.unassign(board.organization, 'writer', 'sk_drawing');
+    await unassignSkill(board.app, board.organization, 'writer', 'sk_drawing');
     const after = await read();
     expect(after.prompt).not.toContain('drawing');
     expect(after.version).toBeGreaterThan(before.version ?? 0);

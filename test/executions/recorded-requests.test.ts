@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { assignSkill } from '../../lib/agents/agents.ts';
 import type { CatalogueSkill } from '../../lib/agents/skill-catalogue.ts';
 import { openBedrock } from '../../lib/model/bedrock.ts';
 import { json, startBedrock } from '../model/bedrock-server.ts';
@@ -19,7 +20,7 @@ const answer = { output: { message: { content: [{ text: 'Fine.\nVERDICT: PASS' }
 bedrock.answer = json(answer);
 const tools = { model: openBedrock({ MODEL_ENDPOINT: bedrock.endpoint }), catalogue };
 for (const id of ['sk_write', 'sk_draw']) {
-  await workshop.app.agents.assign(workshop.organization, 'writer', id, shown, undefined);
+  await assignSkill(workshop.app, workshop.organization, 'writer', id, shown, undefined);
   workshop.clock.now += 1;
 }
 

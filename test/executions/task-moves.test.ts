@@ -120,7 +120,11 @@ describe('a task that changes between the look at it and the end', () => {
       if (done && writes && names(`"sk":"${ulidOf(id)}"`) && ++looks <= changes)
         await patch(id, { title: `Look ${looks}` });
     });
-    const runs = openRuns({ ...workshop.runParts, store: openExecutionStore(table, 50), context: { table } });
+    const runs = openRuns({
+      ...workshop.runParts,
+      store: openExecutionStore(table, 50),
+      context: { ...workshop.runParts.context, table },
+    });
     const work = () => {
       done = true;
       return text('Done.', 100);

@@ -1,5 +1,6 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { createAgent, deleteAgent } from '../../lib/agents/agents.ts';
 import { work } from '../../lib/executions/work.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -180,7 +181,7 @@ describe('the review', () => {
 
   it('is skipped where there is no reviewer', async () => {
     const execution = await workshop.claimed();
-    const { client, name: TableName } = workshop.agents.table;
+    const { client, name: TableName } = workshop.runParts.context.table;
     const Key = keys.agent(organization, 'qa-reviewer');
     const { Item } = await client.send(new GetCommand({ TableName, Key }));
     await client.send(new DeleteCommand({ TableName, Key }));
@@ -221,10 +222,10 @@ describe('what is asked', () => {
 it('work of an agent that was deleted, or deleted and created again, comes to nothing and asks nobody', async () => {
   const kind = { category: 'qa', status: 'active' } as const;
   const fields = { name: 'passing', displayName: 'P', capabilities: [], ...kind };
-  const create = () => workshop.app.agents.create(organization, { ...fields, systemPrompt: '', soul: '' }, undefined);
+  const create = () => createAgent(workshop.app, organization, { ...fields, systemPrompt: '', soul: '' }, undefined);
   await create();
   const execution = await workshop.claimed({}, 'passing');
-  await workshop.app.agents.delete(organization, 'passing', () => {});
+  await deleteAgent(workshop.app, organization, 'passing', () => {});
   const { tools, asked } = scriptedModel();
   expect(await work(execution, workshop.parts, tools, never)).toBeUndefined();
   await create();

@@ -1,5 +1,6 @@
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ulid as ulidAt } from 'ulid';
+import { createAgent, updateAgent } from '../../lib/agents/agents.ts';
 import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
 import type { Delegation, NewDelegation, NewExecution } from '../../lib/contract/executions.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
@@ -14,7 +15,6 @@ import { openRunWakeUps } from '../../lib/executions/wake-ups.ts';
 import type { Tools } from '../../lib/executions/work.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
 import type { Waiting } from '../../lib/sqs/queue.ts';
-import { openAgentStore } from '../../lib/table/agents.ts';
 import type { Table } from '../../lib/table/client.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { openExecutionStore, openOverdueExecutions } from '../../lib/table/executions.ts';
@@ -75,7 +75,7 @@ export async function openWorkshop({
     await table.client.send(new UpdateTableCommand({ TableName: table.name, StreamSpecification }));
   }
   const { organization } = await newCaller(app);
-  await app.agents.create(organization, agentFields, undefined);
+  await createAgent(app, organization, agentFields, undefined);
 
   /** Does what a test may do while a run goes on, known to be under way as the run's own requests are. */
   const counted = <Result>(work: Promise<Result>): Promise<Result> => {
@@ -89,7 +89,9 @@ export async function openWorkshop({
     sleep: async () => {},
     lanes: openLanes(),
   });
-  const [store, agents] = [openExecutionStore(seen, cap), openAgentStore(seen, 'm')];
+  const store = openExecutionStore(seen, cap);
+  const defaultModel = 'm';
+  const context = { ...app, table: seen, defaultModel, preparedAgents: new Map() };
   const sent: Waiting<ExecutionMessage>[] = [];
   const queue = { send: async (messages: readonly Waiting<ExecutionMessage>[]) => void sent.push(...messages) };
   const wakeUps = openRunWakeUps({ store: openOverdueExecutions(seen), queue, clock });
@@ -97,15 +99,14 @@ export async function openWorkshop({
   const started = openExecutionStore(table, cap);
   const starting = {
     store: started,
-    agents: openAgentStore(table, 'm'),
-    context: { table },
+    context: { table, defaultModel },
     ulid,
     clock,
   };
   const executions = openExecutions(starting);
   const delegations = openDelegations(starting);
 
-  const runParts = { store, agents, context: { table: seen }, wake: wakeUps.wake, waitingLimitMs, clock, pause };
+  const runParts = { store, context, wake: wakeUps.wake, waitingLimitMs, clock, pause };
   const workshop = {
     service,
     app,
@@ -114,21 +115,20 @@ export async function openWorkshop({
     timeline,
     clock,
     store,
-    agents,
     executions,
     delegations,
     sent,
     runParts,
     runs: openRuns(runParts),
     wakeUps,
-    parts: { store, agents, pause },
+    parts: { store, context, pause },
 
     /** Changes an agent. */
-    update: (name: string, patch: Partial<Agent>) => counted(app.agents.update(organization, name, patch, () => {})),
+    update: (name: string, patch: Partial<Agent>) => counted(updateAgent(app, organization, name, patch, () => {})),
 
     /** Creates another agent. */
     hire: (name: string, fields: Partial<NewAgent> = {}) =>
-      counted(app.agents.create(organization, { ...agentFields, name, ...fields }, undefined)),
+      counted(createAgent(app, organization, { ...agentFields, name, ...fields }, undefined)),
 
     /** Puts a task on the board. */
     put: (fields: Partial<NewTask> = {}): Promise<Task> =>

@@ -6,6 +6,7 @@ import { issueToken } from '../../lib/http/issue-token.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
+import { changeSettings } from '../../lib/table/settings.ts';
 import * as tasks from '../../lib/tasks/tasks.ts';
 import { dataOf, errorOf } from '../api.ts';
 import { type Answer, call, clockAt, newCaller, openService, type Sent } from '../service.ts';
@@ -144,7 +145,7 @@ describe('the limit of an organization of its own', () => {
   it('holds from half a minute after it was set, and for tokens that are made after that', async () => {
     const { organization, send } = await newLimited();
     await send();
-    await app.settings.change(organization, { requestsPerMinute: 600 });
+    await changeSettings(app, organization, { requestsPerMinute: 600 });
     expect(limitOf(await send())[0]).toBe('"requests";q=60;w=60');
     clock.now += 30_000;
     expect(limitOf(await send())).toEqual(['"requests";q=600;w=60', '"requests";r=59;t=6']);
@@ -156,9 +157,9 @@ describe('the limit of an organization of its own', () => {
 
   it('gives way to that of the deployment when it is unset', async () => {
     const { organization, send } = await newLimited();
-    await app.settings.change(organization, { requestsPerMinute: 1 });
+    await changeSettings(app, organization, { requestsPerMinute: 1 });
     expect(limitOf(await send())[0]).toBe('"requests";q=1;w=60');
-    await app.settings.change(organization, { requestsPerMinute: undefined });
+    await changeSettings(app, organization, { requestsPerMinute: undefined });
     clock.now += 30_000;
     expect(limitOf(await send())[0]).toBe('"requests";q=60;w=60');
   });

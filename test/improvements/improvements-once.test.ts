@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -89,7 +90,7 @@ describe('when a pass has ended the next can begin:', () => {
     const name = await school.pupil();
     const agent = await school.agent(name);
     const { table: through } = watchedTable(table, async ({ nth, writes }) => {
-      if (writes && nth === 1) await app.agents.delete(organization, name, always);
+      if (writes && nth === 1) await deleteAgent(app, organization, name, always);
     });
     expect(await refusalOf(school.improve(name, { through }))).toMatchObject({ status: 404, code: 'not_found' });
     expect(await school.isLocked(agent)).toBe(false);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { assignSkill, deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import { runWithRequest } from '../../lib/request-context.ts';
 import { hashOf } from '../../lib/table/agent-items.ts';
+import { readAgent } from '../../lib/table/agents.ts';
 import { readPreparedAgent } from '../../lib/table/prepared-agents.ts';
-import { openPurgeStore } from '../../lib/table/purges.ts';
+import { purgeAgent } from '../../lib/table/purges.ts';
 import { always, refusalOf } from '../table/board.ts';
 import { watchedTable } from '../table/watched-table.ts';
 import { additions, proposes } from './learning-model.ts';
@@ -30,12 +32,12 @@ describe('a better prompt', () => {
   it('becomes that of the agent, as another version of it, and nothing else of it changes', async () => {
     const name = await school.pupil();
     const shown = [{ id: 'sk_a', name: 'a', description: 'A.' }];
-    await app.agents.assign(organization, name, 'sk_a', shown, undefined);
-    const before = await readPreparedAgent(school.agents, organization, name);
+    await assignSkill(app, organization, name, 'sk_a', shown, undefined);
+    const before = await readPreparedAgent(school.app, organization, name);
     clock.now += 1_000;
     const { answer } = await school.improve(name);
     expect(answer).toEqual(adopted);
-    expect(await readPreparedAgent(school.agents, organization, name)).toEqual({
+    expect(await readPreparedAgent(school.app, organization, name)).toEqual({
       skills: before?.skills,
       agent: {
         ...before?.agent,
@@ -178,17 +180,17 @@ describe('meanwhile', () => {
     const name = await school.pupil();
     const { id } = await school.agent(name);
     const { answer } = await school.improve(name, {
-      says: meanwhile(() => app.agents.delete(organization, name, always)),
+      says: meanwhile(() => deleteAgent(app, organization, name, always)),
     });
     expect(answer).toEqual(kept('The agent was deleted meanwhile.'));
-    expect(await school.agents.get(organization, name)).toBeUndefined();
+    expect(await readAgent(school.app, organization, name)).toBeUndefined();
     expect(await school.isLocked({ id })).toBe(false);
   });
 
   it('a namesake with the same prompt is left alone', async () => {
     const name = await school.pupil();
     const replace = async () => {
-      await app.agents.delete(organization, name, always);
+      await deleteAgent(app, organization, name, always);
       await school.create(name);
     };
     expect((await school.improve(name, { says: meanwhile(replace) })).answer).toEqual(
@@ -234,10 +236,10 @@ describe('a purge of the agent', () => {
     await school.improve(name);
     const { id } = await school.agent(name);
     await school.locks.begin(organization, id);
-    await app.agents.delete(organization, name, always);
+    await deleteAgent(app, organization, name, always);
     const left = async () => JSON.stringify(await school.dump()).includes(ulidOf(id));
     expect(await left()).toBe(true);
-    await openPurgeStore(table).carryOut({ organization, agentId: id }, () => undefined as never);
+    await purgeAgent({ table }, { organization, agentId: id }, () => undefined as never);
     expect(await left()).toBe(false);
     expect(await refusalOf(school.improve(name))).toMatchObject({ status: 404, code: 'not_found' });
   });

@@ -1,9 +1,10 @@
+import { createAgent } from '../../lib/agents/agents.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { NewImprovement } from '../../lib/contract/improvements.ts';
 import { type ImprovementParts, openImprovements } from '../../lib/improvements/improvements.ts';
 import type { Question } from '../../lib/model/converse.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
-import { openAgentStore } from '../../lib/table/agents.ts';
+import { readAgent, readPrompt, readPromptChanges } from '../../lib/table/agents.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import type { Once } from '../../lib/table/idempotency.ts';
@@ -26,7 +27,7 @@ export async function openSchool() {
   const improvementsOver = (seen: Table) => {
     const parts: ImprovementParts = {
       store: openImprovementStore(seen, clock),
-      agents: openAgentStore(seen, 'm'),
+      context: { table: seen, defaultModel: 'm', preparedAgents: new Map() },
       executions: openExecutionStore(seen, 1),
       clock,
       pause: timeline.pause,
@@ -41,7 +42,8 @@ export async function openSchool() {
 
     /** Creates an agent of the name. */
     create: (name: string, systemPrompt = 'Write.') =>
-      app.agents.create(
+      createAgent(
+        app,
         organization,
         {
           name,
@@ -79,14 +81,14 @@ export async function openSchool() {
       return { answer, asked };
     },
 
-    agent: async (name: string): Promise<StoredAgent> => (await workshop.agents.get(organization, name)) as StoredAgent,
+    agent: async (name: string): Promise<StoredAgent> => (await readAgent(app, organization, name)) as StoredAgent,
 
     /** The prompts that an agent has had, the first first: each with why and by whom it has come. */
     async promptsOf({ id }: { id: string }) {
-      const changes = await workshop.agents.promptChanges(organization, id);
+      const changes = await readPromptChanges(app, organization, id);
       const had = changes.toReversed().map(async (change) => ({
         ...change,
-        prompt: await workshop.agents.promptOf(organization, id, change.promptHash),
+        prompt: await readPrompt(app, organization, id, change.promptHash),
       }));
       return Promise.all(had);
     },

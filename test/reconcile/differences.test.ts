@@ -1,5 +1,6 @@
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createAgent, deleteAgent, getAgent } from '../../lib/agents/agents.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
@@ -24,7 +25,7 @@ const ulidOf = (id: string) => id.slice(-26);
 
 /** Starts an execution as an endpoint does, and tells of which agent. */
 async function start(agentName: string = agents[0]): Promise<RunningExecution> {
-  const { id: agentId = '' } = (await board.app.agents.get(organization, agentName)).data;
+  const { id: agentId = '' } = (await getAgent(board.app, organization, agentName)).data;
   board.clock.now += 1;
   const execution: RunningExecution = {
     organization,
@@ -238,13 +239,14 @@ describe('reconciling the items of a deleted agent', () => {
   /** An agent with an execution, deleted, and not yet purged. */
   async function deleted(): Promise<Item> {
     const agent = { displayName: 'W', category: 'business', systemPrompt: '', soul: '' } as const;
-    await board.app.agents.create(
+    await createAgent(
+      board.app,
       organization,
       { name: writer, ...agent, capabilities: [], status: 'active' },
       undefined,
     );
     const execution = await start(writer);
-    await board.app.agents.delete(organization, writer, always);
+    await deleteAgent(board.app, organization, writer, always);
     return { ...keys.purge(organization, ulidOf(execution.agentId)) };
   }
 
@@ -300,7 +302,7 @@ describe('reconciling the items of a deleted agent', () => {
   });
 
   it('takes away a purge whose agent is there: its deletion was torn off', async () => {
-    const agent = await board.app.agents.get(organization, agents[0]);
+    const agent = await getAgent(board.app, organization, agents[0]);
     await put({ ...keys.purge(organization, ulidOf(agent.data.id)), kind: 'purge' });
     await repairDifferences(board.table, await counted());
     expect(await dump()).toEqual(lived);

@@ -1,10 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openAgents } from '../../lib/agents/agents.ts';
+import { listAgents } from '../../lib/agents/agents.ts';
 import { type AgentFilter, NewAgent } from '../../lib/contract/agents.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { openAgentStore } from '../../lib/table/agents.ts';
-import { openPurgeStore } from '../../lib/table/purges.ts';
-import { openSettings } from '../../lib/table/settings.ts';
 import { seedAgents, storedAgent } from './agent-seed.ts';
 import { openBoard } from './board.ts';
 import { meter } from './capacity.ts';
@@ -30,19 +27,11 @@ const agents = Array.from({ length: 2000 }, (_, nth) =>
 );
 const newestFirst = agents.toReversed();
 
-const { table, app, clock } = await openBoard();
+const { table, app } = await openBoard();
 const { costOf } = meter(table);
-const store = openAgentStore(table, 'some.model');
-const registry = openAgents({
-  store,
-  purges: openPurgeStore(table),
-  settings: openSettings(table),
-  defaultModel: 'some.model',
-  ulid: app.ulid,
-  clock,
-});
+const context = { ...app, defaultModel: 'some.model' };
 const organization = 'many' as Organization;
-const list = (filter: AgentFilter, offset: number) => registry.list(organization, filter, { limit: 20, offset });
+const list = (filter: AgentFilter, offset: number) => listAgents(context, organization, filter, { limit: 20, offset });
 
 beforeAll(() => seedAgents(table, organization, agents));
 

@@ -18,6 +18,9 @@ export type Board = {
   /** Where the table's engine answers. */
   engine: string;
   ulid: () => string;
+  defaultModel: string;
+  allowedModels: App['allowedModels'];
+  preparedAgents: App['preparedAgents'];
   organization: Organization;
   clock: Clock;
   /** Puts a task on the board; what is not named is the default of a create. */
@@ -32,7 +35,9 @@ export async function openBoard(clock: Clock = clockAt(Date.UTC(2026, 0, 1))): P
   const { app, table, endpoint: engine } = await openService(clock);
   await withoutStream(table);
   const { organization } = await newCaller(app);
-  const context = { table, clock, ulid: () => ulid(clock()) };
+  const { allowedModels, preparedAgents } = app;
+  const defaultModel = 'some.model';
+  const context = { table, clock, ulid: () => ulid(clock()), defaultModel, allowedModels, preparedAgents };
   return {
     ...context,
     app,

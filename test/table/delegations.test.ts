@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { taken } from '../../lib/executions/task-moves.ts';
+import { changeAgent } from '../../lib/table/agents.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
 import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
 import { transactionLimit } from '../../lib/table/transact.ts';
@@ -63,7 +64,7 @@ describe('a delegation', () => {
   });
 
   it('is put with its execution or not at all', async () => {
-    await board.agents.change(board.organization, board.agent, { ...board.agent, status: 'inactive', version: 2 });
+    await changeAgent(board, board.organization, board.agent, { ...board.agent, status: 'inactive', version: 2 });
     await expect(handedOn()).rejects.toThrow();
     expect(await read()).toBeUndefined();
     expect(await faultsOf(board.table, board.organization)).toEqual([]);

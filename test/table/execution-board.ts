@@ -2,7 +2,7 @@ import { ulid } from 'ulid';
 import { timeOf, timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import { released, taken } from '../../lib/executions/task-moves.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
-import { type AgentStore, openAgentStore } from '../../lib/table/agents.ts';
+import { insertAgent } from '../../lib/table/agents.ts';
 import type { Asked, Ending, RunningExecution } from '../../lib/table/execution-items.ts';
 import {
   type ExecutionStore,
@@ -49,7 +49,6 @@ type Beside = { asked?: Asked; task?: TaskMove | undefined; once?: Once };
 
 /** A board, and its executions by the very store that the handlers call; `agent` is its one active agent. */
 export type ExecutionBoard = Board & {
-  agents: AgentStore;
   executions: ExecutionStore & OverdueExecutions;
   agent: StoredAgent;
   /** Puts another agent. */
@@ -71,11 +70,10 @@ export type ExecutionBoard = Board & {
 export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
   const board = await openBoard();
   const { table, organization, clock } = board;
-  const agents = openAgentStore(table, 'some.model');
   const executions = { ...openExecutionStore(table, cap), ...openOverdueExecutions(table) };
   const hire: ExecutionBoard['hire'] = async (name, fields) => {
     const agent = storedAgent({ name, ...fields }, clock());
-    await agents.insert(organization, agent, undefined);
+    await insertAgent(board, organization, agent, undefined);
     return agent;
   };
   const agent = await hire('writer');
@@ -103,7 +101,6 @@ export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
   const stored = async (taskId: string) => (await readTask(board, organization, taskId)) as StoredTask;
   return {
     ...board,
-    agents,
     executions,
     agent,
     hire,

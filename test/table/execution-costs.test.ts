@@ -12,8 +12,8 @@ let api: ReturnType<typeof openExecutions>;
 let costOf: ReturnType<typeof meter>['costOf'];
 beforeEach(async () => {
   board = await openExecutionBoard();
-  const { executions, agents, app, clock } = board;
-  api = openExecutions({ store: executions, agents, context: board, ulid: app.ulid, clock });
+  const { executions, app, clock } = board;
+  api = openExecutions({ store: executions, context: board, ulid: app.ulid, clock });
   ({ costOf } = meter(board.table));
 });
 

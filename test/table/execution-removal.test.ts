@@ -1,7 +1,9 @@
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { deleteAgent } from '../../lib/agents/agents.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import { headOf } from '../../lib/table/agent-items.ts';
+import { removeAgent } from '../../lib/table/agents.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { leaveList } from '../../lib/table/execution-removal.ts';
 import { Lost } from '../../lib/table/execution-steps.ts';
@@ -27,7 +29,7 @@ async function deletedWith(count: number, name = 'reader') {
   const agent = await board.hire(name);
   const start = async () => board.claimed(await board.start(oneOf(agent)));
   const hands = await Promise.all(Array.from({ length: count }, start));
-  await board.agents.remove(board.organization, headOf(agent), at(60));
+  await removeAgent(board, board.organization, headOf(agent), at(60));
   return { hands, agent, purge: { organization: board.organization, agentId: agent.id } };
 }
 
@@ -131,7 +133,7 @@ describe('leaving the list', () => {
       const id = `ex_${ulid(board.clock() + day * dayMs)}`;
       await board.start(board.newExecution({ id }, agent));
     }
-    await board.app.agents.delete(board.organization, agent.name, () => {});
+    await deleteAgent(board.app, board.organization, agent.name, () => {});
     await expectOnlyKept();
     const namesake = await board.hire('reader');
     const { id } = await board.start(board.newExecution({}, namesake));

@@ -1,7 +1,9 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import { carryOutPurge } from '../../lib/executions/purges.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { Lost } from '../../lib/table/execution-steps.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
@@ -148,6 +150,6 @@ describe('a renewal', () => {
 
 async function purged(): Promise<void> {
   const { app, organization, agent } = board;
-  await app.agents.delete(organization, agent.name, always);
-  await app.purges.carryOut({ organization, agentId: agent.id });
+  await deleteAgent(app, organization, agent.name, always);
+  await carryOutPurge(app, { organization, agentId: agent.id });
 }

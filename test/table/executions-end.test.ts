@@ -1,6 +1,8 @@
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
+import { carryOutPurge } from '../../lib/executions/purges.ts';
 import { taken } from '../../lib/executions/task-moves.ts';
 import type { Ending, RunningExecution } from '../../lib/table/execution-items.ts';
 import { Lost } from '../../lib/table/execution-steps.ts';
@@ -98,9 +100,9 @@ describe('an end', () => {
   it('is refused when the agent was deleted, before it is purged and after', async () => {
     const { app, organization, agent } = board;
     const execution = await board.claimed();
-    await app.agents.delete(organization, agent.name, always);
+    await deleteAgent(app, organization, agent.name, always);
     expect(await failureOf(execution)).toBeInstanceOf(Lost);
-    await app.purges.carryOut({ organization, agentId: agent.id });
+    await carryOutPurge(app, { organization, agentId: agent.id });
     expect(await failureOf(execution)).toBeInstanceOf(Lost);
   });
 });
@@ -143,8 +145,8 @@ describe('the end of an execution that has taken on a task', () => {
   it('is decided anew, then lost, where the purge has given the task back', async () => {
     const task = await board.release(execution);
     const { app, organization, agent } = board;
-    await app.agents.delete(organization, agent.name, always);
-    await app.purges.carryOut({ organization, agentId: agent.id });
+    await deleteAgent(app, organization, agent.name, always);
+    await carryOutPurge(app, { organization, agentId: agent.id });
     expect(await failureOf(execution, { task })).toBeInstanceOf(Stale);
     expect(await failureOf(execution)).toBeInstanceOf(Lost);
   });

@@ -1,5 +1,6 @@
 import { ulid } from 'ulid';
 import { expect, it } from 'vitest';
+import { deleteAgent } from '../../lib/agents/agents.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { fc } from '../seeded.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -92,7 +93,7 @@ it('a deleted agent’s executions are in no list and no total from the answer o
     await executions.end(await claimed(await start(newExecution({}, by))), failed(), {});
   }
   const kept = executionsAmong(await dumpOf(board.table, organization)).filter(({ agentId }) => agentId === other.id);
-  await app.agents.delete(organization, agent.name, () => {});
+  await deleteAgent(app, organization, agent.name, () => {});
   const options = { filters: filtersOver([other.id]), limit: 20, offsetsOf: (total: number) => [0, total] };
   expect(await differences(executions, organization, kept, options)).toEqual([]);
   expect(await faultsOf(board.table, organization)).toEqual([]);

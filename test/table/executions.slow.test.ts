@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openAgents } from '../../lib/agents/agents.ts';
+import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import { released } from '../../lib/executions/task-moves.ts';
 import { type ExecutionHead, listItemOf } from '../../lib/table/execution-items.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { ulidEpochs } from '../../lib/table/listing.ts';
-import { openPurgeStore } from '../../lib/table/purges.ts';
+import { purgeAgent } from '../../lib/table/purges.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { openSettings } from '../../lib/table/settings.ts';
 import { dumpOf } from '../table-dump.ts';
 import { always } from './board.ts';
 import { type Cost, meter } from './capacity.ts';
@@ -75,7 +74,7 @@ describe('of 20,000 executions over a year', () => {
 
 describe('an agent with 5,000 executions', () => {
   it('is deleted at a cost that its executions bound, and leaves nothing behind but what others have', async () => {
-    const { table, organization, executions, agents, clock, app, ...board } = await openExecutionBoard();
+    const { table, organization, executions, clock, ...board } = await openExecutionBoard();
     const gone = await board.hire('reader');
     const [theirs, kept] = [
       executionsOfAYear(organization, [gone], { count: 5000, running: 30 }),
@@ -87,22 +86,15 @@ describe('an agent with 5,000 executions', () => {
     expect(await faultsOf(table, organization)).toEqual([]);
 
     const { costOf } = meter(table);
-    const purges = openPurgeStore(table);
-    const registry = openAgents({
-      store: agents,
-      purges,
-      settings: openSettings(table),
-      defaultModel: 'some.model',
-      ulid: app.ulid,
-      clock,
-    });
-    const deletion = await costOf(() => registry.delete(organization, gone.name, always));
+    const deletion = await costOf(() => deleteAgent({ ...board, table, clock }, organization, gone.name, always));
     const filters = filtersOver([board.agent.id]);
     const offsetsOf = (total: number) => [0, Math.max(0, total - 1), total];
     expect(await differences(executions, organization, kept, { filters, limit, offsetsOf })).toEqual([]);
 
     const purge = { organization, agentId: gone.id };
-    const purged = await costOf(() => purges.carryOut(purge, (task, id) => released(task, id, 'assigned', at(0))));
+    const purged = await costOf(() =>
+      purgeAgent({ table }, purge, (task, id) => released(task, id, 'assigned', at(0))),
+    );
     // Out of the list in transactions of up to 49, one counter row each; then three requests for each that has ended.
     expect(deletion.requests).toBeLessThanOrEqual(2 * (31 * 4 + Math.ceil(5000 / 49)) + 10);
     expect(purged.requests).toBeLessThanOrEqual(3.2 * 5000);

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import { taken } from '../../lib/executions/task-moves.ts';
+import { changeAgent, insertAgent } from '../../lib/table/agents.ts';
 import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
@@ -69,20 +71,20 @@ describe('a start', () => {
   });
 
   it.each(['inactive', 'draft'] as const)('of an agent that was set %s meanwhile is decided anew', async (status) => {
-    const { agents, agent, organization } = board;
-    await agents.change(organization, agent, { ...agent, status, version: 2 });
+    const { agent, organization } = board;
+    await changeAgent(board, organization, agent, { ...agent, status, version: 2 });
     expect(await failureOf(() => board.start())).toBeInstanceOf(Stale);
   });
 
   it('of an agent that was deleted meanwhile is decided anew', async () => {
-    await board.app.agents.delete(board.organization, 'writer', always);
+    await deleteAgent(board.app, board.organization, 'writer', always);
     expect(await failureOf(() => board.start())).toBeInstanceOf(Stale);
   });
 
   it('of an agent that was deleted and created again meanwhile is decided anew', async () => {
-    const { agents, agent, organization } = board;
-    await board.app.agents.delete(organization, 'writer', always);
-    await agents.insert(organization, storedAgent({ name: 'writer' }), undefined);
+    const { agent, organization } = board;
+    await deleteAgent(board.app, organization, 'writer', always);
+    await insertAgent(board, organization, storedAgent({ name: 'writer' }), undefined);
     expect(await failureOf(() => board.start(board.newExecution({}, agent)))).toBeInstanceOf(Stale);
   });
 
@@ -143,16 +145,16 @@ describe('the cap', () => {
   it('comes after what is decided anew: an agent that is gone is not told to wait', async () => {
     await board.start();
     await board.start();
-    await board.app.agents.delete(board.organization, 'writer', always);
+    await deleteAgent(board.app, board.organization, 'writer', always);
     expect(await refused()).toBeInstanceOf(Stale);
   });
 
   it('is the organization’s own', async () => {
     await board.start();
     await board.start();
-    const { organization, agents, agent } = board;
+    const { organization, agent } = board;
     const other = `${organization}-two` as typeof organization;
-    await agents.insert(other, agent, undefined);
+    await insertAgent(board, other, agent, undefined);
     await board.start(board.newExecution({ organization: other }));
     expect((await getItem(board.table, keys.running(other)))?.running).toBe(1);
   });

@@ -7,7 +7,7 @@ import { Refusal } from '../../lib/contract/refusals.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
 import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
 import { headOf } from '../../lib/table/agent-items.ts';
-import { openAgentStore } from '../../lib/table/agents.ts';
+import { insertAgentSkill } from '../../lib/table/agents.ts';
 import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import { attemptKey } from '../../lib/table/attempt-items.ts';
 import { openAttemptLog, placeOf } from '../../lib/table/attempt-log.ts';
@@ -26,10 +26,11 @@ import {
 import { openImprovementStore } from '../../lib/table/improvements.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { agentPurgeWrite, taskPurgeWrite } from '../../lib/table/purge-items.ts';
-import { openOverduePurges, openPurgeStore } from '../../lib/table/purges.ts';
+import { openOverduePurges, purgeAgent } from '../../lib/table/purges.ts';
 import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { takeFromBucket } from '../../lib/table/request-bucket.ts';
-import { openSettings } from '../../lib/table/settings.ts';
+import { changeSettings, readSettings, replaceDefaultModel } from '../../lib/table/settings.ts';
+import { purgeTask } from '../../lib/table/task-removal.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
 import { readStoredToken, revokeStoredToken } from '../../lib/table/tokens.ts';
 import { AlreadyDone, OutcomeUnknown, Stale, transact } from '../../lib/table/transact.ts';
@@ -56,9 +57,8 @@ const context = { table: lossy, clock };
 const attempts = openAttemptLog(lossy);
 const webhookAttempts = openWebhookAttempts(lossy);
 const executions = { ...openExecutionStore(lossy, 50), ...openOverdueExecutions(lossy) };
-const purges = { ...openPurgeStore(lossy), ...openOverduePurges(lossy) };
+const purges = openOverduePurges(lossy);
 const improvements = openImprovementStore(lossy, clock);
-const settings = openSettings(lossy);
 
 const webhooks = openWebhookStore(table);
 const insertWebhook = async (): Promise<Webhook> => {
@@ -304,18 +304,18 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
   [
     'a setting that is set is set',
     async () => async () => {
-      await settings.change(organization, { defaultModel: 'm' });
-      return settings.get(organization);
+      await changeSettings(context, organization, { defaultModel: 'm' });
+      return readSettings(context, organization);
     },
     { defaultModel: 'm' },
   ],
   [
     'a setting that is unset is unset',
     async () => {
-      await settings.change(organization, { defaultModel: 'm' });
+      await changeSettings(context, organization, { defaultModel: 'm' });
       return async () => {
-        await settings.change(organization, { defaultModel: undefined });
-        return settings.get(organization);
+        await changeSettings(context, organization, { defaultModel: undefined });
+        return readSettings(context, organization);
       };
     },
     {},
@@ -323,8 +323,8 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
   [
     'a default model that is moved is moved',
     async () => {
-      await settings.change(organization, { defaultModel: 'm' });
-      return () => settings.moveDefaultModel(organization, { from: 'm', to: 'n' });
+      await changeSettings(context, organization, { defaultModel: 'm' });
+      return () => replaceDefaultModel(context, organization, { from: 'm', to: 'n' });
     },
     true,
   ],
@@ -353,7 +353,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => {
       const key = await putPurge();
       return async () => {
-        await purges.carryOut({ organization, agentId: `ag_${key.sk}` }, () => undefined);
+        await purgeAgent(context, { organization, agentId: `ag_${key.sk}` }, () => undefined);
         return getItem(table, key);
       };
     },
@@ -366,7 +366,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       await updateTask(board, organization, other.id, { dependsOn: [one.id] }, always);
       await transact(table, [taskPurgeWrite({ organization, taskId: one.id }, [other.id], at(60))]);
       return async () => {
-        await purges.carryOutOfTask({ organization, taskId: one.id }, at(1));
+        await purgeTask(lossy, { organization, taskId: one.id }, at(1));
         const { dependsOn, version } = await board.stored(other.id);
         return [dependsOn, version];
       };
@@ -401,10 +401,9 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => {
       const request = newRequest();
       const skill = { id: 'sk_code-review', assignedAt: at(0) };
-      await board.agents.assign(organization, headOf(board.agent), skill, undefined);
-      const agents = openAgentStore(lossy, 'm');
+      await insertAgentSkill(board, organization, headOf(board.agent), skill, undefined);
       return async () => {
-        await agents.assign(organization, headOf(board.agent), skill, (answer) =>
+        await insertAgentSkill(context, organization, headOf(board.agent), skill, (answer) =>
           idempotencyRecordWrite(context, organization, request, answer),
         );
         return readIdempotencyRecord(context, organization, request);

@@ -3,7 +3,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { findUsersOfModel } from '../../lib/table/model-users.ts';
-import { openSettings } from '../../lib/table/settings.ts';
+import { changeSettings } from '../../lib/table/settings.ts';
 import { transact } from '../../lib/table/transact.ts';
 import { openBoard } from './board.ts';
 
@@ -21,8 +21,8 @@ beforeAll(async () => {
     put(one, 'ancient'),
     put(other, 'a', 'old'),
   ]);
-  await openSettings(table).change(one, { defaultModel: 'old' });
-  await openSettings(table).change(other, { defaultModel: 'new' });
+  await changeSettings({ table }, one, { defaultModel: 'old' });
+  await changeSettings({ table }, other, { defaultModel: 'new' });
 });
 
 const find = async (model: string, organization?: Organization) => {

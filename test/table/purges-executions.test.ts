@@ -2,10 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import { released } from '../../lib/executions/task-moves.ts';
 import { headOf } from '../../lib/table/agent-items.ts';
+import { insertAgentSkill, removeAgent } from '../../lib/table/agents.ts';
 import type { Table } from '../../lib/table/client.ts';
+import { leaveList } from '../../lib/table/execution-removal.ts';
 import { Lost } from '../../lib/table/execution-steps.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { openPurgeStore } from '../../lib/table/purges.ts';
+import { purgeAgent } from '../../lib/table/purges.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -46,7 +48,7 @@ async function deleted(name = 'reader') {
   const agent = await board.hire(name, { systemPrompt: 'Read.', soul: 'Calm.' });
   const { organization, executions } = board;
   const skill = { id: 'sk_one', assignedAt: at(0) };
-  await board.agents.assign(organization, headOf(agent), skill, undefined);
+  await insertAgentSkill(board, organization, headOf(agent), skill, undefined);
   const { id: taskId } = await board.put();
   const hand = await board.claimed(await board.startOn(taskId, agent));
   const waiting = await board.start(board.newExecution(delegated('writer', 1), agent));
@@ -57,14 +59,14 @@ async function deleted(name = 'reader') {
       return one;
     }),
   );
-  await board.agents.remove(organization, { ...headOf(agent), version: 2 }, at(60));
+  await removeAgent(board, organization, { ...headOf(agent), version: 2 }, at(60));
   return { agent, taskId, hand, all: [hand, waiting, ...ended], purge: { organization, agentId: agent.id } };
 }
 
 type Deleted = Awaited<ReturnType<typeof deleted>>;
 
 const carryOut = (table: Table, { purge }: Deleted) =>
-  openPurgeStore(table).carryOut(purge, (task, id) => released(task, id, 'assigned', at(90)));
+  purgeAgent({ table }, purge, (task, id) => released(task, id, 'assigned', at(90)));
 
 /** Nothing is left of the agent, its place and task were given back once, and the other agent has all that it had. */
 async function expectGone({ agent, taskId, all }: Deleted, version = 3): Promise<void> {
@@ -120,7 +122,7 @@ describe('a purge of an agent with executions', () => {
 
   it('never lets a late worker put anything back, at no moment', async () => {
     const gone = await deleted();
-    await openPurgeStore(board.table).hide(gone.purge);
+    await leaveList(board.table, gone.purge);
     const { executions } = board;
     const found: boolean[] = [];
     const comeLate = async () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { agentPurgeWrite } from '../../lib/table/purge-items.ts';
-import { openOverduePurges, openPurgeStore } from '../../lib/table/purges.ts';
+import { openOverduePurges, purgeAgent } from '../../lib/table/purges.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -51,26 +51,25 @@ const dyingTable = (step: number) =>
 
 describe('a purge', () => {
   it('leaves nothing of its agent, and all of the others', async () => {
-    await openPurgeStore(board.table).carryOut(purge(organization), noTask);
+    await purgeAgent({ table: board.table }, purge(organization), noTask);
     expect(await left()).toEqual(before);
   });
 
   it('can be made again, and by two at once', async () => {
-    const store = openPurgeStore(board.table);
-    await Promise.all([store.carryOut(purge(organization), noTask), store.carryOut(purge(organization), noTask)]);
-    await store.carryOut(purge(organization), noTask);
+    await Promise.all([purgeAgent(board, purge(organization), noTask), purgeAgent(board, purge(organization), noTask)]);
+    await purgeAgent(board, purge(organization), noTask);
     expect(await left()).toEqual(before);
   });
 
   it('that is killed at any step is still listed, and is carried out by the next', async () => {
-    const store = { ...openPurgeStore(board.table), ...openOverduePurges(board.table) };
+    const store = openOverduePurges(board.table);
     for (let step = 0; step < 7; step++) {
-      await expect(openPurgeStore(dyingTable(step)).carryOut(purge(organization), noTask)).rejects.toThrow('killed');
+      await expect(purgeAgent({ table: dyingTable(step) }, purge(organization), noTask)).rejects.toThrow('killed');
       const [overdue, ...more] = await Array.fromAsync(store.due(dueAt));
       expect([overdue?.dueAt, more]).toEqual([dueAt, []]);
       await putAll(ulid, 120);
     }
-    await store.carryOut(purge(organization), noTask);
+    await purgeAgent(board, purge(organization), noTask);
     expect(await left()).toEqual(before);
     expect(await Array.fromAsync(store.due('9999-12-31T23:59:59.999Z'))).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { findDifferences, repairDifferences } from '../../lib/reconcile/differen
 import { type ExecutionStore, openExecutionStore } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { openSettings } from '../../lib/table/settings.ts';
+import { changeSettings } from '../../lib/table/settings.ts';
 import { transact, untilFresh } from '../../lib/table/transact.ts';
 import { meter } from './capacity.ts';
 import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from './execution-board.ts';
@@ -98,15 +98,14 @@ describe('the executions that an organization starts in a minute of the clock', 
   });
 
   it('are limited by what the organization has of its own, at once', async () => {
-    const settings = openSettings(board.table);
     const store = container();
-    await settings.change(board.organization, { executionsPerMinute: 1 });
+    await changeSettings(board, board.organization, { executionsPerMinute: 1 });
     await start(store, 0);
     expect((await refusal(store, 0)).headers['RateLimit-Policy']).toBe('"executions";q=1;w=60');
-    await settings.change(board.organization, { executionsPerMinute: 4 });
+    await changeSettings(board, board.organization, { executionsPerMinute: 4 });
     for (let count = 1; count < 4; count++) await start(store, 0);
     expect((await refusal(store, 0)).headers['RateLimit-Policy']).toBe('"executions";q=4;w=60');
-    await settings.change(board.organization, { executionsPerMinute: undefined });
+    await changeSettings(board, board.organization, { executionsPerMinute: undefined });
     expect((await refusal(store, 0)).headers['RateLimit-Policy']).toBe('"executions";q=3;w=60');
     expect(await counts()).not.toHaveProperty('executionsPerMinute');
   });
@@ -123,7 +122,7 @@ describe('the executions that an organization starts in a minute of the clock', 
 
 it('reconciling repairs the count of running executions, and keeps what limits their starts', async () => {
   const { table, organization } = board;
-  await openSettings(table).change(organization, { executionsPerMinute: 9 });
+  await changeSettings({ table }, organization, { executionsPerMinute: 9 });
   await start(container(), 0);
   const before = await counts();
   expect(before).toMatchObject({ running: 1, starts: 1, executionsPerMinute: 9 });

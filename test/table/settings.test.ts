@@ -2,7 +2,7 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { openSettings, type Settings } from '../../lib/table/settings.ts';
+import { changeSettings, readSettings, replaceDefaultModel } from '../../lib/table/settings.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
 import { readStoredTokens, type StoredToken } from '../../lib/table/tokens.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -10,51 +10,53 @@ import { openBoard } from './board.ts';
 import { interceptTable } from './intercepted-table.ts';
 
 let table: Table;
-let settings: Settings;
 beforeAll(async () => {
   ({ table } = await openBoard());
-  settings = openSettings(table);
 });
 
 it('of an organization are empty until something is set', async () => {
-  expect(await settings.get('new' as Organization)).toEqual({});
+  expect(await readSettings({ table }, 'new' as Organization)).toEqual({});
 });
 
 it('are read as they were set last, by that organization alone', async () => {
   const [one, other] = ['one', 'one-2'] as Organization[] as [Organization, Organization];
-  await settings.change(one, { defaultModel: 'first.model' });
-  await settings.change(one, { defaultModel: 'second.model' });
-  expect(await settings.get(one)).toEqual({ defaultModel: 'second.model' });
-  expect(await settings.get(other)).toEqual({});
+  await changeSettings({ table }, one, { defaultModel: 'first.model' });
+  await changeSettings({ table }, one, { defaultModel: 'second.model' });
+  expect(await readSettings({ table }, one)).toEqual({ defaultModel: 'second.model' });
+  expect(await readSettings({ table }, other)).toEqual({});
 });
 
 it('get another default model only where they have the one to replace', async () => {
   const organization = 'moved' as Organization;
-  const move = (from: string, to: string) => settings.moveDefaultModel(organization, { from, to });
+  const move = (from: string, to: string) => replaceDefaultModel({ table }, organization, { from, to });
   expect(await move('old.model', 'new.model')).toBe(false);
-  expect(await settings.get(organization)).toEqual({});
-  await settings.change(organization, { defaultModel: 'old.model' });
+  expect(await readSettings({ table }, organization)).toEqual({});
+  await changeSettings({ table }, organization, { defaultModel: 'old.model' });
   expect(await move('another.model', 'new.model')).toBe(false);
   expect(await move('old.model', 'new.model')).toBe(true);
-  expect(await settings.get(organization)).toEqual({ defaultModel: 'new.model' });
+  expect(await readSettings({ table }, organization)).toEqual({ defaultModel: 'new.model' });
 });
 
 it('that are unset leave nothing behind, set before or not', async () => {
   const organization = 'unset' as Organization;
-  await settings.change(organization, { defaultModel: undefined });
-  await settings.change(organization, { defaultModel: 'some.model' });
-  await settings.change(organization, { defaultModel: undefined });
-  expect(await settings.get(organization)).toEqual({});
+  await changeSettings({ table }, organization, { defaultModel: undefined });
+  await changeSettings({ table }, organization, { defaultModel: 'some.model' });
+  await changeSettings({ table }, organization, { defaultModel: undefined });
+  expect(await readSettings({ table }, organization)).toEqual({});
   expect(await dumpOf(table, organization)).toEqual({});
 });
 
 it('are changed one by one', async () => {
   const organization = 'several' as Organization;
-  await settings.change(organization, { defaultModel: 'some.model', requestsPerMinute: 5, executionsPerMinute: 6 });
-  await settings.change(organization, { defaultModel: undefined, executionsPerMinute: 7 });
-  expect(await settings.get(organization)).toEqual({ requestsPerMinute: 5, executionsPerMinute: 7 });
-  await settings.change(organization, { requestsPerMinute: undefined });
-  expect(await settings.get(organization)).toEqual({ executionsPerMinute: 7 });
+  await changeSettings({ table }, organization, {
+    defaultModel: 'some.model',
+    requestsPerMinute: 5,
+    executionsPerMinute: 6,
+  });
+  await changeSettings({ table }, organization, { defaultModel: undefined, executionsPerMinute: 7 });
+  expect(await readSettings({ table }, organization)).toEqual({ requestsPerMinute: 5, executionsPerMinute: 7 });
+  await changeSettings({ table }, organization, { requestsPerMinute: undefined });
+  expect(await readSettings({ table }, organization)).toEqual({ executionsPerMinute: 7 });
 });
 
 describe('a limit of requests', () => {
@@ -69,16 +71,16 @@ describe('a limit of requests', () => {
     const ids = Array.from({ length: 101 }, (_, nth) => `token-${nth}`);
     await Promise.all(ids.map((id) => createToken(table, token(one, id))));
     await createToken(table, token(other, 'of-other'));
-    await settings.change(one, { requestsPerMinute: 5 });
+    await changeSettings({ table }, one, { requestsPerMinute: 5 });
     expect(await limitsOf(one)).toEqual(ids.map(() => 5));
     expect(await limitsOf(other)).toEqual([undefined]);
-    await settings.change(one, { requestsPerMinute: undefined });
+    await changeSettings({ table }, one, { requestsPerMinute: undefined });
     expect(await limitsOf(one)).toEqual(ids.map(() => undefined));
   });
 
   it('is written to tokens that are made later', async () => {
     const organization = 'later' as Organization;
-    await settings.change(organization, { requestsPerMinute: 5 });
+    await changeSettings({ table }, organization, { requestsPerMinute: 5 });
     await createToken(table, token(organization, 'made-later'));
     expect(await limitsOf(organization)).toEqual([5]);
   });
@@ -86,7 +88,7 @@ describe('a limit of requests', () => {
   it('is written to a token that is made while it is set', async () => {
     const organization = 'meanwhile' as Organization;
     // The limit is set after the token's organization was read, and before the token is stored.
-    const slow = beforeFirstTransaction(table, () => settings.change(organization, { requestsPerMinute: 5 }));
+    const slow = beforeFirstTransaction(table, () => changeSettings({ table }, organization, { requestsPerMinute: 5 }));
     await createToken(slow, token(organization, 'made-meanwhile'));
     expect(await limitsOf(organization)).toEqual([5]);
   });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
-import { openPurges } from '../../lib/executions/purges.ts';
+import { carryOutPurge } from '../../lib/executions/purges.ts';
 import { findDifferences } from '../../lib/reconcile/differences.ts';
 import { graceMs } from '../../lib/table/due.ts';
-import { openOverduePurges, openPurgeStore } from '../../lib/table/purges.ts';
+import { openOverduePurges } from '../../lib/table/purges.ts';
 import { detachLimit } from '../../lib/table/task-edges.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
 import { deleteTask, getTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
@@ -87,11 +87,10 @@ async function expectConsistent(board: Crowded, others = many + 2): Promise<void
 /** Does what the sweeper and the workers of the queue do: every purge that is due. */
 async function sweep(board: Crowded): Promise<number> {
   const list = openOverduePurges(board.table);
-  const purges = openPurges({ store: openPurgeStore(board.table), clock: board.clock });
   const overdue = await Array.fromAsync(list.due(timestamp(board.clock() + graceMs)));
   for (const one of overdue) {
     const purge = await list.postpone(one, timestamp(board.clock() + 2 * graceMs));
-    if (purge) await purges.carryOut(purge);
+    if (purge) await carryOutPurge(board, purge);
   }
   return overdue.length;
 }
@@ -235,10 +234,10 @@ describe('while dependents still name a task that is deleted', () => {
       changes += 1;
       await updateTask(board, board.organization, changed, { title: `Change ${changes}` }, always);
     });
-    const workers = [table, board.table].map((one) => openPurges({ store: openPurgeStore(one), clock: board.clock }));
-    await Promise.all(workers.map((worker) => worker.carryOut(purge)));
+    const contexts = [table, board.table].map((one) => ({ table: one, clock: board.clock }));
+    await Promise.all(contexts.map((context) => carryOutPurge(context, purge)));
     await expectGone(board);
     await expectConsistent(board);
-    await Promise.all(workers.map((worker) => worker.carryOut(purge)));
+    await Promise.all(contexts.map((context) => carryOutPurge(context, purge)));
   });
 });

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
+import { changeSettings } from '../../../lib/table/settings.ts';
 import { agentOf, defaultModel, newAgent, openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry } = await openRegistries();
@@ -11,7 +12,7 @@ beforeEach(async () => {
 
 const its = 'the.organizations-model';
 const set = (model: string | undefined, { organization } = registry) =>
-  app().settings.change(organization, { defaultModel: model });
+  changeSettings(app(), organization, { defaultModel: model });
 const modelOf = async (name: string, of = registry) => agentOf(await of.get(name)).model;
 
 it('a create without a model writes the default of the organization, of another the deployment’s', async () => {
@@ -65,7 +66,7 @@ it('a create that is sent again by its key is answered as before, whatever the d
 it('a system agent that an organization does not have yet is given its default', async () => {
   const { organization } = registry;
   const fresh = `${organization}-2` as typeof organization;
-  await app().settings.change(fresh, { defaultModel: its });
+  await changeSettings(app(), fresh, { defaultModel: its });
   const token = await issueToken(app(), { organization: fresh, scopes: ['agents:read'] });
   const answer = await registry.by(token).get('qa-reviewer');
   expect(agentOf(answer).model).toBe(its);

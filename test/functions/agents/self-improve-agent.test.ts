@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import { openImprovements } from '../../../lib/improvements/improvements.ts';
-import { openAgentStore } from '../../../lib/table/agents.ts';
+import { readPromptChanges } from '../../../lib/table/agents.ts';
 import { openExecutionStore } from '../../../lib/table/executions.ts';
 import { openImprovementStore } from '../../../lib/table/improvements.ts';
 import { openTimeline } from '../../executions/timeline.ts';
@@ -103,7 +103,7 @@ describe('a pass of self-improvement', () => {
 
   it('says by whose token the prompt has come', async () => {
     await lessons.improve();
-    const [change] = await openAgentStore(service.table, 'm').promptChanges(lessons.organization, (await writer()).id);
+    const [change] = await readPromptChanges(service, lessons.organization, (await writer()).id);
     expect(change).toMatchObject({
       why: 'self-improved',
       summary: 'It asks for more.',
@@ -182,7 +182,10 @@ it('a pass needs no scope but agents:execute', async () => {
 it('a model that never answers ends the request in time all the same, with the reason', async () => {
   const { clock, pause, until } = openTimeline(Date.now());
   const { table } = service;
-  const stores = { agents: openAgentStore(table, 'm'), executions: openExecutionStore(table, 1) };
+  const stores = {
+    context: { table, defaultModel: 'm', preparedAgents: new Map() },
+    executions: openExecutionStore(table, 1),
+  };
   const improvements = openImprovements({ store: openImprovementStore(table, clock), ...stores, clock, pause });
   const inRealTime = Object.assign({}, app());
   Object.assign(app(), { improvements });

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createSystemAgents } from '../../../lib/agents/agents.ts';
 import { app } from '../../../lib/app.ts';
 import { newCaller } from '../../service.ts';
 import { agentOf, defaultModel, openRegistries, type Registry } from './registry.ts';
@@ -121,7 +122,7 @@ describe('a patch', () => {
     const answer = await registry.update('qa-reviewer', { displayName: 'Mine', ...full });
     expect(agentOf(answer)).toMatchObject({ displayName: 'Mine', ...full, name: 'qa-reviewer', isSystem: true });
     await newCaller(app());
-    await app().agents.provision(registry.organization);
+    await createSystemAgents(app(), registry.organization);
     expect(agentOf(await registry.get('qa-reviewer'))).toEqual(agentOf(answer));
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { handler as publish } from '../../../functions/pipeline/publish-events.ts';
 import { handler as purge } from '../../../functions/pipeline/purge-agent.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
+import { assignSkill, createAgent, deleteAgent } from '../../../lib/agents/agents.ts';
 import { app } from '../../../lib/app.ts';
 import type { NewAgent } from '../../../lib/contract/agents.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
@@ -30,10 +31,10 @@ const newAgent: Omit<NewAgent, 'name'> = {
 /** Creates an agent with texts and a skill, and deletes it: what the organization has without it. */
 async function deleteOne(name: string): Promise<Record<string, unknown>> {
   const before = await dumpOf(service.table, organization);
-  await app().agents.create(organization, { name, ...newAgent }, undefined);
+  await createAgent(app(), organization, { name, ...newAgent }, undefined);
   const skill = { id: 'sk_one', name: 'one', description: 'One.' };
-  await app().agents.assign(organization, name, skill.id, [skill], undefined);
-  await app().agents.delete(organization, name, anyVersion);
+  await assignSkill(app(), organization, name, skill.id, [skill], undefined);
+  await deleteAgent(app(), organization, name, anyVersion);
   return before;
 }
 
