@@ -4,10 +4,7 @@ import { executionsApp } from './apps/executions.ts';
 import { improvementsApp } from './apps/improvements.ts';
 import { metricsApp } from './apps/metrics.ts';
 import { pipelineApp } from './apps/pipeline.ts';
-import { registrationApp } from './apps/registration.ts';
 import { runsApp } from './apps/runs.ts';
-import { testDeliveriesApp } from './apps/test-deliveries.ts';
-import { webhooksApp } from './apps/webhooks.ts';
 import { type ContextOptions, createContext } from './context.ts';
 
 /**
@@ -18,9 +15,6 @@ export const app = appOf((base) => ({
   ...executionsApp(base),
   ...metricsApp(base),
   ...improvementsApp(base),
-  ...webhooksApp(base),
-  ...registrationApp(base),
-  ...testDeliveriesApp(base),
   ...runsApp(base),
   ...pipelineApp(base),
   ...deliveriesApp(base),

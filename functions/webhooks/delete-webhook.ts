@@ -1,9 +1,7 @@
-import { webhooksApp } from '../../lib/apps/webhooks.ts';
-import { deleteWebhook } from '../../lib/contract/webhooks.ts';
+import { deleteWebhook as row } from '../../lib/contract/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
 
-export const handler = serve(
-  deleteWebhook,
-  async ({ params, caller }, { webhooks }) => webhooks.delete(caller.organization, params.id),
-  webhooksApp,
+export const handler = serve(row, async ({ params, caller }, context) =>
+  deleteWebhook(context, caller.organization, params.id),
 );

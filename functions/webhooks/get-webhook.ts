@@ -1,9 +1,7 @@
-import { webhooksApp } from '../../lib/apps/webhooks.ts';
-import { getWebhook } from '../../lib/contract/webhooks.ts';
+import { getWebhook as row } from '../../lib/contract/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { getWebhook } from '../../lib/webhooks/webhooks.ts';
 
-export const handler = serve(
-  getWebhook,
-  async ({ params, caller }, { webhooks }) => webhooks.get(caller.organization, params.id),
-  webhooksApp,
+export const handler = serve(row, async ({ params, caller }, context) =>
+  getWebhook(context, caller.organization, params.id),
 );

@@ -1,9 +1,7 @@
-import { webhooksApp } from '../../lib/apps/webhooks.ts';
-import { listDeliveries } from '../../lib/contract/webhooks.ts';
+import { listDeliveries as row } from '../../lib/contract/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 
-export const handler = serve(
-  listDeliveries,
-  async ({ params, query, caller }, { webhooks }) => webhooks.history(caller.organization, params.id, query),
-  webhooksApp,
+export const handler = serve(row, async ({ params, query, caller }, context) =>
+  listDeliveries(context, caller.organization, params.id, query),
 );

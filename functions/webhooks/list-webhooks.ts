@@ -1,9 +1,5 @@
-import { webhooksApp } from '../../lib/apps/webhooks.ts';
-import { listWebhooks } from '../../lib/contract/webhooks.ts';
+import { listWebhooks as row } from '../../lib/contract/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { listWebhooks } from '../../lib/webhooks/webhooks.ts';
 
-export const handler = serve(
-  listWebhooks,
-  async ({ caller }, { webhooks }) => webhooks.list(caller.organization),
-  webhooksApp,
-);
+export const handler = serve(row, async ({ caller }, context) => listWebhooks(context, caller.organization));

@@ -1,10 +1,10 @@
 import { keyedBase } from '../../lib/apps/keyed-base.ts';
-import { registrationApp } from '../../lib/apps/registration.ts';
-import { registerWebhook } from '../../lib/contract/webhooks.ts';
+import { registerWebhook as row } from '../../lib/contract/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { registerWebhook } from '../../lib/webhooks/registration.ts';
 
 export const handler = serve(
-  registerWebhook,
-  async ({ body, caller, once }, { registration }) => registration(caller.organization, body, once),
-  () => registrationApp(keyedBase()),
+  row,
+  async ({ body, caller, once }, context) => registerWebhook(context, caller.organization, body, once),
+  keyedBase,
 );

@@ -1,12 +1,15 @@
 import { keyedBase } from '../../lib/apps/keyed-base.ts';
-import { testDeliveriesApp } from '../../lib/apps/test-deliveries.ts';
-import { testWebhook } from '../../lib/contract/webhooks.ts';
+import { testWebhook as row } from '../../lib/contract/webhooks.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { allowedReceiversOf } from '../../lib/webhooks/receivers.ts';
 import { openSender } from '../../lib/webhooks/sender.ts';
+import { testWebhook } from '../../lib/webhooks/test-delivery.ts';
 
 export const handler = serve(
-  testWebhook,
-  async ({ params, body, caller, once }, { testDelivery, allowed }) =>
-    testDelivery(caller.organization, { webhookId: params.id, event: body.event }, openSender(allowed), once),
-  () => testDeliveriesApp(keyedBase()),
+  row,
+  async ({ params, body, caller, once }, context) => {
+    const send = openSender(allowedReceiversOf(context));
+    return testWebhook(context, caller.organization, { webhookId: params.id, event: body.event }, send, once);
+  },
+  keyedBase,
 );

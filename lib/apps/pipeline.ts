@@ -2,7 +2,6 @@ import { openPurgeWakeUps, openRunWakeUps } from '../executions/wake-ups.ts';
 import { openAttemptLog } from '../table/attempt-log.ts';
 import { openOverdueExecutions } from '../table/executions.ts';
 import { openOverduePurges } from '../table/purges.ts';
-import { openWebhookStore } from '../table/webhooks.ts';
 import { openDeliverySweep } from '../webhooks/sweep.ts';
 import { openVerification } from '../webhooks/verification.ts';
 import { appOf } from './base.ts';
@@ -21,7 +20,6 @@ export const pipelineApp = appOf((base) => {
     verification,
     sweepDeliveries: openDeliverySweep({
       table,
-      webhooks: openWebhookStore(table),
       verification,
       wake: app.deliveries.wake,
       clock,

@@ -4,7 +4,7 @@ import type { Organization } from '../contract/organization.ts';
 import type { DeliveryRecord } from '../contract/webhooks.ts';
 import { openAttemptCounts } from './attempt-counts.ts';
 import { attemptRun, recordFrom } from './attempt-items.ts';
-import type { Table } from './client.ts';
+import type { TableContext } from './client.ts';
 import { firstKeptDay, utcDays } from './history-days.ts';
 import { keys } from './keys.ts';
 import { type EpochCount, everything, readPage } from './listing.ts';
@@ -13,50 +13,46 @@ import { queryItems } from './reads.ts';
 /** Behind every ULID. */
 const last = '~';
 
-/** Opens the history of webhooks: the attempt log as it is shown. */
-export function openHistory(table: Table) {
-  const counts = openAttemptCounts(table);
-
-  return {
-    /** The end of a webhook's newest attempt of the last 90 days; ISO 8601. */
-    async lastEnd(organization: Organization, webhookId: string): Promise<string | undefined> {
-      const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
-      // The run of versions before the attempt log sorts before that of the log.
-      const range = { pk, from: `${everything}#`, to: `${attemptRun}#${last}`, limit: 1 };
-      const [newest] = await Array.fromAsync(queryItems(table, range));
-      return newest?.deliveredAt as string | undefined;
-    },
-
-    /**
-     * A page of a webhook's attempts of the last 90 days, in the order in which they were due, newest first, and their
-     * exact number. Those of versions before the attempt log stand in a run of their own, in the order of their ends.
-     */
-    async page(
-      organization: Organization,
-      webhookId: string,
-      page: { limit: number; offset: number },
-      now: number,
-    ): Promise<Page<DeliveryRecord>> {
-      const count = async (): Promise<EpochCount[]> => {
-        const { days, openDay, open } = await counts.read(organization, webhookId, now);
-        const closed = Object.entries(days).map(([day, number]) => ({
-          number,
-          first: utcDays.first(day),
-          last: utcDays.last(day),
-        }));
-        const newestFirst = closed.sort((a, b) => (a.first < b.first ? 1 : -1));
-        return [{ number: open, first: utcDays.first(openDay), last }, ...newestFirst];
-      };
-      const { rows, total } = await readPage(table, {
-        list: keys.attemptScope(organization, ulidOf(webhookId)),
-        cells: [everything, attemptRun],
-        ...page,
-        since: utcDays.first(firstKeptDay(now)),
-        count,
-      });
-      return { items: rows.map(({ entry }) => recordFrom(entry)), total };
-    },
-  };
+/** Returns the end of a webhook's newest attempt of the last 90 days; ISO 8601. */
+export async function readLastAttemptEnd(
+  { table }: TableContext,
+  organization: Organization,
+  webhookId: string,
+): Promise<string | undefined> {
+  const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
+  // The run of versions before the attempt log sorts before that of the log.
+  const range = { pk, from: `${everything}#`, to: `${attemptRun}#${last}`, limit: 1 };
+  const [newest] = await Array.fromAsync(queryItems(table, range));
+  return newest?.deliveredAt as string | undefined;
 }
 
-export type History = ReturnType<typeof openHistory>;
+/**
+ * Returns a page of a webhook's attempts of the last 90 days, in the order in which they were due, newest first, and their
+ * exact number. Those of versions before the attempt log stand in a run of their own, in the order of their ends.
+ */
+export async function readAttemptPage(
+  { table, clock }: TableContext & { clock: () => number },
+  organization: Organization,
+  webhookId: string,
+  page: { limit: number; offset: number },
+): Promise<Page<DeliveryRecord>> {
+  const now = clock();
+  const count = async (): Promise<EpochCount[]> => {
+    const { days, openDay, open } = await openAttemptCounts(table).read(organization, webhookId, now);
+    const closed = Object.entries(days).map(([day, number]) => ({
+      number,
+      first: utcDays.first(day),
+      last: utcDays.last(day),
+    }));
+    const newestFirst = closed.sort((a, b) => (a.first < b.first ? 1 : -1));
+    return [{ number: open, first: utcDays.first(openDay), last }, ...newestFirst];
+  };
+  const { rows, total } = await readPage(table, {
+    list: keys.attemptScope(organization, ulidOf(webhookId)),
+    cells: [everything, attemptRun],
+    ...page,
+    since: utcDays.first(firstKeptDay(now)),
+    count,
+  });
+  return { items: rows.map(({ entry }) => recordFrom(entry)), total };
+}

@@ -2,7 +2,7 @@ import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { notFound, Refusal } from '../contract/refusals.ts';
 import type { Webhook } from '../contract/webhooks.ts';
-import type { Table } from './client.ts';
+import type { TableContext } from './client.ts';
 import type { Once } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { getEach, getItem, queryItems } from './reads.ts';
@@ -46,66 +46,77 @@ function webhookFrom({ pk: _, sk, signed: __, slow: ___, ...others }: Item): Web
   return { ...rest, id: `wh_${sk}`, createdAt: timestamp(timeOf(sk as string)) } as Webhook;
 }
 
-/** The webhooks of organizations, read strongly and never cached. Their secrets are items of their own, sealed. */
-export function openWebhookStore(table: Table) {
-  return {
-    /** The webhook as it is now. */
-    async get(organization: Organization, id: string): Promise<Webhook | undefined> {
-      const item = await getItem(table, keys.webhook(organization, ulidOf(id)));
-      return item && webhookFrom(item);
-    },
-
-    /** An organization's webhooks, newest first. */
-    async list(organization: Organization): Promise<Webhook[]> {
-      const items = await Array.fromAsync(queryItems(table, { pk: keys.webhooks(organization) }));
-      return items.map(webhookFrom);
-    },
-
-    /** What is needed to send, or `undefined` for a webhook that is no more. */
-    async target(organization: Organization, id: string): Promise<Target | undefined> {
-      const wanted = [keys.webhook(organization, ulidOf(id)), keys.webhookSecret(organization, ulidOf(id))];
-      const [webhook, secret] = await getEach(table, wanted);
-      return targetFrom(webhook, secret);
-    },
-
-    /**
-     * Keeps a new webhook, its subscriptions, its sealed secret and the answer, or nothing.
-     *
-     * @throws `Refusal` `limit_reached`
-     */
-    async insert(organization: Organization, webhook: Webhook, sealed: string | undefined, once: Once): Promise<void> {
-      const { id, createdAt: _, ...rest } = webhook;
-      const ulid = ulidOf(id);
-      await transact(table, [
-        { Put: { Item: { ...keys.webhook(organization, ulid), ...rest, ...(sealed && { signed: true }) } } },
-        ...(sealed ? [{ Put: { Item: { ...keys.webhookSecret(organization, ulid), sealed } } }] : []),
-        ...webhook.events.map((event) => ({ Put: { Item: keys.subscription(organization, event, ulid) } })),
-        countOneMore(organization),
-        ...(once ? [once(webhook)] : []),
-      ]);
-    },
-
-    /**
-     * Deletes a webhook, its secret and its subscriptions.
-     *
-     * @throws `Refusal` `not_found`
-     */
-    async delete(organization: Organization, { id, events }: Webhook): Promise<void> {
-      const ulid = ulidOf(id);
-      await transact(table, [
-        {
-          Delete: { Key: keys.webhook(organization, ulid), ConditionExpression: 'attribute_exists(pk)' },
-          otherwise: () => notFound(),
-        },
-        { Delete: { Key: keys.webhookSecret(organization, ulid) } },
-        ...events.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),
-        countOneLess(organization),
-      ]);
-    },
-  };
+/** Returns the webhook as it is now. Its secret is an item of its own, encrypted. */
+export async function readWebhook(
+  { table }: TableContext,
+  organization: Organization,
+  id: string,
+): Promise<Webhook | undefined> {
+  const item = await getItem(table, keys.webhook(organization, ulidOf(id)));
+  return item && webhookFrom(item);
 }
 
-export type WebhookStore = ReturnType<typeof openWebhookStore>;
+/** Returns the webhooks of an organization, newest first. */
+export async function readWebhooks({ table }: TableContext, organization: Organization): Promise<Webhook[]> {
+  const items = await Array.fromAsync(queryItems(table, { pk: keys.webhooks(organization) }));
+  return items.map(webhookFrom);
+}
+
+/** Returns where a webhook's deliveries go; `undefined` for a webhook that does not exist any more. */
+export async function readTarget(
+  { table }: TableContext,
+  organization: Organization,
+  id: string,
+): Promise<Target | undefined> {
+  const wanted = [keys.webhook(organization, ulidOf(id)), keys.webhookSecret(organization, ulidOf(id))];
+  const [webhook, secret] = await getEach(table, wanted);
+  return targetFrom(webhook, secret);
+}
+
+/**
+ * Puts a new webhook, its subscriptions, its encrypted secret and the idempotency record, or nothing.
+ *
+ * @throws `Refusal` `limit_reached`
+ */
+export async function insertWebhook(
+  { table }: TableContext,
+  organization: Organization,
+  webhook: Webhook,
+  sealed: string | undefined,
+  once: Once,
+): Promise<void> {
+  const { id, createdAt: _, ...rest } = webhook;
+  const ulid = ulidOf(id);
+  await transact(table, [
+    { Put: { Item: { ...keys.webhook(organization, ulid), ...rest, ...(sealed && { signed: true }) } } },
+    ...(sealed ? [{ Put: { Item: { ...keys.webhookSecret(organization, ulid), sealed } } }] : []),
+    ...webhook.events.map((event) => ({ Put: { Item: keys.subscription(organization, event, ulid) } })),
+    countOneMore(organization),
+    ...(once ? [once(webhook)] : []),
+  ]);
+}
+
+/**
+ * Deletes a webhook, its secret and its subscriptions.
+ *
+ * @throws `Refusal` `not_found`
+ */
+export async function removeWebhook(
+  { table }: TableContext,
+  organization: Organization,
+  { id, events }: Webhook,
+): Promise<void> {
+  const ulid = ulidOf(id);
+  await transact(table, [
+    {
+      Delete: { Key: keys.webhook(organization, ulid), ConditionExpression: 'attribute_exists(pk)' },
+      otherwise: () => notFound(),
+    },
+    { Delete: { Key: keys.webhookSecret(organization, ulid) } },
+    ...events.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),
+    countOneLess(organization),
+  ]);
+}
 
 /** The number of webhooks is kept, not counted, so that two registrations at once cannot both be the hundredth. */
 function countOneMore(organization: Organization): Write {

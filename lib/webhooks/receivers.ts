@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
+import type { Context } from '../context.ts';
 import { Refusal } from '../contract/refusals.ts';
+import { environment } from '../deployment/environment.ts';
 import { isPublicAddress } from './addresses.ts';
 
 /** Tells whether the operator opens a host and port that are closed by default. */
@@ -31,6 +33,15 @@ export function allowedReceivers(patterns: string): Allowed {
       return { host, port: port === '*' ? undefined : Number(port) };
     });
   return (host, port) => allowed.some((one) => one.host === host && (one.port === undefined || one.port === port));
+}
+
+/**
+ * Returns which receivers the operator has opened, beside public ones.
+ *
+ * @throws Error for a setting that can match nothing
+ */
+export function allowedReceiversOf({ variables }: Pick<Context, 'variables'>): Allowed {
+  return allowedReceivers(variables[environment.allowedReceivers] ?? '');
 }
 
 /** The port that a URL means. */

@@ -8,7 +8,7 @@ import { openDueList, type SweepCall, type Swept, sweep } from '../table/due.ts'
 import { eventFrom, isEvent } from '../table/event-log.ts';
 import type { Key } from '../table/keys.ts';
 import { isOldDelivery, oldDeliveryLanes, oldMessageOf } from '../table/old-deliveries.ts';
-import type { WebhookStore } from '../table/webhooks.ts';
+import { readTarget } from '../table/webhooks.ts';
 import type { Item } from '../table/write.ts';
 import { isLost, type Verification } from './verification.ts';
 import { openWaits } from './waits.ts';
@@ -16,7 +16,6 @@ import { openWaits } from './waits.ts';
 /** What the sweep of deliveries is made of. */
 export type DeliverySweepParts = {
   table: Table;
-  webhooks: Pick<WebhookStore, 'target'>;
   verification: Verification;
   /** Sends messages of attempts again. */
   wake: (messages: readonly DeliveryMessage[]) => Promise<void>;
@@ -27,13 +26,13 @@ export type DeliverySweepParts = {
  * Opens the sweep of deliveries. It sends the messages of retries that are overdue again, and looks whether sampled events
  * have come to every webhook that hears them.
  */
-export function openDeliverySweep({ table, webhooks, verification, wake, clock }: DeliverySweepParts) {
+export function openDeliverySweep({ table, verification, wake, clock }: DeliverySweepParts) {
   const due = openDueList(table, [...deliveryLanes, ...oldDeliveryLanes]);
 
   /** @returns also how long attempts have waited, and how many of the sampled events' are taken for lost */
   return async (call: SweepCall): Promise<Swept & { waits: Waits; counts: Counts }> => {
     const now = clock();
-    const waits = openWaits(webhooks);
+    const waits = openWaits((organization, webhookId) => readTarget({ table }, organization, webhookId));
     let missing = 0;
     const swept = await sweep(due, { ...call, now }, async (items) => {
       const retries = items.flatMap((item) => retryIn(item) ?? []);

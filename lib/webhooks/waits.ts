@@ -1,6 +1,7 @@
+import type { Organization } from '../contract/organization.ts';
 import type { DeliveryMessage } from '../deployment/messages.ts';
 import type { Waits } from '../deployment/metrics.ts';
-import type { Target, WebhookStore } from '../table/webhooks.ts';
+import type { Target } from '../table/webhooks.ts';
 
 /** An attempt that waits, and for how long a worker could have made it; negative where one could not yet. */
 type Wait = { message: DeliveryMessage; lateMs: number };
@@ -9,12 +10,12 @@ type Wait = { message: DeliveryMessage; lateMs: number };
  * Finds the longest wait among attempts, for webhooks with slow receivers apart from all others: a slow receiver keeps
  * its own deliveries waiting, and must not hide that others wait too.
  */
-export function openWaits(webhooks: Pick<WebhookStore, 'target'>) {
+export function openWaits(readTarget: (organization: Organization, webhookId: string) => Promise<Target | undefined>) {
   const targets = new Map<string, Promise<Target | undefined>>();
   let [longestMs, longestSlowMs] = [0, 0];
 
   const targetOf = ({ organization, webhookId }: DeliveryMessage) => {
-    const target = targets.get(webhookId) ?? webhooks.target(organization, webhookId);
+    const target = targets.get(webhookId) ?? readTarget(organization, webhookId);
     targets.set(webhookId, target);
     return target;
   };

@@ -9,6 +9,8 @@ import { openExecutionStore } from '../../lib/table/executions.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { createTask, deleteTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
+import { registerWebhook } from '../../lib/webhooks/registration.ts';
+import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
 import { agents, always, type Board, newTask, openBoard } from '../table/board.ts';
 import { dumpOf } from '../table-dump.ts';
 
@@ -69,10 +71,10 @@ beforeEach(async () => {
   await end(await start(agents[1]), 'failed');
   const url = 'https://example.com/hooks';
   const webhook = () =>
-    board.app.registration(organization, { url, events: ['task.created', 'agent.failed'] }, undefined);
+    registerWebhook(board.app, organization, { url, events: ['task.created', 'agent.failed'] }, undefined);
   await webhook();
   const { id } = await webhook();
-  await board.app.webhooks.delete(organization, id);
+  await deleteWebhook(board.app, organization, id);
   lived = await dump();
 });
 

@@ -5,7 +5,7 @@ import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import { closedAfterMs, isTurnToCount, openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import { attemptOrder } from '../../lib/table/attempt-items.ts';
 import { openAttemptLog, placeOf } from '../../lib/table/attempt-log.ts';
-import { openHistory } from '../../lib/table/history.ts';
+import { readAttemptPage } from '../../lib/table/history.ts';
 import { firstKeptDay, historyExpiry, utcDays } from '../../lib/table/history-days.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { everything, listingWrites } from '../../lib/table/listing.ts';
@@ -73,7 +73,8 @@ async function oldAttempt(time: number): Promise<void> {
 }
 
 const close = () => counts.close(organization, webhookId, now);
-const read = (page: { limit: number; offset: number }) => openHistory(table).page(organization, webhookId, page, now);
+const read = (page: { limit: number; offset: number }) =>
+  readAttemptPage({ table, clock: () => now }, organization, webhookId, page);
 const total = async (of = counts) => {
   const { days, open } = await of.read(organization, webhookId, now);
   return Object.values(days).reduce((sum, number) => sum + number, open);

@@ -10,7 +10,7 @@ import { openEventLog } from '../../lib/table/event-log.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { transact } from '../../lib/table/transact.ts';
-import { openWebhookStore } from '../../lib/table/webhooks.ts';
+import { insertWebhook } from '../../lib/table/webhooks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { attemptFor, newMessage, webhookId } from './attempt-seed.ts';
 import { openBoard } from './board.ts';
@@ -39,9 +39,9 @@ function nextFirst(): DeliveryMessage {
   return newMessage(organization, { deliveryId, eventId, dueAt: at(0) });
 }
 
-const insertWebhook = async (sealed?: string) => {
+const putWebhook = async (sealed?: string) => {
   const webhook = { id: webhookId, url: 'https://example.com/', active: true, createdAt: at(0) };
-  await openWebhookStore(table).insert(organization, { ...webhook, events: ['task.created'] }, sealed, undefined);
+  await insertWebhook({ table }, organization, { ...webhook, events: ['task.created'] }, sealed, undefined);
 };
 const appendEvent = () =>
   openEventLog(table).append({
@@ -62,7 +62,7 @@ const due = async (until: string) =>
 
 describe('a look for what an attempt needs', () => {
   it('finds the webhook with its secret and the event, and that the attempt was not made', async () => {
-    await insertWebhook('sealed');
+    await putWebhook('sealed');
     await appendEvent();
     expect(await log.find(first)).toEqual({
       made: false,
@@ -98,7 +98,7 @@ describe('a look for what an attempt needs', () => {
   });
 
   it('is one request for all messages of the same moment, in which nothing is read twice', async () => {
-    await insertWebhook('sealed');
+    await putWebhook('sealed');
     await appendEvent();
     const messages = Array.from({ length: 10 }, nextFirst);
     const cost = await costOf(() => Promise.all(messages.map(log.find)));

@@ -35,7 +35,7 @@ import { createToken } from '../../lib/table/token-writes.ts';
 import { readStoredToken, revokeStoredToken } from '../../lib/table/tokens.ts';
 import { AlreadyDone, OutcomeUnknown, Stale, transact } from '../../lib/table/transact.ts';
 import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
-import { openWebhookStore } from '../../lib/table/webhooks.ts';
+import { insertWebhook, readTarget } from '../../lib/table/webhooks.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { openService } from '../service.ts';
@@ -60,11 +60,10 @@ const executions = { ...openExecutionStore(lossy, 50), ...openOverdueExecutions(
 const purges = openOverduePurges(lossy);
 const improvements = openImprovementStore(lossy, clock);
 
-const webhooks = openWebhookStore(table);
-const insertWebhook = async (): Promise<Webhook> => {
+const putWebhook = async (): Promise<Webhook> => {
   const fields = { url: 'https://example.com/', active: true, createdAt: at(0) };
   const webhook: Webhook = { ...fields, id: `wh_${ulidNow()}`, events: ['task.created'] };
-  await webhooks.insert(organization, webhook, undefined, undefined);
+  await insertWebhook({ table }, organization, webhook, undefined, undefined);
   return webhook;
 };
 const newAttempt = () => newMessage(organization, { deliveryId: `dlv_${ulidNow()}`, dueAt: at(0) });
@@ -140,12 +139,12 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
   [
     'an attempt shows a receiver to be slow, and returns its lease',
     async () => {
-      const webhook = await insertWebhook();
+      const webhook = await putWebhook();
       const named = [organization, webhook.id] as const;
       await openWebhookAttempts(table).leaseSlowAttempt(...named, { number: 0, now: at(0), until: at(20) });
       return async () => {
         await webhookAttempts.pace(...named, { slow: false }, { slow: true, slowLease: 0 });
-        return webhooks.target(...named);
+        return readTarget({ table }, ...named);
       };
     },
     expect.objectContaining({ slow: true, slowLeases: {} }),
@@ -153,7 +152,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
   [
     'a lease of a slow webhook is its own',
     async () => {
-      const { id } = await insertWebhook();
+      const { id } = await putWebhook();
       return () => webhookAttempts.leaseSlowAttempt(organization, id, { number: 0, now: at(0), until: at(20) });
     },
     true,
@@ -161,10 +160,10 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
   [
     'a webhook that is marked as slow is slow',
     async () => {
-      const { id } = await insertWebhook();
+      const { id } = await putWebhook();
       return async () => {
         await webhookAttempts.markSlow(organization, id);
-        return (await webhooks.target(organization, id))?.slow;
+        return (await readTarget({ table }, organization, id))?.slow;
       };
     },
     true,

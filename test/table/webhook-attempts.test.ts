@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
 import { openWebhookAttempts, type Pace } from '../../lib/table/webhook-attempts.ts';
-import { openWebhookStore } from '../../lib/table/webhooks.ts';
+import { insertWebhook, readTarget, readWebhook, removeWebhook } from '../../lib/table/webhooks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { openBoard } from './board.ts';
 import { meter } from './capacity.ts';
 
 const board = await openBoard();
 const { costOf } = meter(board.table);
-const store = { ...openWebhookStore(board.table), ...openWebhookAttempts(board.table) };
+const store = openWebhookAttempts(board.table);
 let organization: Organization;
 let organizations = 0;
 let webhook: Webhook;
@@ -17,7 +17,7 @@ let webhook: Webhook;
 async function insert(): Promise<Webhook> {
   const [id, createdAt] = [`wh_${board.app.ulid()}`, new Date(board.clock()).toISOString()];
   const one: Webhook = { id, url: 'https://example.com/', events: ['task.created'], active: true, createdAt };
-  await store.insert(organization, one, undefined, undefined);
+  await insertWebhook(board, organization, one, undefined, undefined);
   return one;
 }
 
@@ -29,7 +29,7 @@ beforeEach(async () => {
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 12) + seconds * 1000).toISOString();
 /** Writes the pace of the webhook after an attempt that has found it slow, or quick. */
 const pace = (slow: boolean, found: Pace) => store.pace(organization, webhook.id, { slow }, found);
-const target = () => store.target(organization, webhook.id);
+const target = () => readTarget(board, organization, webhook.id);
 
 describe('the pace of a webhook after an attempt', () => {
   it.each([
@@ -56,7 +56,7 @@ describe('the pace of a webhook after an attempt', () => {
   });
 
   it('makes no webhook of one that is deleted', async () => {
-    await store.delete(organization, webhook);
+    await removeWebhook(board, organization, webhook);
     const before = await dumpOf(board.table, organization);
     await pace(false, { slow: true });
     await pace(true, { slow: false, slowLease: 0 });
@@ -66,7 +66,7 @@ describe('the pace of a webhook after an attempt', () => {
 
 describe('a webhook with a slow receiver', () => {
   it('has numbered leases, each for one worker until it expires, which no read shows', async () => {
-    const before = await store.get(organization, webhook.id);
+    const before = await readWebhook(board, organization, webhook.id);
     const take = (number: number, now: string, until: string) =>
       store.leaseSlowAttempt(organization, webhook.id, { number, now, until });
     const taken = await Promise.all([1, 1, 12].map((number) => take(number, at(0), at(20))));
@@ -74,16 +74,16 @@ describe('a webhook with a slow receiver', () => {
     expect((await target())?.slowLeases).toEqual({ 1: at(20), 12: at(20) });
     expect(await take(1, at(19.999), at(40))).toBe(false);
     expect(await take(1, at(20), at(40))).toBe(true);
-    expect(await store.get(organization, webhook.id)).toEqual(before);
+    expect(await readWebhook(board, organization, webhook.id)).toEqual(before);
   });
 
   it('is marked as slow, unless it is deleted', async () => {
     await store.markSlow(organization, webhook.id);
     expect((await target())?.slow).toBe(true);
-    await store.delete(organization, webhook);
+    await removeWebhook(board, organization, webhook);
     await store.markSlow(organization, webhook.id);
     const lease = { number: 0, now: at(0), until: at(20) };
     expect(await store.leaseSlowAttempt(organization, webhook.id, lease)).toBe(false);
-    expect(await store.get(organization, webhook.id)).toBeUndefined();
+    expect(await readWebhook(board, organization, webhook.id)).toBeUndefined();
   });
 });

@@ -3,14 +3,21 @@ import type { EventName } from '../../lib/contract/events.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
 import { openSubscriptions } from '../../lib/table/subscriptions.ts';
-import { openWebhookStore, webhooksLimit } from '../../lib/table/webhooks.ts';
+import {
+  insertWebhook,
+  readTarget,
+  readWebhook,
+  readWebhooks,
+  removeWebhook,
+  webhooksLimit,
+} from '../../lib/table/webhooks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type Board, openBoard, refusalOf } from './board.ts';
 import { meter } from './capacity.ts';
 
 const board: Board = await openBoard();
 const { costOf } = meter(board.table);
-const store = { ...openWebhookStore(board.table), ...openSubscriptions(board.table) };
+const store = openSubscriptions(board.table);
 let organization: Organization;
 let organizations = 0;
 
@@ -24,7 +31,7 @@ const newWebhook = (events: EventName[] = ['task.created']): Webhook => {
 };
 
 async function insert(webhook = newWebhook(), sealed?: string): Promise<Webhook> {
-  await store.insert(organization, webhook, sealed, undefined);
+  await insertWebhook(board, organization, webhook, sealed, undefined);
   return webhook;
 }
 
@@ -34,16 +41,16 @@ const fill = (count: number) => Promise.all(Array.from({ length: count }, () => 
 describe('a webhook in the table', () => {
   it('is read as it was put, without its secret', async () => {
     const webhook = await insert(newWebhook(), 'sealed');
-    expect(await store.get(organization, webhook.id)).toEqual(webhook);
-    expect(await store.list(organization)).toEqual([webhook]);
+    expect(await readWebhook(board, organization, webhook.id)).toEqual(webhook);
+    expect(await readWebhooks(board, organization)).toEqual([webhook]);
   });
 
   it('is not read by another organization', async () => {
     const { id } = await insert();
     const other = `${organization}x` as Organization;
-    expect(await store.get(other, id)).toBeUndefined();
-    expect(await store.target(other, id)).toBeUndefined();
-    expect(await store.list(other)).toEqual([]);
+    expect(await readWebhook(board, other, id)).toBeUndefined();
+    expect(await readTarget(board, other, id)).toBeUndefined();
+    expect(await readWebhooks(board, other)).toEqual([]);
     expect(await store.hearing(other, 'task.created')).toEqual([]);
   });
 
@@ -51,7 +58,7 @@ describe('a webhook in the table', () => {
     const tied = await fill(5);
     board.clock.now += 1;
     const newest = await insert();
-    const ids = (await store.list(organization)).map(({ id }) => id);
+    const ids = (await readWebhooks(board, organization)).map(({ id }) => id);
     const descending = tied
       .map(({ id }) => id)
       .sort()
@@ -70,14 +77,14 @@ describe('a webhook in the table', () => {
   it('is a target with its sealed secret, or without one', async () => {
     const signed = await insert(newWebhook(), 'sealed');
     const plain = await insert();
-    expect(await store.target(organization, signed.id)).toEqual({
+    expect(await readTarget(board, organization, signed.id)).toEqual({
       url: 'https://example.com/',
       slow: false,
       slowLeases: {},
       sealed: 'sealed',
     });
     const target = { url: 'https://example.com/', slow: false, slowLeases: {} };
-    expect(await store.target(organization, plain.id)).toEqual(target);
+    expect(await readTarget(board, organization, plain.id)).toEqual(target);
   });
 });
 
@@ -95,7 +102,7 @@ describe('the webhooks that hear an event', () => {
     expect(await hearing()).toEqual([]);
     const webhook = await insert();
     expect(await hearing()).toEqual([webhook.id]);
-    await store.delete(organization, webhook);
+    await removeWebhook(board, organization, webhook);
     expect(await hearing()).toEqual([]);
   });
 });
@@ -103,15 +110,17 @@ describe('the webhooks that hear an event', () => {
 describe('a deleted webhook', () => {
   it('leaves nothing but the count behind', async () => {
     const webhook = await insert(newWebhook(['task.created', 'task.completed', 'agent.failed']), 'sealed');
-    await store.delete(organization, webhook);
+    await removeWebhook(board, organization, webhook);
     expect(Object.values(await dump())).toMatchObject([{ count: 0 }]);
-    expect(await store.target(organization, webhook.id)).toBeUndefined();
+    expect(await readTarget(board, organization, webhook.id)).toBeUndefined();
   });
 
   it('is deleted once, by however many at once', async () => {
     await insert();
     const webhook = await insert();
-    const refusals = await Promise.all(Array.from({ length: 5 }, () => refusalOf(store.delete(organization, webhook))));
+    const refusals = await Promise.all(
+      Array.from({ length: 5 }, () => refusalOf(removeWebhook(board, organization, webhook))),
+    );
     expect(refusals.filter((refusal) => refusal?.code === 'not_found')).toHaveLength(4);
     expect(Object.values(await dump()).filter((item) => 'count' in (item as object))).toMatchObject([{ count: 1 }]);
   });
@@ -132,10 +141,10 @@ describe('the hundred webhooks of an organization', () => {
 
   it('have room for one again when one is deleted', async () => {
     const [first] = await fill(100);
-    await store.delete(organization, first as Webhook);
+    await removeWebhook(board, organization, first as Webhook);
     expect(await refusalOf(insert())).toBeUndefined();
     expect((await refusalOf(insert()))?.code).toBe('limit_reached');
-    expect(await store.list(organization)).toHaveLength(100);
+    expect(await readWebhooks(board, organization)).toHaveLength(100);
   });
 
   it('are filled up by exactly five of ten that come at once to ninety-five', async () => {
@@ -143,7 +152,7 @@ describe('the hundred webhooks of an organization', () => {
     const refusals = await Promise.all(Array.from({ length: 10 }, () => refusalOf(insert())));
     expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(5);
     expect(refusals.filter((refusal) => refusal?.code === 'limit_reached')).toHaveLength(5);
-    expect(await store.list(organization)).toHaveLength(100);
+    expect(await readWebhooks(board, organization)).toHaveLength(100);
     expect(await store.hearing(organization, 'task.created')).toHaveLength(100);
   });
 

@@ -5,6 +5,7 @@ import { ulidOf } from '../../lib/contract/ids.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
+import { getWebhook, listWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const newOffice = await openOffices();
@@ -159,7 +160,7 @@ describe('an ended delivery', () => {
 });
 
 describe('lastDeliveryAt', () => {
-  const lastDeliveryAt = async (id: string) => (await office.webhooks.get(office.organization, id)).lastDeliveryAt;
+  const lastDeliveryAt = async (id: string) => (await getWebhook(office, office.organization, id)).lastDeliveryAt;
 
   /** Makes an attempt that ends so long after the opening. */
   async function attemptEndingAt(message: Awaited<ReturnType<Office['message']>>, milliseconds: number, outcome = {}) {
@@ -171,7 +172,7 @@ describe('lastDeliveryAt', () => {
 
   it('is absent before the first attempt', async () => {
     const { webhookId } = await office.message();
-    expect(await office.webhooks.get(office.organization, webhookId)).not.toHaveProperty('lastDeliveryAt');
+    expect(await getWebhook(office, office.organization, webhookId)).not.toHaveProperty('lastDeliveryAt');
   });
 
   it.each([
@@ -181,7 +182,7 @@ describe('lastDeliveryAt', () => {
     const message = await office.message();
     await attemptEndingAt(message, 3_000, outcome);
     expect(await lastDeliveryAt(message.webhookId)).toBe('2026-03-01T12:00:03.000Z');
-    expect(await office.webhooks.list(office.organization)).toMatchObject([
+    expect(await listWebhooks(office, office.organization)).toMatchObject([
       { lastDeliveryAt: '2026-03-01T12:00:03.000Z' },
     ]);
   });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { deleteWebhook, listWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const newOffice = await openOffices();
@@ -173,7 +174,7 @@ describe('an attempt that two containers make at once', () => {
 describe('an attempt for a webhook that was deleted', () => {
   it('is not made, and leaves nothing behind', async () => {
     const message = await office.message({ secret: 'a secret' });
-    await office.webhooks.delete(office.organization, message.webhookId);
+    await deleteWebhook(office, office.organization, message.webhookId);
     const before = await office.dump();
     const { posts, send } = notingSender();
     await office.deliveries.attempt(message, send);
@@ -184,7 +185,7 @@ describe('an attempt for a webhook that was deleted', () => {
   it('is not made where it is a retry, and is taken off the sweeper’s list', async () => {
     const message = await office.message();
     await office.deliveries.attempt(message, notingSender(failed).send);
-    await office.webhooks.delete(office.organization, message.webhookId);
+    await deleteWebhook(office, office.organization, message.webhookId);
     office.clock.now += 300_000;
     const { posts, send } = notingSender();
     await office.deliveries.attempt(office.queue.sent.at(-1)?.message as typeof message, send);
@@ -194,10 +195,10 @@ describe('an attempt for a webhook that was deleted', () => {
 
   it('while it is under way ends well and brings nothing of the webhook back', async () => {
     const message = await office.message({ secret: 'a secret' });
-    const { send } = notingSender({}, () => office.webhooks.delete(office.organization, message.webhookId));
+    const { send } = notingSender({}, () => deleteWebhook(office, office.organization, message.webhookId));
     await office.deliveries.attempt(message, send);
     expect(await office.delivery(message)).toMatchObject({ state: 'delivered' });
-    expect(await office.webhooks.list(office.organization)).toEqual([]);
+    expect(await listWebhooks(office, office.organization)).toEqual([]);
     expect(Object.keys(await office.dump()).filter((key) => /#(W|WS|S)(#| )/.test(key))).toEqual([]);
     await expect(office.history(message.webhookId)).rejects.toMatchObject({ code: 'not_found' });
   });

@@ -117,7 +117,7 @@ describe('an attempt costs', () => {
     const message = { ...(await newMessage()), slow: true } as const;
     const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
     for (let number = 0; number < slowAttempts; number++)
-      await office.webhookStore.leaseSlowAttempt(office.organization, message.webhookId, { ...lease, number });
+      await office.webhookAttempts.leaseSlowAttempt(office.organization, message.webhookId, { ...lease, number });
     const cost = await costOf(() => office.deliveries.attempt(message, notingSender().send));
     expectAtMost(cost, { requests: 1, rcu: 5, wcu: 0 });
   });

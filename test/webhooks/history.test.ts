@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const newOffice = await openOffices();
@@ -22,8 +23,7 @@ async function attemptAt(now: number): Promise<string> {
   return (message as DeliveryMessage).deliveryId;
 }
 
-const page = (limit: number, offset: number) =>
-  office.webhooks.history(office.organization, webhook, { limit, offset });
+const page = (limit: number, offset: number) => listDeliveries(office, office.organization, webhook, { limit, offset });
 
 /** The pages of a history from the newest on, and the totals that they say. */
 async function read(limit: number): Promise<{ ids: string[]; totals: number[] }> {

@@ -7,9 +7,8 @@ import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import { openAttemptLog } from '../../lib/table/attempt-log.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { openEventLog } from '../../lib/table/event-log.ts';
-import { openHistory } from '../../lib/table/history.ts';
+import { readAttemptPage } from '../../lib/table/history.ts';
 import { openSubscriptions } from '../../lib/table/subscriptions.ts';
-import { openWebhookStore } from '../../lib/table/webhooks.ts';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
 import type { Sender } from '../../lib/webhooks/sender.ts';
 import { openDeliverySweep } from '../../lib/webhooks/sweep.ts';
@@ -108,8 +107,7 @@ async function deliver(seed: number, events: number) {
   const publisher = simulateDeliveries(time, table, lambda.queues, parts);
   const logs = { events: openEventLog(table), attempts: openAttemptLog(table), webhooks: openSubscriptions(table) };
   const verification = openVerification(logs);
-  const webhooks = openWebhookStore(table);
-  const sweep = openDeliverySweep({ table, webhooks, verification, wake: publisher.wake, clock: time.clock });
+  const sweep = openDeliverySweep({ table, verification, wake: publisher.wake, clock: time.clock });
 
   const registered = Promise.all(receivers.map((_, nth) => simulateWebhook(table, organization, nth, start)));
   const spacingMs = Math.floor((2 * minuteMs) / events);
@@ -137,16 +135,20 @@ async function deliver(seed: number, events: number) {
     await time.passUntil(time.clock() + minuteMs / 2);
     return answer;
   };
-  const history = openHistory(table);
   const counts = openAttemptCounts(table);
   const histories = await read(
-    Promise.all(ids.map((id) => history.page(organization, id, { limit: 100_000, offset: 0 }, time.clock()))),
+    Promise.all(
+      ids.map((id) => readAttemptPage({ table, clock: time.clock }, organization, id, { limit: 100_000, offset: 0 })),
+    ),
   );
   const closed = Promise.all(ids.map((id) => counts.close(organization, id, time.clock())));
   await read(closed);
   const totals = await read(
     Promise.all(
-      ids.map(async (id) => (await history.page(organization, id, { limit: 1, offset: 0 }, time.clock())).total),
+      ids.map(
+        async (id) =>
+          (await readAttemptPage({ table, clock: time.clock }, organization, id, { limit: 1, offset: 0 })).total,
+      ),
     ),
   );
   const range = { from: start, to: start + 300 * minuteMs, now: time.clock() };

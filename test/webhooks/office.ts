@@ -7,28 +7,25 @@ import type { TaskEvent } from '../../lib/contract/events.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord, NewWebhook, Webhook } from '../../lib/contract/webhooks.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import { DeliveryMessage, type SentDelivery } from '../../lib/deployment/messages.ts';
 import type { Waiting } from '../../lib/sqs/queue.ts';
 import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import { openAttemptLog } from '../../lib/table/attempt-log.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { openEventLog } from '../../lib/table/event-log.ts';
-import { openHistory } from '../../lib/table/history.ts';
 import { openSubscriptions } from '../../lib/table/subscriptions.ts';
 import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
-import { openWebhookStore } from '../../lib/table/webhooks.ts';
 import { openDeliveries } from '../../lib/webhooks/deliveries.ts';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
 import type { Change } from '../../lib/webhooks/publisher.ts';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
-import { openRegistration } from '../../lib/webhooks/registration.ts';
+import { registerWebhook } from '../../lib/webhooks/registration.ts';
 import { openKeyFile, type Secrets } from '../../lib/webhooks/secrets.ts';
 import type { Outcome, Post, Sender } from '../../lib/webhooks/sender.ts';
 import { openDeliverySweep } from '../../lib/webhooks/sweep.ts';
-import { openTestDelivery } from '../../lib/webhooks/test-delivery.ts';
 import { openVerification } from '../../lib/webhooks/verification.ts';
 import { type DeliveryQueues, deliveryQueues } from '../../lib/webhooks/wake-ups.ts';
-import { openWebhooks } from '../../lib/webhooks/webhooks.ts';
+import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 import { clockAt, openService } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
@@ -59,19 +56,18 @@ function officeOf(table: Table) {
   const organization = `org-${randomUUID()}` as Organization;
   const clock = clockAt(opening);
   const ulid = () => ulidAt(clock());
-  const webhookStore = { ...openWebhookStore(table), ...openWebhookAttempts(table) };
+  const webhookAttempts = openWebhookAttempts(table);
   const logs = { events: openEventLog(table), attempts: openAttemptLog(table), webhooks: openSubscriptions(table) };
   const secrets = faultySecrets(openKeyFile(join(createTemporaryFolder(), 'secrets.key')));
   const queue = listingQueue();
-  const allowed = allowedReceivers('127.0.0.1:*');
-  const webhooks = openWebhooks({ store: webhookStore, history: openHistory(table), clock });
-  const registration = openRegistration({ store: webhookStore, secrets, allowed, ulid });
+  const variables = { [environment.allowedReceivers]: '127.0.0.1:*' };
+  const context = { table, clock, secrets, ulid, variables };
   const { alarm, set: alarms } = alarmsByHand();
   const openContainer = () =>
     openDeliveries({
       ...logs,
       counts: openAttemptCounts(table),
-      webhooks: { ...logs.webhooks, ...webhookStore },
+      webhooks: { ...logs.webhooks, ...webhookAttempts },
       queues: queue.queues,
       secrets,
       ladder: readLadder(undefined),
@@ -81,30 +77,30 @@ function officeOf(table: Table) {
     });
   const deliveries = openContainer();
   const verification = openVerification(logs);
-  const sweep = openDeliverySweep({ table, webhooks: webhookStore, verification, wake: deliveries.wake, clock });
-  const testDelivery = openTestDelivery({ table, webhooks: webhookStore, secrets, ulid, clock });
+  const sweep = openDeliverySweep({ table, verification, wake: deliveries.wake, clock });
 
   const office = {
     organization,
     /** What attempts have set to ring once they have lasted 2 s. */
     alarms,
-    table,
-    clock,
-    secrets,
+    ...context,
     queue,
-    webhookStore,
-    webhooks,
+    webhookAttempts,
     deliveries,
     /** Opens the deliveries of another container, which knows nothing of what this one has in hand. */
     openContainer,
     attempts: logs.attempts,
     verification,
     sweep,
-    testDelivery,
 
     /** Registers a webhook; what is not named is that of a plain one. */
     register: (fields: Partial<NewWebhook> = {}): Promise<Webhook> =>
-      registration(organization, { url: 'https://example.com/hooks', events: ['task.created'], ...fields }, undefined),
+      registerWebhook(
+        context,
+        organization,
+        { url: 'https://example.com/hooks', events: ['task.created'], ...fields },
+        undefined,
+      ),
 
     /** A new task as a change: now, unless it is told otherwise. */
     change: (event: TaskEvent['event'] = 'task.created', occurredAt = timestamp(clock())): Change => {
@@ -146,7 +142,7 @@ function officeOf(table: Table) {
 
     /** The newest 100 attempts of a webhook. */
     history: async (id: string): Promise<DeliveryRecord[]> =>
-      (await webhooks.history(organization, id, { limit: 100, offset: 0 })).items,
+      (await listDeliveries(context, organization, id, { limit: 100, offset: 0 })).items,
 
     /** Everything that the organization has in the table. */
     dump: () => dumpOf(table, organization),

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const newOffice = await openOffices();
@@ -73,7 +74,7 @@ describe('an event', () => {
   it('is not told to a webhook that was deleted before it is published', async () => {
     const { id } = await office.register();
     const change = office.change();
-    await office.webhooks.delete(office.organization, id);
+    await deleteWebhook(office, office.organization, id);
     expect(await office.publish(change)).toEqual([]);
   });
 

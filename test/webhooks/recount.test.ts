@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { readLadder } from '../../lib/webhooks/ladder.ts';
+import { listWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { failing, type Line, openLines } from './faults/line.ts';
 import { type Known, recount } from './recount.ts';
@@ -64,7 +65,7 @@ describe('a recount', () => {
   });
 
   it('finds a number of attempts that is wrong', async () => {
-    const [webhook] = await line.webhooks.list(line.organization);
+    const [webhook] = await listWebhooks(line, line.organization);
     await openAttemptCounts(line.table).close(line.organization, webhook?.id as string, line.clock() + 86_400_000);
     await spoil('closed', (item) => ({ ...item, '2026-03-01': 7 }));
     expect(await wrong()).toMatch(/7 attempts of wh_.{26} are counted, there are 2/);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, openOffices } from './office.ts';
 
 const newOffice = await openOffices();
@@ -19,8 +20,7 @@ beforeEach(async () => {
   await office.attemptAll(message, notingSender(failed).send);
 });
 
-const page = (limit: number, offset: number) =>
-  office.webhooks.history(office.organization, webhook, { limit, offset });
+const page = (limit: number, offset: number) => listDeliveries(office, office.organization, webhook, { limit, offset });
 
 describe('a delivery that failed to the end', () => {
   it('has a row for each of its four attempts, newest first, and they count as four', async () => {

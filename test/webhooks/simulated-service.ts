@@ -9,7 +9,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { openEventLog } from '../../lib/table/event-log.ts';
 import { openSubscriptions } from '../../lib/table/subscriptions.ts';
 import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
-import { openWebhookStore } from '../../lib/table/webhooks.ts';
+import { insertWebhook } from '../../lib/table/webhooks.ts';
 import { type AttemptLimits, readAttemptLimits } from '../../lib/webhooks/attempt-limits.ts';
 import { openDeliveries } from '../../lib/webhooks/deliveries.ts';
 import type { Ladder } from '../../lib/webhooks/ladder.ts';
@@ -61,7 +61,7 @@ export async function simulateWebhook(table: Table, organization: Organization, 
   const id = `wh_${ulidFrom(now, new Uint8Array(10).fill(receiver))}`;
   const url = `https://receivers.example/${receiver}`;
   const webhook: Webhook = { id, url, events: ['task.created'], active: true, createdAt: timestamp(now) };
-  await openWebhookStore(table).insert(organization, webhook, undefined, undefined);
+  await insertWebhook({ table }, organization, webhook, undefined, undefined);
   return id;
 }
 

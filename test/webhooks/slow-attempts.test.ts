@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { readTarget } from '../../lib/table/webhooks.ts';
+import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, openOffices, slowAttempts } from './office.ts';
 
 const newOffice = await openOffices();
@@ -47,9 +49,7 @@ describe('an attempt', () => {
     const { letGo, ended } = await beginAttempt(first, slowFailure);
     expect(office.alarms).toMatchObject([{ afterMs: 2_000, stopped: false }]);
     office.alarms[0]?.ring();
-    await expect
-      .poll(async () => (await office.webhookStore.target(office.organization, first.webhookId))?.slow)
-      .toBe(true);
+    await expect.poll(async () => (await readTarget(office, office.organization, first.webhookId))?.slow).toBe(true);
     expect(await attempted(second)).toMatchObject(slowQueue);
     letGo();
     await ended;
@@ -64,11 +64,11 @@ describe('an attempt', () => {
   it('that lasts 2 s is recorded though its webhook is deleted meanwhile', async () => {
     const message = await office.message();
     const { letGo, ended } = await beginAttempt(message, slowFailure);
-    await office.webhooks.delete(office.organization, message.webhookId);
+    await deleteWebhook(office, office.organization, message.webhookId);
     office.alarms[0]?.ring();
     letGo();
     await ended;
-    expect(await office.webhookStore.target(office.organization, message.webhookId)).toBeUndefined();
+    expect(await readTarget(office, office.organization, message.webhookId)).toBeUndefined();
     expect(await office.delivery(message)).toMatchObject({ state: 'retrying' });
   });
 
@@ -151,7 +151,7 @@ describe('attempts from the queue of slow webhooks', () => {
     const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
     // Those that run have lost theirs, by their time or not.
     for (let number = 0; number < slowAttempts; number++)
-      await office.webhookStore.leaseSlowAttempt(office.organization, message.webhookId, { ...lease, number });
+      await office.webhookAttempts.leaseSlowAttempt(office.organization, message.webhookId, { ...lease, number });
     expect(await attempted({ ...message, dueAt: now })).toMatchObject({ posts: 0, sent: [{ delaySeconds }] });
     for (const { letGo } of running) letGo();
     await Promise.allSettled(running.map(({ ended }) => ended));
@@ -178,9 +178,9 @@ describe('attempts from the queue of slow webhooks', () => {
 
   it('that another worker was sooner than are sent again', async () => {
     const message = { ...(await office.message()), slow: true } as const;
-    const { leaseSlowAttempt } = office.webhookStore;
+    const { leaseSlowAttempt } = office.webhookAttempts;
     // Between its look at the webhook and its lease, another takes that one.
-    office.webhookStore.leaseSlowAttempt = async (...given) => {
+    office.webhookAttempts.leaseSlowAttempt = async (...given) => {
       await leaseSlowAttempt(...given);
       return leaseSlowAttempt(...given);
     };

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { testWebhook } from '../../lib/webhooks/test-delivery.ts';
+import { deleteWebhook, getWebhook, listWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const newOffice = await openOffices();
@@ -81,15 +83,15 @@ describe('a webhook whose last attempt timed out', () => {
 
   it('is dropped in the normal lane as soon as it is deleted', async () => {
     const message = await slowWebhook();
-    await office.webhooks.delete(office.organization, message.webhookId);
+    await deleteWebhook(office, office.organization, message.webhookId);
     expect(await attempted(message)).toEqual({ posts: 0, sent: [] });
   });
 
   it('says nothing of that in any answer', async () => {
     const { webhookId } = await slowWebhook();
     const shown = ['id', 'url', 'events', 'active', 'createdAt', 'lastDeliveryAt'].sort();
-    expect(Object.keys(await office.webhooks.get(office.organization, webhookId)).sort()).toEqual(shown);
-    const [listed = {}] = await office.webhooks.list(office.organization);
+    expect(Object.keys(await getWebhook(office, office.organization, webhookId)).sort()).toEqual(shown);
+    const [listed = {}] = await listWebhooks(office, office.organization);
     expect(Object.keys(listed).sort()).toEqual(shown);
     for (const record of await office.history(webhookId)) expect(record).not.toHaveProperty('slow');
   });
@@ -136,7 +138,7 @@ describe('a slow webhook', () => {
   it('is one whose test delivery timed out', async () => {
     const { id: webhookId } = await office.register();
     const test = { webhookId, event: 'task.completed' } as const;
-    await office.testDelivery(office.organization, test, notingSender(late).send, undefined);
+    await testWebhook(office, office.organization, test, notingSender(late).send, undefined);
     office.clock.now += 1_000;
     expect(await attempted(await nextMessage())).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
   });
@@ -144,7 +146,7 @@ describe('a slow webhook', () => {
   it('is quick again by a test delivery that is answered soon', async () => {
     const { webhookId } = await slowWebhook();
     const test = { webhookId, event: 'task.completed' } as const;
-    await office.testDelivery(office.organization, test, notingSender().send, undefined);
+    await testWebhook(office, office.organization, test, notingSender().send, undefined);
     expect(await attempted(await nextMessage())).toMatchObject({ posts: 1 });
   });
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const minuteMs = 60_000;
@@ -86,7 +87,7 @@ describe('the sweep of retries', () => {
 
   it('leaves alone what was to go to a webhook that is deleted, once that was found', async () => {
     const message = await retry();
-    await office.webhooks.delete(office.organization, message.webhookId);
+    await deleteWebhook(office, office.organization, message.webhookId);
     office.clock.now = retryDue;
     await office.deliveries.attempt(message, notingSender().send);
     expect(await swept(allTime)).toEqual([]);
@@ -177,7 +178,7 @@ describe('the sweep of sampled events', () => {
   it('counts nothing of a webhook that is slow: its attempts have their place in the queue', async () => {
     const { id } = await office.register();
     await sampled();
-    await office.webhookStore.markSlow(office.organization, id);
+    await office.webhookAttempts.markSlow(office.organization, id);
     office.clock.now = lost;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
   });
@@ -185,7 +186,7 @@ describe('the sweep of sampled events', () => {
   it('counts nothing of a webhook that is deleted, or was registered after the event', async () => {
     const { id } = await office.register();
     await sampled();
-    await office.webhooks.delete(office.organization, id);
+    await deleteWebhook(office, office.organization, id);
     office.clock.now += 1;
     await office.register();
     office.clock.now = lost;

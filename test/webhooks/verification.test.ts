@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const minuteMs = 60_000;
@@ -105,7 +106,7 @@ describe('a verification', () => {
 
   it('asks for nothing of a webhook that is deleted, or was registered after the event', async () => {
     const message = await office.message();
-    await office.webhooks.delete(office.organization, message.webhookId);
+    await deleteWebhook(office, office.organization, message.webhookId);
     office.clock.now += 1;
     await office.register();
     waitLong();

@@ -15,7 +15,7 @@ const wait = (webhookId: string, lateMs: number) => ({ message: { webhookId } as
 
 /** The longest waits among some, which are noted in steps. */
 async function longestOf(...steps: ReturnType<typeof wait>[][]) {
-  const waits = openWaits({ target });
+  const waits = openWaits(target);
   for (const step of steps) await waits.note(step);
   return waits.longest();
 }

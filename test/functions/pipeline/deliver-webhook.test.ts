@@ -5,6 +5,7 @@ import { handler } from '../../../functions/pipeline/deliver-webhook.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
+import { deleteWebhook, listDeliveries, listWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 import { openPipeline } from './pipeline.ts';
@@ -32,14 +33,14 @@ async function publish(title = 'A task'): Promise<string[]> {
 
 /** A webhook whose receiver answers with a status, and the message of an event for it alone. */
 async function waiting(status = 204, secret?: string) {
-  for (const { id } of await app().webhooks.list(organization)) await app().webhooks.delete(organization, id);
+  for (const { id } of await listWebhooks(app(), organization)) await deleteWebhook(app(), organization, id);
   const receiver = await startReceiver((response) => response.writeHead(status).end());
   const { id } = await register(receiver.url, ['task.created'], secret);
   const [message = ''] = await publish('Grüße 🚀');
   return { ...receiver, id, message };
 }
 
-const history = async (id: string) => (await app().webhooks.history(organization, id, { limit: 100, offset: 0 })).items;
+const history = async (id: string) => (await listDeliveries(app(), organization, id, { limit: 100, offset: 0 })).items;
 
 describe('deliver-webhook', () => {
   it('posts the event and records the attempt', async () => {

@@ -6,6 +6,7 @@ import { timestamp } from '../../../lib/contract/ids.ts';
 import type { DeliveryRecord } from '../../../lib/contract/webhooks.ts';
 import { deliveryLanes } from '../../../lib/table/delivery-lanes.ts';
 import { openDueList } from '../../../lib/table/due.ts';
+import { deleteWebhook, getWebhook, listDeliveries, listWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 import { type Met, messagesIn, takeTurn } from './delivery-lanes.ts';
 import { allTime, runJob } from './jobs.ts';
@@ -45,7 +46,7 @@ function newlySent(): Sent[] {
 
 /** The only webhook, with a receiver that fails so often before it answers 204, and what arrives there. */
 async function receiverFailing(times: number) {
-  for (const { id } of await app().webhooks.list(organization)) await app().webhooks.delete(organization, id);
+  for (const { id } of await listWebhooks(app(), organization)) await deleteWebhook(app(), organization, id);
   const arrived: Arrived[] = [];
   const { url, received } = await startReceiver((response) => {
     const { headers = {}, raw = '' } = received.at(-1) ?? {};
@@ -82,7 +83,7 @@ async function deliverAll(): Promise<{ sent: Sent[]; early: Met[] }> {
   return { sent, early };
 }
 
-const history = async (id: string) => (await app().webhooks.history(organization, id, { limit: 100, offset: 0 })).items;
+const history = async (id: string) => (await listDeliveries(app(), organization, id, { limit: 100, offset: 0 })).items;
 
 /**
  * What still waits once the sweeper has seen that sampled events need nothing more: messages in any queue, dead letters,
@@ -130,7 +131,7 @@ describe('a receiver that always answers 500', () => {
     expect(records[3]?.id).toBe(records[3]?.deliveryId);
     for (const { deliveryId, httpStatus } of records)
       expect({ deliveryId, httpStatus }).toEqual({ deliveryId: records[3]?.id, httpStatus: 500 });
-    const { lastDeliveryAt } = await app().webhooks.get(organization, id);
+    const { lastDeliveryAt } = await getWebhook(app(), organization, id);
     expect(lastDeliveryAt).toBe(records[0]?.deliveredAt);
   });
 

@@ -11,6 +11,7 @@ import { environment } from '../../../lib/deployment/environment.ts';
 import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import type { QueueName } from '../../../lib/deployment/queues.ts';
 import { type LoggedEvent, openEventLog } from '../../../lib/table/event-log.ts';
+import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { newCaller, openService, type Service } from '../../service.ts';
 import { type Queues, startQueues } from '../../sqs-emulator.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
@@ -65,7 +66,7 @@ export async function openPipeline(): Promise<Pipeline> {
     sqs,
     urls: queues.urls,
     register: (url = 'https://example.com/hooks', events = ['task.created'], secret) =>
-      app().registration(organization, { url, events, secret }, undefined),
+      registerWebhook(app(), organization, { url, events, secret }, undefined),
     receive,
     told: async () => {
       const day = 24 * 60 * 60_000;

@@ -1,11 +1,12 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
-import { registrationApp } from '../../../lib/apps/registration.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { consumers } from '../../../lib/deployment/consumers.ts';
 import { dataOf } from '../../api.ts';
+import { failRequests } from '../../http/fail-requests.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { failed } from '../../webhooks/office.ts';
 import { expectKept, secret } from '../../webhooks/secret-spellings.ts';
@@ -83,7 +84,7 @@ describe('the secret of a webhook', () => {
   });
 
   it('is in no log line when the table fails', async () => {
-    vi.spyOn(registrationApp(), 'registration').mockRejectedValue(new Error('The table is away.'));
+    failRequests(processContext().table, '#W"', new Error('The table is away.'));
     expect((await registry.register({ ...newWebhook, secret })).status).toBe(500);
     expect(lines).toHaveLength(1);
     expectKept(said());

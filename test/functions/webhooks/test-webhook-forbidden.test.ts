@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
-import { openWebhookStore } from '../../../lib/table/webhooks.ts';
+import { insertWebhook } from '../../../lib/table/webhooks.ts';
 import { dataOf } from '../../api.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 import { openRegistries, type Registry } from './registry.ts';
@@ -19,7 +19,7 @@ async function putPastTheChecks(url: string): Promise<string> {
   const { ulid, clock } = app();
   const [id, createdAt] = [`wh_${ulid()}`, timestamp(clock())];
   const webhook = { id, url, events: ['task.created' as const], active: true, createdAt };
-  await openWebhookStore(service.table).insert(registry.organization, webhook, undefined, undefined);
+  await insertWebhook({ table: service.table }, registry.organization, webhook, undefined, undefined);
   return id;
 }
 

@@ -5,7 +5,7 @@ import type { Organization } from '../../../lib/contract/organization.ts';
 import { environment as names } from '../../../lib/deployment/environment.ts';
 import { openTable } from '../../../lib/table/client.ts';
 import { openEventLog } from '../../../lib/table/event-log.ts';
-import { openWebhookStore } from '../../../lib/table/webhooks.ts';
+import { insertWebhook } from '../../../lib/table/webhooks.ts';
 import { deliveryIdOf, eventIdOf } from '../../../lib/webhooks/derived-ids.ts';
 import { run, startDeployment, until } from '../../journeys/deployment.ts';
 import { startReceiver } from '../../journeys/receiver.ts';
@@ -24,7 +24,8 @@ async function loseEvent(url: string): Promise<{ deliveryId: string; data: objec
   const now = Date.now();
   const webhookId = `wh_${ulidFrom(now - 60 * minuteMs, Buffer.alloc(10))}`;
   const webhook = { id: webhookId, url, events: ['task.created' as const], active: true };
-  await openWebhookStore(table).insert(
+  await insertWebhook(
+    { table },
     organization,
     { ...webhook, createdAt: timestamp(now - 60 * minuteMs) },
     undefined,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { deleteWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { opening } from '../office.ts';
 import type { Fault } from './faults.ts';
 import { failing, openLines } from './line.ts';
@@ -23,7 +24,7 @@ describe('a webhook that is deleted', () => {
     const { id } = await line.register(failing(Number.POSITIVE_INFINITY));
     await line.publish([line.change()]);
     await line.deliver();
-    await line.webhooks.delete(line.organization, id);
+    await deleteWebhook(line, line.organization, id);
     expect(await line.rest()).toEqual({ wrong: [], ends: { dropped: 1 }, latestMs: 0 });
     expect(line.posts).toHaveLength(1);
     expect(line.clock() - (line.posts[0]?.at ?? 0)).toBe(300_000);
@@ -40,7 +41,7 @@ describe('a webhook that is deleted', () => {
       const { id } = await line.register(failing(1));
       await line.publish([line.change()]);
       await line.deliver();
-      await line.webhooks.delete(line.organization, id);
+      await deleteWebhook(line, line.organization, id);
       line.faults.plan(fault);
       expect(await line.rest()).toEqual({ wrong: [], ends: { dropped: 1 }, latestMs: 0 });
       expect(line.posts).toHaveLength(1);
@@ -53,7 +54,7 @@ describe('a webhook that is deleted', () => {
     await line.register(failing(1));
     await line.publish([line.change()]);
     await line.deliver();
-    await line.webhooks.delete(line.organization, id);
+    await deleteWebhook(line, line.organization, id);
     expect(await line.rest()).toEqual({ wrong: [], ends: { dropped: 1, delivered: 1 }, latestMs: 0 });
     expect(line.posts).toHaveLength(3);
   });

@@ -15,22 +15,18 @@ import { consumeQueue } from '../../../lib/queue/consume.ts';
 import { openAttemptCounts } from '../../../lib/table/attempt-counts.ts';
 import { openAttemptLog } from '../../../lib/table/attempt-log.ts';
 import { openEventLog } from '../../../lib/table/event-log.ts';
-import { openHistory } from '../../../lib/table/history.ts';
 import { organizationOf } from '../../../lib/table/keys.ts';
 import { openSubscriptions } from '../../../lib/table/subscriptions.ts';
 import { openWebhookAttempts } from '../../../lib/table/webhook-attempts.ts';
-import { openWebhookStore } from '../../../lib/table/webhooks.ts';
 import { openDeliveries } from '../../../lib/webhooks/deliveries.ts';
 import { eventIdOf } from '../../../lib/webhooks/derived-ids.ts';
 import { readLadder } from '../../../lib/webhooks/ladder.ts';
 import type { Change } from '../../../lib/webhooks/publisher.ts';
-import { allowedReceivers } from '../../../lib/webhooks/receivers.ts';
-import { openRegistration } from '../../../lib/webhooks/registration.ts';
+import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { openKeyFile } from '../../../lib/webhooks/secrets.ts';
 import type { Outcome, Sender } from '../../../lib/webhooks/sender.ts';
 import { openDeliverySweep } from '../../../lib/webhooks/sweep.ts';
 import { openVerification } from '../../../lib/webhooks/verification.ts';
-import { openWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import type { Ended } from '../../mortal.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
@@ -96,9 +92,7 @@ function lineOf(service: Service) {
       limits: { prompt: 5, slow: 30 },
     });
   };
-  const store = openWebhookStore(table);
-  const webhooks = openWebhooks({ store, history: openHistory(table), clock });
-  const registration = openRegistration({ store, secrets, allowed: allowedReceivers(''), ulid });
+  const context = { table, clock, secrets, ulid, variables: {} };
 
   const receivers = new Map<string, { webhook: Webhook; answers: Answers; posts: number }>();
   const posts: Posted[] = [];
@@ -119,14 +113,13 @@ function lineOf(service: Service) {
     clock,
     faults,
     room,
-    webhooks,
     posts,
     expected,
 
     /** Registers a webhook, and says how its receiver answers. */
     async register(answers: Answers = () => ({}), events: Webhook['events'] = ['task.created']): Promise<Webhook> {
       const url = `https://example.com/${receivers.size}`;
-      const webhook = await registration(organization, { url, events }, undefined);
+      const webhook = await registerWebhook(context, organization, { url, events }, undefined);
       receivers.set(url, { webhook, answers, posts: 0 });
       return webhook;
     },
@@ -171,8 +164,7 @@ function lineOf(service: Service) {
       faults.run(() => {
         const { wake } = openContainer();
         const verification = openVerification(openLogs());
-        const webhooks = openWebhookStore(struckTable);
-        return openDeliverySweep({ table: struckTable, webhooks, verification, wake, clock })({ until: clock() });
+        return openDeliverySweep({ table: struckTable, verification, wake, clock })({ until: clock() });
       }),
 
     /**

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { deleteWebhook } from '../../../lib/webhooks/webhooks.ts';
 import { opening } from '../office.ts';
 import { changesOf, openBoard } from './board.ts';
 import type { Fault } from './faults.ts';
@@ -122,7 +123,7 @@ describe('nothing is lost, and nothing is told twice without need, by the fault'
     const { id } = await line.register(failing(2));
     await line.publish([line.change()]);
     await line.deliver();
-    await line.webhooks.delete(line.organization, id);
+    await deleteWebhook(line, line.organization, id);
     await expectWhole({ dropped: 1 }, 1);
   });
 });
