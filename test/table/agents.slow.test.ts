@@ -27,11 +27,11 @@ const agents = Array.from({ length: 2000 }, (_, nth) =>
 );
 const newestFirst = agents.toReversed();
 
-const { table, app } = await openBoard();
+const board = await openBoard();
+const { table } = board;
 const { costOf } = meter(table);
-const context = { ...app, defaultModel: 'some.model' };
 const organization = 'many' as Organization;
-const list = (filter: AgentFilter, offset: number) => listAgents(context, organization, filter, { limit: 20, offset });
+const list = (filter: AgentFilter, offset: number) => listAgents(board, organization, filter, { limit: 20, offset });
 
 beforeAll(() => seedAgents(table, organization, agents));
 
