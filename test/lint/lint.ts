@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { createTemporaryFolder } from '../temporary-files.ts';
 
 /** Returns the text of a file that imports `thing` from a module and uses it. */
 export function importing(source: string): string {
@@ -15,23 +15,19 @@ export function importing(source: string): string {
  * @returns the paths of the files in which the rule finds an error
  */
 export function filesThatFail(rule: string, files: readonly (readonly [path: string, text: string])[]): Set<string> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-lint-')));
-  try {
-    const { vcs: _, ...config } = JSON.parse(readFileSync('biome.json', 'utf8')) as { vcs: unknown };
-    writeFileSync(join(folder, 'biome.json'), JSON.stringify({ ...config, vcs: { enabled: false } }));
-    copyFileSync('package.json', join(folder, 'package.json'));
-    for (const [path, text] of files) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    }
-    return new Set(
-      [...lint(folder, rule).matchAll(/^::error title=[^,]+,file=([^,]+)/gm)].map(([, path]) =>
-        relative(folder, path as string),
-      ),
-    );
-  } finally {
-    rmSync(folder, { recursive: true });
+  const folder = createTemporaryFolder();
+  const { vcs: _, ...config } = JSON.parse(readFileSync('biome.json', 'utf8')) as { vcs: unknown };
+  writeFileSync(join(folder, 'biome.json'), JSON.stringify({ ...config, vcs: { enabled: false } }));
+  copyFileSync('package.json', join(folder, 'package.json'));
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
   }
+  return new Set(
+    [...lint(folder, rule).matchAll(/^::error title=[^,]+,file=([^,]+)/gm)].map(([, path]) =>
+      relative(folder, path as string),
+    ),
+  );
 }
 
 /** Returns what Biome prints for GitHub. */
