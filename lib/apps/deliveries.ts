@@ -5,6 +5,7 @@ import { openWebhookAttempts } from '../table/webhook-attempts.ts';
 import { readAttemptLimits } from '../webhooks/attempt-limits.ts';
 import { openDeliveries } from '../webhooks/deliveries.ts';
 import { readLadder } from '../webhooks/ladder.ts';
+import { allowedReceiversOf } from '../webhooks/receivers.ts';
 import { appOf } from './base.ts';
 import { publisherApp } from './publisher.ts';
 
@@ -13,6 +14,7 @@ export const deliveriesApp = appOf((base) => {
   const { table, variables, secrets } = base;
   const { publisherParts } = publisherApp(base);
   return {
+    allowedReceivers: allowedReceiversOf(base),
     deliveries: openDeliveries({
       ...publisherParts,
       attempts: openAttemptLog(table),
