@@ -1,6 +1,6 @@
 import { loadHandler } from '../infra/local/functions.ts';
 import { endpoints } from '../lib/contract/endpoints.ts';
-import type { RefusalDetail } from '../lib/contract/refusals.ts';
+import type { ErrorDetail } from '../lib/contract/errors.ts';
 import { familyOf, fileNameOf, type Operation } from '../lib/contract/routes.ts';
 import type { Task } from '../lib/contract/tasks.ts';
 import { type Answer, call, type Sent } from './service.ts';
@@ -34,7 +34,7 @@ async function callOperation(operation: Operation, request: Request): Promise<An
 }
 
 /** The error of a refusal. */
-export type RefusalBody = { code: string; message: string; details?: RefusalDetail[]; requestId: string };
+export type ErrorBody = { code: string; message: string; details?: ErrorDetail[]; requestId: string };
 
 /** The `data` of an answer. */
 export function dataOf<Data = Task>(answer: Answer): Data {
@@ -42,8 +42,8 @@ export function dataOf<Data = Task>(answer: Answer): Data {
 }
 
 /** The `error` of an answer. */
-export function errorOf(answer: Answer): RefusalBody {
-  return (answer.body as unknown as { error: RefusalBody }).error;
+export function errorOf(answer: Answer): ErrorBody {
+  return (answer.body as unknown as { error: ErrorBody }).error;
 }
 
 /** The `pagination` of an answer. */

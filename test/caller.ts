@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Organization } from '../lib/contract/organization.ts';
-import { createApi, errorOf, type RefusalBody } from './api.ts';
+import { createApi, type ErrorBody, errorOf } from './api.ts';
 import type { Answer, Service } from './service.ts';
 import { dumpOf } from './table-dump.ts';
 
@@ -10,7 +10,7 @@ export function createCaller(service: Service, organization: Organization, token
   const dump = () => dumpOf(service.table, organization);
 
   /** Sends a request that must be refused. Checks the status, the code and that nothing was written. */
-  async function refuses(send: () => Promise<Answer>, status: number, code: string): Promise<RefusalBody> {
+  async function refuses(send: () => Promise<Answer>, status: number, code: string): Promise<ErrorBody> {
     const before = await dump();
     const answer = await send();
     expect([answer.status, errorOf(answer)?.code]).toEqual([status, code]);

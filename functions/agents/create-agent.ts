@@ -2,6 +2,6 @@ import { createAgent } from '../../lib/agents/agents.ts';
 import { createAgent as row } from '../../lib/contract/agents.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(row, async ({ body, caller, once }, context) =>
-  createAgent(context, caller.organization, body, once),
+export const handler = serve(row, async ({ body, caller, recordResponse }, context) =>
+  createAgent(context, caller.organization, body, recordResponse),
 );

@@ -4,7 +4,7 @@ import { serve } from '../../lib/http/serve.ts';
 
 export const handler = serve(
   delegateTask,
-  async ({ params, body, caller, once }, { delegations }) =>
-    delegations.delegate(caller.organization, params.name, body, once),
+  async ({ params, body, caller, recordResponse }, { delegations }) =>
+    delegations.delegate(caller.organization, params.name, body, recordResponse),
   executionsApp,
 );

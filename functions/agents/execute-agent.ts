@@ -4,7 +4,7 @@ import { serve } from '../../lib/http/serve.ts';
 
 export const handler = serve(
   executeAgent,
-  async ({ params, body, caller, once }, { executions }) =>
-    executions.start(caller.organization, params.name, body, once),
+  async ({ params, body, caller, recordResponse }, { executions }) =>
+    executions.start(caller.organization, params.name, body, recordResponse),
   executionsApp,
 );

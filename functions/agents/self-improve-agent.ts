@@ -9,7 +9,7 @@ const tools = { model: openBedrock(process.env, logFailure), catalogue: readSkil
 
 export const handler = serve(
   selfImproveAgent,
-  async ({ params, body, caller, once }, { improvements }) =>
-    improvements.improve(caller.organization, params.name, body, tools, once),
+  async ({ params, body, caller, recordResponse }, { improvements }) =>
+    improvements.improve(caller.organization, params.name, body, tools, recordResponse),
   improvementsApp,
 );

@@ -5,6 +5,7 @@ import { registerWebhook } from '../../lib/webhooks/registration.ts';
 
 export const handler = serve(
   row,
-  async ({ body, caller, once }, context) => registerWebhook(context, caller.organization, body, once),
+  async ({ body, caller, recordResponse }, context) =>
+    registerWebhook(context, caller.organization, body, recordResponse),
   keyedBase,
 );

@@ -7,9 +7,9 @@ import { testWebhook } from '../../lib/webhooks/test-delivery.ts';
 
 export const handler = serve(
   row,
-  async ({ params, body, caller, once }, context) => {
+  async ({ params, body, caller, recordResponse }, context) => {
     const send = openSender(allowedReceiversOf(context));
-    return testWebhook(context, caller.organization, { webhookId: params.id, event: body.event }, send, once);
+    return testWebhook(context, caller.organization, { webhookId: params.id, event: body.event }, send, recordResponse);
   },
   keyedBase,
 );

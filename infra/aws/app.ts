@@ -1,6 +1,6 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { refuseOtherData } from '../cli/deployed-data.ts';
+import { rejectOtherData } from '../cli/deployed-data.ts';
 import { bundleFunctions } from './bundle.ts';
 import { ServiceStack } from './service-stack.ts';
 import { readSettings, type StackSettings, withDefaultModel } from './settings.ts';
@@ -23,7 +23,7 @@ async function settingsOfDeploy(): Promise<StackSettings> {
     const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
     if (account && region) {
       process.env.AWS_REGION = region;
-      await refuseOtherData(read);
+      await rejectOtherData(read);
     }
     return withDefaultModel(read, region);
   } catch (error) {

@@ -8,7 +8,7 @@ import { columns } from './columns.ts';
 import { command, organizationOption, readBy, stackOption } from './command.ts';
 import { openDeployment } from './deployments.ts';
 import { withProgress } from './progress.ts';
-import { refuseModel } from './settings.ts';
+import { rejectModel } from './settings.ts';
 
 const example = `npm run --silent crewboard -- agents move-model --from ${formerStandardModels[0]} --to ${geographicProfiles[0]}`;
 
@@ -32,7 +32,7 @@ const moveModel = command(
   .addOption(stackOption())
   .action(async ({ from, to, org, dryRun, stack }) => {
     const app = await openDeployment(stack);
-    refuseModel(to, app);
+    rejectModel(to, app);
     if (from === to) throw new Problem('--from and --to are the same model; give the one to replace and another one.');
     const users = await withProgress('Reading the table', (tell) =>
       findUsersOfModel(app.table, { model: from, defaultModel: app.defaultModel, organization: org }, (count) =>

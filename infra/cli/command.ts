@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import * as v from 'valibot';
+import { ApiError } from '../../lib/contract/errors.ts';
 import { Organization } from '../../lib/contract/organization.ts';
-import { Refusal } from '../../lib/contract/refusals.ts';
 import { runWithRequest } from '../../lib/request-context.ts';
 import { Problem } from '../local/problem.ts';
 import { isOfAws, wordsFor } from './aws-faults.ts';
@@ -28,8 +28,8 @@ export async function runProgram(program: Pick<Command, 'parseAsync'>): Promise<
     await runWithRequest({}, () => program.parseAsync());
   } catch (thrown) {
     // A table that cannot be reached says why in the cause, which an operator can act on.
-    const error = thrown instanceof Refusal && isOfAws(thrown.cause) ? thrown.cause : thrown;
-    const expected = error instanceof Problem || error instanceof Refusal;
+    const error = thrown instanceof ApiError && isOfAws(thrown.cause) ? thrown.cause : thrown;
+    const expected = error instanceof Problem || error instanceof ApiError;
     console.error(expected ? error.message : isOfAws(error) ? `AWS: ${wordsFor(error)}` : error);
     process.exitCode = 1;
   }

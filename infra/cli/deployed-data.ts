@@ -64,7 +64,7 @@ export function unconfirmedChanges(settings: Settings, { outputs, resources }: D
  *
  * @throws Error that says what would change, or why that cannot be found out
  */
-export async function refuseOtherData(settings: Settings): Promise<void> {
+export async function rejectOtherData(settings: Settings): Promise<void> {
   const deployed = await readDeployedStack(stackNameOf(settings)).catch((error: Error) => {
     throw new Error(`${error.message}\n${unreadTodo}`, { cause: error });
   });

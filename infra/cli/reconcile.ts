@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { ApiError } from '../../lib/contract/errors.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { Refusal } from '../../lib/contract/refusals.ts';
 import { type Difference, findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { Problem } from '../local/problem.ts';
@@ -90,7 +90,7 @@ async function readDifferences(table: Table, organization: Organization, now: st
       ),
     );
   } catch (error) {
-    if (error instanceof Refusal) throw error;
+    if (error instanceof ApiError) throw error;
     throw new Problem(`The table ${table.name} cannot be read: ${wordsFor(error)}`);
   }
 }

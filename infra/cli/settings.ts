@@ -117,7 +117,7 @@ async function change(organization: Organization, stack: string | undefined, giv
   const changed = names.filter((name) => name in given);
   if (changed.length === 0) throw new Problem(`Name at least one setting: ${options}.`);
   const app = await openFor(organization, stack);
-  if (given.defaultModel !== undefined) refuseModel(given.defaultModel, app);
+  if (given.defaultModel !== undefined) rejectModel(given.defaultModel, app);
   await changeSettings(app, organization, given);
   for (const name of changed) {
     const deployed = rows[name].of(app);
@@ -131,7 +131,7 @@ async function change(organization: Organization, stack: string | undefined, giv
  *
  * @throws `Problem` that names the allowed ones
  */
-export function refuseModel(model: string, { allowedModels }: Pick<App, 'allowedModels'>): void {
+export function rejectModel(model: string, { allowedModels }: Pick<App, 'allowedModels'>): void {
   if (!isAllowed(model, allowedModels))
     throw new Problem(`The deployment does not allow the model ${model}; choose one of ${allowedModels?.join(', ')}.`);
 }

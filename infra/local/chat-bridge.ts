@@ -125,7 +125,7 @@ async function call<Schema extends v.GenericSchema>(
     // Not after a redirect: the key is for this server alone.
     const response = await fetch(baseUrl + path, { headers, signal, redirect: 'manual', ...posted });
     const text = await response.text();
-    if (!response.ok) throw new Refused(refusalOf(response.status));
+    if (!response.ok) throw new Refused(errorOf(response.status));
     const read = v.safeParse(schema, JSON.parse(text));
     if (!read.success) throw new Refused('ModelErrorException');
     return read.output;
@@ -136,5 +136,5 @@ async function call<Schema extends v.GenericSchema>(
   }
 }
 
-const refusalOf = (status: number): BedrockError =>
+const errorOf = (status: number): BedrockError =>
   refusals.get(status) ?? (status >= 400 && status < 500 ? 'ValidationException' : 'ModelErrorException');

@@ -21,7 +21,7 @@ export type Stage = {
    *
    * @throws `Problem` where it is not
    */
-  refusalOf: (method: string, path: string, body?: object) => Promise<Refusal>;
+  errorOf: (method: string, path: string, body?: object) => Promise<ApiError>;
   /**
    * Looks again and again until there is something, and answers it.
    *
@@ -39,7 +39,7 @@ export type Stage = {
 type Look<Value> = () => Promise<Value | undefined | false> | Value | undefined | false;
 
 /** A refusal of the service, and its status. */
-type Refusal = { status: number; code: string; message: string };
+type ApiError = { status: number; code: string; message: string };
 
 type Envelope = { success: boolean; data: never; error?: { code: string; message: string } };
 
@@ -71,7 +71,7 @@ export async function findStage(): Promise<Stage> {
   return {
     url,
     call,
-    refusalOf: async (method, path, body) => {
+    errorOf: async (method, path, body) => {
       goOn();
       const { status, error } = await send(method, path, body);
       if (!error) throw new Problem(`${method} ${path} was not refused.`);

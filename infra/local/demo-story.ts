@@ -26,7 +26,7 @@ export async function tellStory(telling: Telling): Promise<void> {
   say(`It is assigned to ${agent}.`);
   const announcement = await createTask(telling, { title: 'Announce 1.4', assignedAgent: agent, dependsOn: [draft] });
   const start = { taskId: announcement, input: 'Write the announcement of 1.4 from its release notes.' };
-  const refused = await stage.refusalOf('POST', `/api/agents/${agent}/execute`, start);
+  const refused = await stage.errorOf('POST', `/api/agents/${agent}/execute`, start);
   say(`It waits for the first, so to work on it now is refused: ${refused.status} ${refused.code}. ${refused.message}`);
   await heard(telling, 'task.status_changed', draft, 'assigned');
   await heard(telling, 'task.created', announcement, 'backlog');

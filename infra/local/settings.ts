@@ -3,8 +3,8 @@ import { environment } from '../../lib/deployment/environment.ts';
 import { type Limits, readLimits } from '../../lib/deployment/limits.ts';
 import { readRunningCap } from '../../lib/executions/executions.ts';
 import { readWaitingLimit } from '../../lib/executions/runs.ts';
-import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
+import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { type ModelSettings, readModelSettings } from './model-settings.ts';
 import { Problem } from './problem.ts';
 
@@ -53,7 +53,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   const waitingLimit = variables[environment.waitingLimit] || undefined;
   try {
     allowedReceivers(receivers);
-    readLadder(retryLadder);
+    readRetrySchedule(retryLadder);
     readRunningCap(runningCap);
     readWaitingLimit(waitingLimit);
     readLimits(variables);

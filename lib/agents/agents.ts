@@ -9,10 +9,10 @@ import {
   reservedNames,
 } from '../contract/agents.ts';
 import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
+import { ApiError, notFound } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import { isAllowed } from '../contract/models.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound, Refusal } from '../contract/refusals.ts';
 import type { Skill } from '../contract/skills.ts';
 import type { AgentHead, StoredAgent } from '../table/agent-items.ts';
 import {
@@ -30,9 +30,9 @@ import {
 } from '../table/agents.ts';
 import { graceMs } from '../table/due.ts';
 import { leaveList } from '../table/execution-removal.ts';
-import type { Once } from '../table/idempotency.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
 import { readSettings } from '../table/settings.ts';
-import { untilFresh } from '../table/transact.ts';
+import { retryOnConflict } from '../table/transact.ts';
 import { matching, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';
 
@@ -50,13 +50,13 @@ export async function listAgents(
 /**
  * Creates an agent. The default model is written into it, so that no later setting changes it.
  *
- * @throws `Refusal` `reserved_name`, `name_taken`, `validation_failed` for a model that is not allowed
+ * @throws `ApiError` `reserved_name`, `name_taken`, `validation_failed` for a model that is not allowed
  */
 export async function createAgent(
   context: Pick<Context, 'table' | 'ulid'> & ModelContext,
   organization: Organization,
   { model, ...fields }: NewAgent,
-  once: Once,
+  recordResponse: RecordResponse,
 ): Promise<Agent> {
   if (reservedNames.includes(fields.name)) throw reservedName(fields.name);
   const chosen = await chooseModel(context, organization, model);
@@ -71,7 +71,7 @@ export async function createAgent(
     createdAt,
     updatedAt: createdAt,
   };
-  await insertAgent(context, organization, agent, once);
+  await insertAgent(context, organization, agent, recordResponse);
   return agent;
 }
 
@@ -87,7 +87,7 @@ export async function createSystemAgents(
 /**
  * Returns an agent.
  *
- * @throws `Refusal` `not_found`
+ * @throws `ApiError` `not_found`
  */
 export async function getAgent(
   context: AgentContext,
@@ -100,7 +100,7 @@ export async function getAgent(
 /**
  * Changes the fields of an agent that a patch names; equal values write nothing.
  *
- * @throws `Refusal` `not_found`, `precondition_failed`, `validation_failed` for a model that is not allowed
+ * @throws `ApiError` `not_found`, `precondition_failed`, `validation_failed` for a model that is not allowed
  */
 export function updateAgent(
   context: Pick<Context, 'clock'> & ModelContext,
@@ -109,7 +109,7 @@ export function updateAgent(
   patch: AgentPatch,
   ifMatch: Precondition,
 ): Promise<Versioned<Agent>> {
-  return untilFresh(context.table, async () => {
+  return retryOnConflict(context.table, async () => {
     const before = await requireAgent(context, organization, name);
     ifMatch(before.version);
     const { model: named } = patch;
@@ -131,7 +131,7 @@ export function replaceAgentModel(
   name: string,
   { from, to }: { from: string; to: string },
 ): Promise<boolean> {
-  return untilFresh(context.table, async () => {
+  return retryOnConflict(context.table, async () => {
     const before = await readAgent(context, organization, name);
     if (before?.model !== from) return false;
     const after = patched(before, { model: to }, timestamp(context.clock()));
@@ -143,7 +143,7 @@ export function replaceAgentModel(
 /**
  * Deletes an agent and its history for good: it is gone from every read with the response, and purged after it.
  *
- * @throws `Refusal` `not_found`, `precondition_failed`, `system_agent`; `unavailable` also where it is deleted, and
+ * @throws `ApiError` `not_found`, `precondition_failed`, `system_agent`; `unavailable` also where it is deleted, and
  *   its executions are still to be taken out of the lists, which its purge does
  */
 export async function deleteAgent(
@@ -152,23 +152,23 @@ export async function deleteAgent(
   name: string,
   ifMatch: Precondition,
 ): Promise<void> {
-  const agentId = await untilFresh(context.table, async () => {
+  const agentId = await retryOnConflict(context.table, async () => {
     const agent = await requireAgentHead(context, organization, name);
     ifMatch(agent.version);
     if (agent.isSystem)
-      throw new Refusal('system_agent', `${name} is a system agent and cannot be deleted; set it inactive instead.`);
+      throw new ApiError('system_agent', `${name} is a system agent and cannot be deleted; set it inactive instead.`);
     await removeAgent(context, organization, agent, timestamp(context.clock() + graceMs));
     return agent.id;
   });
   await leaveList(context.table, { organization, agentId }).catch((error: unknown) => {
-    throw error instanceof Refusal ? halfHidden(name) : error;
+    throw error instanceof ApiError ? halfHidden(name) : error;
   });
 }
 
 /**
  * Returns the skills of an agent that the catalogue still has.
  *
- * @throws `Refusal` `not_found`
+ * @throws `ApiError` `not_found`
  */
 export async function listSkills(
   context: AgentContext,
@@ -187,7 +187,7 @@ export async function listSkills(
 /**
  * Gives an agent a skill of the catalogue; one that it has stays as it is.
  *
- * @throws `Refusal` `not_found` for an agent or a skill that does not exist
+ * @throws `ApiError` `not_found` for an agent or a skill that does not exist
  */
 export async function assignSkill(
   context: AgentContext & Pick<Context, 'clock'>,
@@ -195,18 +195,18 @@ export async function assignSkill(
   name: string,
   skillId: string,
   catalogue: readonly Skill[],
-  once: Once,
+  recordResponse: RecordResponse,
 ): Promise<void> {
   const agent = await requireAgentHead(context, organization, name);
   if (!catalogue.some(({ id }) => id === skillId)) throw notFound();
   const skill = { id: skillId, assignedAt: timestamp(context.clock()) };
-  await insertAgentSkill(context, organization, agent, skill, once);
+  await insertAgentSkill(context, organization, agent, skill, recordResponse);
 }
 
 /**
  * Takes a skill from an agent.
  *
- * @throws `Refusal` `not_found` for an agent that does not exist, or that has no such skill
+ * @throws `ApiError` `not_found` for an agent that does not exist, or that has no such skill
  */
 export async function unassignSkill(
   context: AgentContext,
@@ -254,8 +254,8 @@ function versioned({ version, ...data }: StoredAgent): Versioned<Agent> {
 }
 
 /** Not the common words of a busy service, which say that nothing was changed. */
-function halfHidden(name: string): Refusal {
-  return new Refusal(
+function halfHidden(name: string): ApiError {
+  return new ApiError(
     'unavailable',
     `${name} is deleted; its executions may be listed for some minutes more, for the service is busy.`,
     [],
@@ -263,9 +263,9 @@ function halfHidden(name: string): Refusal {
   );
 }
 
-function modelNotAllowed(model: string, isNamed: boolean, allowed: readonly string[]): Refusal {
+function modelNotAllowed(model: string, isNamed: boolean, allowed: readonly string[]): ApiError {
   const choose = `choose ${allowed.length === 1 ? '' : 'one of '}${allowed.join(', ')}`;
-  return new Refusal(
+  return new ApiError(
     'validation_failed',
     isNamed
       ? `This deployment does not allow the model ${model}; ${choose}.`
@@ -274,8 +274,8 @@ function modelNotAllowed(model: string, isNamed: boolean, allowed: readonly stri
   );
 }
 
-function reservedName(name: string): Refusal {
-  return new Refusal('reserved_name', `The name ${name} is a path of the service; choose another name.`, [
+function reservedName(name: string): ApiError {
+  return new ApiError('reserved_name', `The name ${name} is a path of the service; choose another name.`, [
     { path: 'name', code: 'invalid_value', message: `name must not be ${reservedNames.join(' or ')}` },
   ]);
 }

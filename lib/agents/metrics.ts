@@ -1,6 +1,6 @@
 import { type AgentMetrics, type Period, periodDays } from '../contract/agent-metrics.ts';
+import { notFound } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound } from '../contract/refusals.ts';
 import { type AgentContext, readAgentHead } from '../table/agents.ts';
 import { firstDayOf, type MetricsStore, type Totals } from '../table/metrics.ts';
 
@@ -21,7 +21,7 @@ export function openMetrics({
     /**
      * How an agent has done in the last days, by the day on which each execution was started.
      *
-     * @throws `Refusal` `not_found`
+     * @throws `ApiError` `not_found`
      */
     async of(organization: Organization, name: string, period: Period): Promise<AgentMetrics> {
       const agent = await readAgentHead(context, organization, name);

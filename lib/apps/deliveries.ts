@@ -4,8 +4,8 @@ import { openAttemptLog } from '../table/attempt-log.ts';
 import { openWebhookAttempts } from '../table/webhook-attempts.ts';
 import { readAttemptLimits } from '../webhooks/attempt-limits.ts';
 import { openDeliveries } from '../webhooks/deliveries.ts';
-import { readLadder } from '../webhooks/ladder.ts';
 import { allowedReceiversOf } from '../webhooks/receivers.ts';
+import { readRetrySchedule } from '../webhooks/retry-schedule.ts';
 import { appOf } from './base.ts';
 import { publisherApp } from './publisher.ts';
 
@@ -21,7 +21,7 @@ export const deliveriesApp = appOf((base) => {
       counts: openAttemptCounts(table),
       webhooks: { ...publisherParts.webhooks, ...openWebhookAttempts(table) },
       secrets,
-      ladder: readLadder(variables[environment.retryLadder] || undefined),
+      retrySchedule: readRetrySchedule(variables[environment.retryLadder] || undefined),
       limits: readAttemptLimits(variables),
     }),
   };

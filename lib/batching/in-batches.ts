@@ -43,13 +43,13 @@ export function inBatches<Entry, Result>(
         for (const { resolve } of settle) resolve(results[at] as Result);
       });
     } catch (error) {
-      if (batch.length > 1 && isRefusedForGood(error)) for (const one of batch) await settle([one]);
+      if (batch.length > 1 && isPermanentlyRejected(error)) for (const one of batch) await settle([one]);
       else for (const { reject } of batch.flatMap((one) => one.settle)) reject(error);
     }
   }
 }
 
 /** Whether AWS has refused a request for what it says: nothing of it was done, and it will be refused again. */
-function isRefusedForGood(error: unknown): boolean {
+function isPermanentlyRejected(error: unknown): boolean {
   return error instanceof Error && error.name === 'ValidationException';
 }

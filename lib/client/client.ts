@@ -1,4 +1,4 @@
-import { type Operations, operations, type RefusalCode, type RefusalDetail } from './operations.ts';
+import { type ErrorCode, type ErrorDetail, type Operations, operations } from './operations.ts';
 
 /** An operation id, as the OpenAPI document has it. */
 export type Operation = keyof Operations;
@@ -43,11 +43,11 @@ export class CrewboardError extends Error {
   override name = 'CrewboardError';
   readonly status: number;
   /** `not_an_answer`: what came is not of this interface, as a proxy or a gateway answers by itself. */
-  readonly code: RefusalCode | 'not_an_answer';
-  readonly details: readonly RefusalDetail[];
+  readonly code: ErrorCode | 'not_an_answer';
+  readonly details: readonly ErrorDetail[];
   readonly requestId: string | undefined;
 
-  constructor(status: number, { code, message, details = [], requestId }: RefusalBody) {
+  constructor(status: number, { code, message, details = [], requestId }: ErrorBody) {
     super(message);
     this.status = status;
     this.code = code;
@@ -56,14 +56,14 @@ export class CrewboardError extends Error {
   }
 }
 
-type RefusalBody = {
+type ErrorBody = {
   code: CrewboardError['code'];
   message: string;
-  details?: readonly RefusalDetail[];
+  details?: readonly ErrorDetail[];
   requestId?: string | undefined;
 };
 
-type Envelope = { success?: unknown; data?: unknown; pagination?: unknown; error?: RefusalBody };
+type Envelope = { success?: unknown; data?: unknown; pagination?: unknown; error?: ErrorBody };
 
 /** Every part that some request can have. */
 type AnyRequest = {

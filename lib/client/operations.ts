@@ -441,25 +441,25 @@ export type Pagination = {
 };
 
 /** The closed list of codes. */
-export type RefusalCode = 'invalid_json' | 'validation_failed' | 'unauthorized' | 'insufficient_scope' | 'system_agent' | 'not_found' | 'method_not_allowed' | 'name_taken' | 'has_dependents' | 'dependency_cycle' | 'agent_not_active' | 'task_blocked' | 'delegation_cycle' | 'delegation_too_deep' | 'improvement_in_progress' | 'request_in_progress' | 'limit_reached' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'unknown_reference' | 'reserved_name' | 'url_not_allowed' | 'self_delegation' | 'idempotency_key_reused' | 'rate_limited' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'invalid_json' | 'validation_failed' | 'unauthorized' | 'insufficient_scope' | 'system_agent' | 'not_found' | 'method_not_allowed' | 'name_taken' | 'has_dependents' | 'dependency_cycle' | 'agent_not_active' | 'task_blocked' | 'delegation_cycle' | 'delegation_too_deep' | 'improvement_in_progress' | 'request_in_progress' | 'limit_reached' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'unknown_reference' | 'reserved_name' | 'url_not_allowed' | 'self_delegation' | 'idempotency_key_reused' | 'rate_limited' | 'internal_error' | 'unavailable';
 
-export type RefusalDetail = {
+export type ErrorDetail = {
   /** A field as `dependsOn.0`, a query parameter or a header by its name. */
   path: string;
   code: 'required' | 'unknown_field' | 'read_only' | 'invalid_type' | 'invalid_value' | 'not_found' | 'blocking' | 'cycle' | 'limit';
   message: string;
 };
 
-export type Refusal = {
+export type ErrorResponse = {
   success: false;
   error: {
-    code: RefusalCode;
+    code: ErrorCode;
     /** What is wrong, and what to do, for people. */
     message: string;
     /** The X-Request-Id of the answer. */
     requestId: string;
     /** Each fault, 20 at most. */
-    details?: RefusalDetail[];
+    details?: ErrorDetail[];
   };
 };
 

@@ -163,7 +163,7 @@ export const createAgent = endpoint({
   status: 201,
   resource: Agent,
   data: AgentCreated,
-  refuses: ['reserved_name', 'name_taken'],
+  errors: ['reserved_name', 'name_taken'],
 });
 
 export const createAgentReference = (): ApiReference<typeof createAgent> => ({
@@ -229,7 +229,7 @@ export const deleteAgent = endpoint({
   params: { name: AgentName },
   status: 200,
   versioned: true,
-  refuses: ['system_agent'],
+  errors: ['system_agent'],
 });
 
 export const deleteAgentReference = (): ApiReference<typeof deleteAgent> => ({

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import type { RefusalCode } from './refusals.ts';
+import type { ErrorCode } from './errors.ts';
 import type { ObjectSchema, Schema } from './shapes.ts';
 
 /** What a token may be allowed to do. No scope implies another. */
@@ -55,8 +55,8 @@ export type Endpoint = {
   media?: string;
   /** It is the same for as long as its `ETag` is, so that who has it already is answered 304. */
   kept?: true;
-  /** Refusals that this row's own rules can lead to; those that its shape implies are derived (`impliedRefusals`). */
-  refuses?: readonly RefusalCode[];
+  /** Refusals that this row's own rules can lead to; those that its shape implies are derived (`impliedErrors`). */
+  errors?: readonly ErrorCode[];
 };
 
 /** Declares a row. Its name is the name it is exported under: operation id, function file and construct follow it. */
@@ -126,8 +126,8 @@ export function templateOf(path: string): string {
 }
 
 /** The refusals that a row's shape implies, in the order of checks (docs/architecture.md#order-of-checks). */
-export function impliedRefusals(row: Endpoint): RefusalCode[] {
-  const implied: RefusalCode[] = [];
+export function impliedErrors(row: Endpoint): ErrorCode[] {
+  const implied: ErrorCode[] = [];
   if (row.scope) implied.push('unauthorized', 'insufficient_scope', 'rate_limited', 'payload_too_large');
   if (row.body) implied.push('unsupported_media_type', 'invalid_json');
   if (row.params) implied.push('not_found');

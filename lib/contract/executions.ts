@@ -170,7 +170,7 @@ export const executeAgent = endpoint({
   resource: v.object({ ...Execution.entries, ...ExecutionStarted.entries }),
   data: ExecutionStarted,
   startsExecution: true,
-  refuses: ['unknown_reference', 'agent_not_active', 'task_blocked'],
+  errors: ['unknown_reference', 'agent_not_active', 'task_blocked'],
 });
 
 export const executeAgentReference = (): ApiReference<typeof executeAgent> => ({
@@ -195,7 +195,7 @@ export const delegateTask = endpoint({
   status: 200,
   data: Delegation,
   startsExecution: true,
-  refuses: [
+  errors: [
     'unknown_reference',
     'self_delegation',
     'agent_not_active',

@@ -40,7 +40,7 @@ export const selfImproveAgent = endpoint({
   data: Improvement,
   callsOut: true,
   asksModels: true,
-  refuses: ['improvement_in_progress'],
+  errors: ['improvement_in_progress'],
 });
 
 export const selfImproveAgentReference = (): ApiReference<typeof selfImproveAgent> => ({

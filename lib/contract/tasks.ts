@@ -125,7 +125,7 @@ export const createTask = endpoint({
   status: 201,
   resource: TaskDetail,
   data: TaskCreated,
-  refuses: ['unknown_reference', 'limit_reached'],
+  errors: ['unknown_reference', 'limit_reached'],
 });
 
 export const createTaskReference = (): ApiReference<typeof createTask> => ({
@@ -175,7 +175,7 @@ export const updateTask = endpoint({
   status: 200,
   data: Task,
   versioned: true,
-  refuses: ['unknown_reference', 'dependency_cycle', 'limit_reached'],
+  errors: ['unknown_reference', 'dependency_cycle', 'limit_reached'],
 });
 
 export const updateTaskReference = (): ApiReference<typeof updateTask> => ({
@@ -193,7 +193,7 @@ export const deleteTask = endpoint({
   params: { id: TaskId },
   status: 200,
   versioned: true,
-  refuses: ['has_dependents'],
+  errors: ['has_dependents'],
 });
 
 export const deleteTaskReference = (): ApiReference<typeof deleteTask> => ({

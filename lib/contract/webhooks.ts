@@ -91,7 +91,7 @@ export const registerWebhook = endpoint({
   resource: Webhook,
   data: WebhookRegistered,
   secrets: 'seals',
-  refuses: ['url_not_allowed', 'limit_reached'],
+  errors: ['url_not_allowed', 'limit_reached'],
 });
 
 export const registerWebhookReference = (): ApiReference<typeof registerWebhook> => ({

@@ -1,10 +1,10 @@
+import { ApiError, notFound } from '../contract/errors.ts';
 import type { Delegation, NewDelegation } from '../contract/executions.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound, Refusal } from '../contract/refusals.ts';
 import type { AgentHead } from '../table/agent-items.ts';
 import { readAgentHead, unknownAgent } from '../table/agents.ts';
 import type { ExecutionHead } from '../table/execution-items.ts';
-import type { Once } from '../table/idempotency.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/task-edges.ts';
 import { readTask } from '../table/tasks.ts';
 import { merged } from '../table/transact.ts';
@@ -23,14 +23,14 @@ export function openDelegations(parts: StartParts) {
      * Hands something on. The chain that this belongs to is known by the executions of the handing agent that run on the
      * same task now; without one it begins here.
      *
-     * @throws `Refusal` `not_found` for the handing agent; `unknown_reference`, `self_delegation`, `agent_not_active`,
+     * @throws `ApiError` `not_found` for the handing agent; `unknown_reference`, `self_delegation`, `agent_not_active`,
      *   `task_blocked`, `delegation_cycle`, `delegation_too_deep`, `rate_limited`
      */
     async delegate(
       organization: Organization,
       name: string,
       { toAgent, taskId, instruction, context }: NewDelegation,
-      once: Once,
+      recordResponse: RecordResponse,
     ): Promise<Delegation> {
       const answer: Delegation = { delegationId: `dl_${ulid()}`, fromAgent: name, toAgent, status: 'accepted' };
       const decide = async () => {
@@ -47,11 +47,11 @@ export function openDelegations(parts: StartParts) {
         if (!to || unknown.length > 0) throw merged(unknown);
         if (to.id === from.id) throw toItself(name);
         const chain = chainOf(from, await store.runningOn(organization, from.id, taskId));
-        refuseLongChain(to, chain);
+        rejectLongChain(to, chain);
         const delegated = { delegationId: answer.delegationId, delegatedBy: name, ...chain };
         return { agent: to, asked: { input: instruction, ...(context && { context }) }, task, delegated };
       };
-      await start(organization, decide, () => once && (() => once(answer)));
+      await start(organization, decide, () => recordResponse && (() => recordResponse(answer)));
       return answer;
     },
 
@@ -74,19 +74,19 @@ function chainOf(from: AgentHead, running: readonly ExecutionHead[]): Chain {
   return { ancestors: [...new Set([...before, from.id])], depth: depth + 1 };
 }
 
-function refuseLongChain(to: AgentHead, { ancestors, depth }: Chain): void {
+function rejectLongChain(to: AgentHead, { ancestors, depth }: Chain): void {
   if (ancestors.includes(to.id))
-    throw new Refusal('delegation_cycle', `${to.name} has handed this on already; it cannot be given it again.`, [
+    throw new ApiError('delegation_cycle', `${to.name} has handed this on already; it cannot be given it again.`, [
       { path: 'toAgent', code: 'cycle', message: `${to.name} is in this chain of delegations already.` },
     ]);
   if (depth > deepest)
-    throw new Refusal('delegation_too_deep', `This was handed on ${deepest} times already; it can be no more.`, [
+    throw new ApiError('delegation_too_deep', `This was handed on ${deepest} times already; it can be no more.`, [
       { path: 'toAgent', code: 'limit', message: `At most ${deepest} delegations may follow one another.` },
     ]);
 }
 
-function toItself(name: string): Refusal {
-  return new Refusal('self_delegation', `${name} cannot hand something on to itself; execute it instead.`, [
+function toItself(name: string): ApiError {
+  return new ApiError('self_delegation', `${name} cannot hand something on to itself; execute it instead.`, [
     { path: 'toAgent', code: 'invalid_value', message: `toAgent must be another agent than ${name}` },
   ]);
 }

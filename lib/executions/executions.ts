@@ -1,4 +1,5 @@
 import type { Page } from '../contract/endpoint.ts';
+import { notFound } from '../contract/errors.ts';
 import type {
   Execution,
   ExecutionFilter,
@@ -7,11 +8,10 @@ import type {
   NewExecution,
 } from '../contract/executions.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound } from '../contract/refusals.ts';
 import type { AgentHead } from '../table/agent-items.ts';
 import { readAgentHead } from '../table/agents.ts';
 import type { RunningExecution } from '../table/execution-items.ts';
-import type { Once } from '../table/idempotency.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
 import { unknownTask } from '../table/task-edges.ts';
 import { readTask } from '../table/tasks.ts';
 import { openStart, type StartParts } from './start.ts';
@@ -44,13 +44,13 @@ export function openExecutions(parts: StartParts) {
     /**
      * Starts an execution: with the answer it is written down, its task has moved, and the stream tells a worker.
      *
-     * @throws `Refusal` `not_found`, `unknown_reference`, `agent_not_active`, `task_blocked`, `rate_limited`
+     * @throws `ApiError` `not_found`, `unknown_reference`, `agent_not_active`, `task_blocked`, `rate_limited`
      */
     async start(
       organization: Organization,
       name: string,
       { taskId, ...asked }: NewExecution,
-      once: Once,
+      recordResponse: RecordResponse,
     ): Promise<ExecutionStarted> {
       const decide = async () => {
         const [agent, task] = await Promise.all([
@@ -66,7 +66,9 @@ export function openExecutions(parts: StartParts) {
         status,
         startedAt,
       });
-      return answerOf(await start(organization, decide, (execution) => once && (() => once(answerOf(execution)))));
+      return answerOf(
+        await start(organization, decide, (execution) => recordResponse && (() => recordResponse(answerOf(execution)))),
+      );
     },
 
     /** A page of the executions of all agents, newest first, with the exact total of the filter. */
@@ -84,7 +86,7 @@ export function openExecutions(parts: StartParts) {
     /**
      * A page of the executions of an agent, newest first, with the exact total of the filter.
      *
-     * @throws `Refusal` `not_found` for an agent that there is not
+     * @throws `ApiError` `not_found` for an agent that there is not
      */
     async listOf(
       organization: Organization,
@@ -100,7 +102,7 @@ export function openExecutions(parts: StartParts) {
     /**
      * An execution of an agent, as it is now.
      *
-     * @throws `Refusal` `not_found` for an agent that there is not, or that has no such execution
+     * @throws `ApiError` `not_found` for an agent that there is not, or that has no such execution
      */
     async get(organization: Organization, name: string, id: string): Promise<Execution> {
       const [agent, execution] = await Promise.all([found(organization, name), store.get({ organization, id })]);

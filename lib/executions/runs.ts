@@ -8,7 +8,7 @@ import { Lost } from '../table/execution-steps.ts';
 import type { ExecutionStore, TaskMove } from '../table/executions.ts';
 import type { PreparingContext } from '../table/prepared-agents.ts';
 import { readTask } from '../table/tasks.ts';
-import { Stale } from '../table/transact.ts';
+import { Conflict } from '../table/transact.ts';
 import type { Pause } from './asking.ts';
 import { type Hold, holdOn, leaseMs } from './hold.ts';
 import { released } from './task-moves.ts';
@@ -138,7 +138,7 @@ export function openRuns({ store, context, wake, waitingLimitMs, clock, pause }:
     const isOwn = await written(hold, async () => {
       const task = moves > triesOfMove ? undefined : await moveOf(execution, result, ending.completedAt);
       await store.end(execution, ending, { output, task }).catch((error: unknown) => {
-        if (error instanceof Stale) moves++;
+        if (error instanceof Conflict) moves++;
         throw error;
       });
     });
@@ -158,7 +158,7 @@ export function openRuns({ store, context, wake, waitingLimitMs, clock, pause }:
         return true;
       } catch (error) {
         if (error instanceof Lost) return false;
-        if (error instanceof Stale) continue;
+        if (error instanceof Conflict) continue;
         const { value: wait } = pauses.next();
         if (wait === undefined || hold.lost()) throw error;
         await hold.pause(wait);

@@ -1,16 +1,16 @@
+import { ApiError } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { Refusal } from '../contract/refusals.ts';
 import type { AgentHead } from '../table/agent-items.ts';
 import type { AgentContext } from '../table/agents.ts';
 import { graceMs } from '../table/due.ts';
 import type { Asked, ExecutionHead, RunningExecution } from '../table/execution-items.ts';
 import type { ExecutionStore } from '../table/executions.ts';
-import type { Once } from '../table/idempotency.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
 import type { StoredTask } from '../table/task-items.ts';
 import { readTasks } from '../table/tasks.ts';
-import { untilFresh } from '../table/transact.ts';
-import { refuseWhileBlocked, taken } from './task-moves.ts';
+import { retryOnConflict } from '../table/transact.ts';
+import { rejectWhileBlocked, taken } from './task-moves.ts';
 
 /** What starts are made of. */
 export type StartParts = { store: ExecutionStore; context: AgentContext; ulid: () => string; clock: () => number };
@@ -29,18 +29,18 @@ export type Order = {
  * has moved, and the stream tells a worker.
  *
  * @param decide reads what is asked of whom, and refuses it; called again where that has changed meanwhile
- * @throws `Refusal` `agent_not_active`, `task_blocked`, `rate_limited`, and what `decide` throws
+ * @throws `ApiError` `agent_not_active`, `task_blocked`, `rate_limited`, and what `decide` throws
  */
 export function openStart({ store, context, ulid, clock }: StartParts) {
   return async (
     organization: Organization,
     decide: () => Promise<Order>,
-    once: (execution: RunningExecution) => Once,
+    recordResponse: (execution: RunningExecution) => RecordResponse,
   ): Promise<RunningExecution> => {
     const ulidOfStart = ulid();
     const startedAt = timestamp(timeOf(ulidOfStart));
     const dueAt = timestamp(timeOf(ulidOfStart) + graceMs);
-    return untilFresh(store.table, async () => {
+    return retryOnConflict(store.table, async () => {
       const { agent, asked, task, delegated } = await decide();
       if (agent.status !== 'active') throw notActive(agent);
       const execution: RunningExecution = {
@@ -58,7 +58,7 @@ export function openStart({ store, context, ulid, clock }: StartParts) {
         ...delegated,
       };
       const move = task && (await moveOf(task, execution));
-      await store.start(execution, asked, { dueAt, task: move, once: once(execution) });
+      await store.start(execution, asked, { dueAt, task: move, recordResponse: recordResponse(execution) });
       return execution;
     });
   };
@@ -70,11 +70,11 @@ export function openStart({ store, context, ulid, clock }: StartParts) {
       readTasks(context, organization, task.dependsOn),
       task.owner === undefined ? undefined : store.head({ organization, id: task.owner }),
     ]);
-    refuseWhileBlocked(dependencies);
+    rejectWhileBlocked(dependencies);
     return taken(task, execution, owner?.status === 'running', timestamp(clock()));
   }
 }
 
-function notActive({ name, status }: AgentHead): Refusal {
-  return new Refusal('agent_not_active', `${name} is ${status}; set its status to active first.`);
+function notActive({ name, status }: AgentHead): ApiError {
+  return new ApiError('agent_not_active', `${name} is ${status}; set its status to active first.`);
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../contract/refusals.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { TaskStatus } from '../contract/tasks.ts';
 import type { TaskMove } from '../table/executions.ts';
 import type { StoredTask } from '../table/task-items.ts';
@@ -48,12 +48,12 @@ export function released(
 /**
  * Refuses to work on a task that waits for others.
  *
- * @throws `Refusal` `task_blocked`, whose details name what it waits for
+ * @throws `ApiError` `task_blocked`, whose details name what it waits for
  */
-export function refuseWhileBlocked(dependencies: readonly StoredTask[]): void {
+export function rejectWhileBlocked(dependencies: readonly StoredTask[]): void {
   const blockers = dependencies.filter(({ status }) => status !== 'done');
   if (blockers.length === 0) return;
-  throw new Refusal(
+  throw new ApiError(
     'task_blocked',
     `The task waits for ${blockers.length} ${blockers.length === 1 ? 'other that is' : 'others that are'} not done; finish ${blockers.length === 1 ? 'it' : 'them'} or remove the dependency first.`,
     blockers.map(({ id, status }, at) => ({

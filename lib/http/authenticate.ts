@@ -1,7 +1,7 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { Context } from '../context.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { Refusal } from '../contract/refusals.ts';
+import { ApiError } from '../contract/errors.ts';
 import { readStoredToken, type StoredToken } from '../table/tokens.ts';
 import { type ApiEvent, type ApiResult, type Caller, header } from './exchange.ts';
 import { isSecret, readToken } from './token.ts';
@@ -25,7 +25,7 @@ export function authenticate(row: Endpoint, open: () => Context): MiddlewareObj<
       const caller = await identify(header(event, 'Authorization'), open());
       event.served = { ...event.served, caller };
       if (!caller.scopes.includes(scope))
-        throw new Refusal('insufficient_scope', `This token lacks the scope ${scope}; make one that has it.`);
+        throw new ApiError('insufficient_scope', `This token lacks the scope ${scope}; make one that has it.`);
     },
   };
 }
@@ -53,8 +53,8 @@ async function find(id: string, context: Context): Promise<StoredToken | undefin
 }
 
 /** One answer for a token that is missing, malformed, unknown, expired or revoked: it tells a guesser nothing. */
-function unauthorized(): Refusal {
-  return new Refusal('unauthorized', 'Send a valid token, as in Authorization: Bearer crew_….', [], {
+function unauthorized(): ApiError {
+  return new ApiError('unauthorized', 'Send a valid token, as in Authorization: Bearer crew_….', [], {
     'WWW-Authenticate': 'Bearer',
   });
 }

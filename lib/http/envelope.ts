@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { Content, Endpoint, Page, Versioned } from '../contract/endpoint.ts';
-import { Refusal } from '../contract/refusals.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Schema } from '../contract/shapes.ts';
 import type { ApiEvent, ApiResult } from './exchange.ts';
 import { fitted, fittingItems } from './payload.ts';
@@ -94,12 +94,12 @@ function answer(row: Endpoint, event: ApiEvent, rest: object, headers: Record<st
   };
 }
 
-/** The answer of a request that was refused. What is not a `Refusal` is ours, and says nothing of itself. */
+/** The answer of a request that was refused. What is not a `ApiError` is ours, and says nothing of itself. */
 export function refuse(event: ApiEvent, error: unknown): ApiResult {
   const refusal =
-    error instanceof Refusal
+    error instanceof ApiError
       ? error
-      : new Refusal('internal_error', 'Something went wrong on our side. It is in the log under this requestId.');
+      : new ApiError('internal_error', 'Something went wrong on our side. It is in the log under this requestId.');
   const { code, message, details, status, headers } = refusal;
   const requestId = event.requestContext.requestId;
   return {

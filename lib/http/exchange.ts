@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type { Endpoint, Precondition, RequestOf, Scope } from '../contract/endpoint.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Admission } from '../limits/requests.ts';
-import type { Once } from '../table/idempotency.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
 
 /** Who calls: what the bearer token says. */
 export type Caller = {
@@ -19,7 +19,7 @@ export type Served<Row extends Endpoint> = RequestOf<Row> & {
   /** Checks `If-Match` against the version that was read. */
   ifMatch: Precondition;
   /** Records the answer under the Idempotency-Key, in the store's own transaction. */
-  once: Once;
+  recordResponse: RecordResponse;
 };
 
 /** What the middlewares have found out so far, each adding its part in the order in which they stand in `serve`. */

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import type { RefusalDetail } from '../contract/refusals.ts';
+import type { ErrorDetail } from '../contract/errors.ts';
 import type { ObjectSchema, Schema } from '../contract/shapes.ts';
 import { nearest } from './nearest.ts';
 
 /** What a schema made of an input, or all that is wrong with it. */
-export type Checked = { output: unknown; faults: RefusalDetail[] };
+export type Checked = { output: unknown; faults: ErrorDetail[] };
 
 /** Parses an input and gathers all of its faults; one a field, the first that its schema finds. */
 export function check(schema: Schema, input: unknown): Checked {
@@ -12,7 +12,7 @@ export function check(schema: Schema, input: unknown): Checked {
   return { output: result.output, faults: (result.issues ?? []).map(faultOf) };
 }
 
-function faultOf(issue: v.BaseIssue<unknown>): RefusalDetail {
+function faultOf(issue: v.BaseIssue<unknown>): ErrorDetail {
   const path = v.getDotPath(issue) ?? '';
   if (issue.kind === 'schema' && issue.input === undefined)
     return { path, code: 'required', message: `${path} is required` };
@@ -31,7 +31,7 @@ export function unknownFields(
   known: ObjectSchema['entries'],
   kind: 'field' | 'query parameter',
   readOnly: readonly string[] = [],
-): RefusalDetail[] {
+): ErrorDetail[] {
   return names
     .filter((name) => !Object.hasOwn(known, name))
     .map((name) => {

@@ -1,7 +1,7 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { Context } from '../context.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { Refusal } from '../contract/refusals.ts';
+import { ApiError } from '../contract/errors.ts';
 import {
   deleteIdempotencyClaim,
   idempotencyRecordWrite,
@@ -30,9 +30,9 @@ export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<Ap
       const known = await recorded(row, event, request, context);
       if (known) return known;
       const claim = row.callsOut && (await putIdempotencyClaim(context, organization, request));
-      const once = (answer: unknown) =>
+      const recordResponse = (answer: unknown) =>
         idempotencyRecordWrite(context, organization, request, row.data && pick(row.data, answer), claim);
-      event.served = { ...event.served, once, claim };
+      event.served = { ...event.served, recordResponse, claim };
       return undefined;
     },
     onError: async (exchange) => {
@@ -50,7 +50,7 @@ export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<Ap
           exchange.error = row.callsOut ? busy() : new OutcomeUnknown();
       } catch (failure) {
         // A twin, or this request, may have been carried out.
-        const unread = failure instanceof Refusal && failure.code === 'unavailable';
+        const unread = failure instanceof ApiError && failure.code === 'unavailable';
         exchange.error = unread ? new OutcomeUnknown(failure) : (failure as Error);
       }
     },
@@ -59,7 +59,7 @@ export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<Ap
 
 /** Whether a request may be carried out although it failed: its record tells. */
 function mayBeCarriedOut({ served }: ApiEvent, error: unknown): boolean {
-  return served?.once !== undefined && error instanceof OutcomeUnknown;
+  return served?.recordResponse !== undefined && error instanceof OutcomeUnknown;
 }
 
 /**
@@ -67,11 +67,11 @@ function mayBeCarriedOut({ served }: ApiEvent, error: unknown): boolean {
  * found nothing under the key, and before it looked at the state. What calls out has said first that it is under way.
  */
 function mayBeLate({ served }: ApiEvent, error: unknown): boolean {
-  return served?.once !== undefined && !served.claim && error instanceof Refusal && error.status < 500;
+  return served?.recordResponse !== undefined && !served.claim && error instanceof ApiError && error.status < 500;
 }
 
-function busy(): Refusal {
-  return new Refusal(
+function busy(): ApiError {
+  return new ApiError(
     'request_in_progress',
     'This very request is being carried out; ask again when it has ended.',
     [],
@@ -96,7 +96,7 @@ async function recorded(
   const { organization } = callerOf(event);
   const found = await readIdempotencyRecord(context, organization, request);
   if (found === 'another request')
-    throw new Refusal('idempotency_key_reused', 'This Idempotency-Key was used for another request; take a new one.');
+    throw new ApiError('idempotency_key_reused', 'This Idempotency-Key was used for another request; take a new one.');
   if (found === 'in progress') throw busy();
   return found && replay(row, event, found.data);
 }

@@ -1,5 +1,5 @@
 import type { Request } from '@middy/core';
-import { Refusal } from '../contract/refusals.ts';
+import { ApiError } from '../contract/errors.ts';
 import { log } from '../log.ts';
 import type { ApiEvent, ApiResult } from './exchange.ts';
 
@@ -25,7 +25,7 @@ export function logged(route: string) {
         durationMs: Math.round((performance.now() - (startedAt.get(request) as number)) * 10) / 10,
         organization: event.served?.caller?.organization,
         tokenId: event.served?.caller?.tokenId,
-        ...(error instanceof Refusal && { code: error.code }),
+        ...(error instanceof ApiError && { code: error.code }),
       };
       if (error && status >= 500) log().error('request', { ...line, error: error as Error });
       else log().info('request', line);

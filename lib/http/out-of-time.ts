@@ -1,8 +1,8 @@
 import type { Endpoint } from '../contract/endpoint.ts';
-import { outcomeUnknown, Refusal } from '../contract/refusals.ts';
+import { ApiError, outcomeUnknown } from '../contract/errors.ts';
 
 /** A request's time ran out. What it began may still be carried out, so its Idempotency-Key stays taken. */
-export class OutOfTime extends Refusal {
+export class OutOfTime extends ApiError {
   constructor({ method }: Pick<Endpoint, 'method'>) {
     const known = method === 'GET' ? 'nothing was changed. Try again shortly.' : outcomeUnknown;
     super('unavailable', `The answer took too long, and ${known}`, [], { 'Retry-After': '1' });

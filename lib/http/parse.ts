@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { notFound, Refusal, type RefusalDetail } from '../contract/refusals.ts';
+import { ApiError, type ErrorDetail, notFound } from '../contract/errors.ts';
 import type { ObjectSchema } from '../contract/shapes.ts';
 import { type ApiEvent, type ApiResult, header } from './exchange.ts';
 import { check, unknownFields } from './faults.ts';
@@ -21,21 +21,21 @@ export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
     before: ({ event }) => {
       const sent = readBody(event);
       if (sent.length > bodyLimit)
-        throw new Refusal('payload_too_large', `The body has ${sent.length} bytes; at most ${bodyLimit} are taken.`);
+        throw new ApiError('payload_too_large', `The body has ${sent.length} bytes; at most ${bodyLimit} are taken.`);
       const json = row.body ? parseJson(event, sent) : undefined;
       const params = parseParams(row, event);
       const query = parseQuery(row, event.rawQueryString);
       const body = row.body ? parseBody(row, json) : { output: undefined, faults: [] };
       const faults = [...query.faults, ...body.faults, ...keyFaults(row, event)];
-      if (faults.length > 0) throw new Refusal('validation_failed', messageOf(faults), faults);
+      if (faults.length > 0) throw new ApiError('validation_failed', messageOf(faults), faults);
       const ifMatch = preconditionOf(row.versioned ? header(event, 'If-Match') : undefined);
       event.served = { ...event.served, params, query: query.output, body: body.output, ifMatch };
     },
   };
 }
 
-function messageOf(faults: readonly RefusalDetail[]): string {
-  const [first] = faults as [RefusalDetail];
+function messageOf(faults: readonly ErrorDetail[]): string {
+  const [first] = faults as [ErrorDetail];
   return faults.length === 1 ? `${first.message}.` : `The request has ${faults.length} faults; see details.`;
 }
 
@@ -48,14 +48,14 @@ function parseJson(event: ApiEvent, sent: Buffer): unknown {
   if (sent.length === 0) return {};
   const [type = ''] = (header(event, 'Content-Type') ?? '').split(';');
   if (!/^application\/([^/\s]+\+)?json$/i.test(type.trim()))
-    throw new Refusal(
+    throw new ApiError(
       'unsupported_media_type',
       'Send the body as JSON, with the header Content-Type: application/json.',
     );
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(sent));
   } catch {
-    throw new Refusal('invalid_json', 'The body is not well-formed JSON in UTF-8.');
+    throw new ApiError('invalid_json', 'The body is not well-formed JSON in UTF-8.');
   }
 }
 
@@ -103,7 +103,7 @@ function parseBody(row: Endpoint, json: unknown) {
   return { output: checked.output, faults: [...unknown, ...checked.faults] };
 }
 
-function keyFaults(row: Endpoint, event: ApiEvent): RefusalDetail[] {
+function keyFaults(row: Endpoint, event: ApiEvent): ErrorDetail[] {
   const key = row.method === 'POST' ? header(event, 'Idempotency-Key') : undefined;
   if (key === undefined || idempotencyKey.test(key)) return [];
   const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters';

@@ -1,5 +1,5 @@
 import type { Precondition } from '../contract/endpoint.ts';
-import { Refusal } from '../contract/refusals.ts';
+import { ApiError } from '../contract/errors.ts';
 
 /** The entity tag of a version (RFC 9110, 8.8.3): strong, for it changes with every change that a reader can see. */
 export function etagOf(version: number): string {
@@ -15,7 +15,7 @@ export function preconditionOf(ifMatch: string | undefined): Precondition {
   const tags = ifMatch?.split(',').map((tag) => tag.trim());
   return (version) => {
     if (!tags || ifMatch?.trim() === '*' || tags.includes(etagOf(version))) return;
-    throw new Refusal(
+    throw new ApiError(
       'precondition_failed',
       `The resource has changed: its ETag is now ${etagOf(version)}. Read it again.`,
     );

@@ -1,5 +1,5 @@
 import middy from '@middy/core';
-import { Refusal } from '../contract/refusals.ts';
+import { ApiError } from '../contract/errors.ts';
 import { matchPath } from '../contract/routes.ts';
 import { refuse } from './envelope.ts';
 import type { ApiEvent, ApiResult } from './exchange.ts';
@@ -17,8 +17,8 @@ export function unmatched() {
       .sort()
       .join(', ');
     const refusal = allow
-      ? new Refusal('method_not_allowed', `${method} is not for this path; it takes ${allow}.`, [], { Allow: allow })
-      : new Refusal('not_found', 'There is no such path; /openapi.json lists those there are.');
+      ? new ApiError('method_not_allowed', `${method} is not for this path; it takes ${allow}.`, [], { Allow: allow })
+      : new ApiError('not_found', 'There is no such path; /openapi.json lists those there are.');
     const answer = refuse(event, refusal);
     if (method === 'OPTIONS' && allow)
       return { statusCode: 204, headers: { Allow: allow, 'X-Request-Id': event.requestContext.requestId } };

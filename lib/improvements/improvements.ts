@@ -1,17 +1,17 @@
 import { promptImprover, qaReviewer } from '../agents/system-agents.ts';
+import { notFound } from '../contract/errors.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Improvement, NewImprovement } from '../contract/improvements.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound } from '../contract/refusals.ts';
 import type { Pause } from '../executions/asking.ts';
 import type { Tools } from '../executions/work.ts';
 import { hashOf, type StoredAgent } from '../table/agent-items.ts';
 import { changeAgent, readAgent, readAgentHead } from '../table/agents.ts';
 import type { ExecutionStore } from '../table/executions.ts';
-import type { Once } from '../table/idempotency.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
 import type { ImprovementStore } from '../table/improvements.ts';
 import { type PreparedAgent, type PreparingContext, readPreparedAgent } from '../table/prepared-agents.ts';
-import { Stale, transact } from '../table/transact.ts';
+import { Conflict, transact } from '../table/transact.ts';
 import type { Write } from '../table/write.ts';
 import { evidenceOf } from './evidence.ts';
 import { type Pass, pass } from './improvement-pass.ts';
@@ -37,14 +37,14 @@ export function openImprovements({ store, context, executions, clock, pause }: I
      * Makes a pass, within 25 seconds: evidence, a proposal, old and new prompt on recent inputs, a blind choice. The
      * prompt is changed only if it is still the one that the pass began with; soul and skills never.
      *
-     * @throws `Refusal` `not_found`, `improvement_in_progress`
+     * @throws `ApiError` `not_found`, `improvement_in_progress`
      */
     async improve(
       organization: Organization,
       name: string,
       asked: NewImprovement,
       tools: Tools,
-      once: Once,
+      recordResponse: RecordResponse,
     ): Promise<Improvement> {
       const startedAt = clock();
       const agent = await readAgentHead(context, organization, name);
@@ -54,7 +54,7 @@ export function openImprovements({ store, context, executions, clock, pause }: I
         const prepared = await readPreparedAgent(context, organization, name);
         if (prepared?.agent.id !== agent.id) throw notFound();
         const came = await passOf(organization, prepared, asked, tools, startedAt);
-        return await conclude(organization, prepared.agent, came, once);
+        return await conclude(organization, prepared.agent, came, recordResponse);
       } finally {
         // What cannot be ended now is over with its lease; the answer does not wait for it.
         await end().catch(() => {});
@@ -86,7 +86,7 @@ export function openImprovements({ store, context, executions, clock, pause }: I
     organization: Organization,
     agent: StoredAgent,
     came: Pass,
-    once: Once,
+    recordResponse: RecordResponse,
   ): Promise<Improvement> {
     const previousPromptHash = hashOf(agent.systemPrompt);
     const answer = (improved: boolean, changesSummary: string, prompt: string): Improvement => ({
@@ -98,11 +98,11 @@ export function openImprovements({ store, context, executions, clock, pause }: I
     let why: string | undefined;
     if ('prompt' in came) {
       const adopted = answer(true, came.summary, came.prompt);
-      why = await adopt(organization, agent, came, once ? [once(adopted)] : []);
+      why = await adopt(organization, agent, came, recordResponse ? [recordResponse(adopted)] : []);
       if (why === undefined) return adopted;
     } else why = came.reason;
     const kept = answer(false, why, agent.systemPrompt);
-    if (once) await transact(executions.table, [once(kept)]);
+    if (recordResponse) await transact(executions.table, [recordResponse(kept)]);
     return kept;
   }
 
@@ -127,7 +127,7 @@ export function openImprovements({ store, context, executions, clock, pause }: I
         return undefined;
       } catch (error) {
         // Something else of the agent was changed meanwhile: its prompt may still be the same.
-        if (!(error instanceof Stale)) throw error;
+        if (!(error instanceof Conflict)) throw error;
       }
     }
     return 'The agent was changed again and again, so the proposal could not be written; ask again.';

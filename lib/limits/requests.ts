@@ -1,6 +1,6 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
+import { ApiError } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
-import { Refusal } from '../contract/refusals.ts';
 import { limitHeaders } from '../deployment/limits.ts';
 import { runWithoutRequest } from '../request-context.ts';
 import type { Table } from '../table/client.ts';
@@ -32,7 +32,7 @@ export type Admission = {
   /** What its response says of the limit. */
   headers: Readonly<Record<string, string>>;
   /** Why it is not carried out; absent for a request that is let through. */
-  refusal?: Refusal;
+  refusal?: ApiError;
   startedAt: number;
   counted: Counted;
 };
@@ -57,7 +57,7 @@ export function admitRequest(context: LimitContext, organization: Organization, 
   if (!counted.report && now >= counted.reportFrom && isReportDue(counted, perMinute))
     counted.report = runWithoutRequest(() => report(context, organization, counted, perMinute));
   const headers = headersOf(taken, perMinute);
-  return { headers, ...(!taken.admitted && { refusal: refusalOf(taken, perMinute) }), startedAt: now, counted };
+  return { headers, ...(!taken.admitted && { refusal: errorOf(taken, perMinute) }), startedAt: now, counted };
 }
 
 /** Ends a counted request: notes how long it took, and waits for the report that is under way. */
@@ -112,7 +112,7 @@ function headersOf({ waitMs, remaining }: Taken, perMinute: number): Record<stri
   return limitHeaders('requests', { perMinute, remaining, seconds });
 }
 
-function refusalOf({ waitMs }: Taken, perMinute: number): Refusal {
+function errorOf({ waitMs }: Taken, perMinute: number): ApiError {
   const message = `The organization has made more than ${perMinute} requests a minute; retry after the time in Retry-After.`;
-  return new Refusal('rate_limited', message, [], { 'Retry-After': String(secondsOf(waitMs)) });
+  return new ApiError('rate_limited', message, [], { 'Retry-After': String(secondsOf(waitMs)) });
 }

@@ -1,8 +1,8 @@
-import { type Endpoint, impliedRefusals } from '../contract/endpoint.ts';
-import { type RefusalCode, refusalStatus } from '../contract/refusals.ts';
+import { type Endpoint, impliedErrors } from '../contract/endpoint.ts';
+import { type ErrorCode, errorStatus } from '../contract/errors.ts';
 import { Pagination } from '../contract/shapes.ts';
-import { refusals } from './refusals.ts';
-import { type Json, refusalOf, schemaOf } from './schemas.ts';
+import { refusals } from './error-reference.ts';
+import { errorOf, type Json, schemaOf } from './schemas.ts';
 
 const headerOf = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
 const requestId = { 'X-Request-Id': headerOf('RequestId') };
@@ -46,22 +46,22 @@ export function successOf(row: Endpoint, data: unknown): Json {
 }
 
 /** Headers that refusals of a status carry beside the others. */
-const headersOfRefusals: Record<number, Json> = {
+const headersOfErrors: Record<number, Json> = {
   401: { 'WWW-Authenticate': headerOf('Authenticate') },
   429: { 'Retry-After': headerOf('RetryAfter'), ...limits },
   503: { 'Retry-After': headerOf('RetryAfter') },
 };
 
 /** The codes that a row can refuse with, by their status. */
-function codesOf(row: Endpoint): Map<number, RefusalCode[]> {
-  const codes = [...new Set<RefusalCode>([...impliedRefusals(row), ...(row.refuses ?? [])])];
-  return Map.groupBy(codes, (code) => refusalStatus[code]);
+function codesOf(row: Endpoint): Map<number, ErrorCode[]> {
+  const codes = [...new Set<ErrorCode>([...impliedErrors(row), ...(row.errors ?? [])])];
+  return Map.groupBy(codes, (code) => errorStatus[code]);
 }
 
-const nameOf = (codes: readonly RefusalCode[]) => codes.join('-or-');
+const nameOf = (codes: readonly ErrorCode[]) => codes.join('-or-');
 
 /** The refusals of a row, one answer a status, each naming the codes that it can carry. */
-export function refusalsOf(row: Endpoint): Json {
+export function errorsOf(row: Endpoint): Json {
   const answers = [...codesOf(row)].map(([status, codes]) => [
     status,
     { $ref: `#/components/responses/${nameOf(codes)}` },
@@ -70,28 +70,28 @@ export function refusalsOf(row: Endpoint): Json {
 }
 
 /** Every answer that refuses, as `components.responses` lists them: many rows share them. */
-export function refusalAnswers(rows: readonly Endpoint[]): Json {
+export function errorResponses(rows: readonly Endpoint[]): Json {
   const answers = rows.flatMap((row) =>
     [...codesOf(row)].map(([status, codes]) => [nameOf(codes), refused(status, codes)]),
   );
   return Object.fromEntries(answers);
 }
 
-function refused(status: number, codes: readonly RefusalCode[]): Json {
+function refused(status: number, codes: readonly ErrorCode[]): Json {
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
   return {
     description: codes.map((code) => `\`${code}\`: ${refusals[code].when}`).join('\n\n'),
     headers: {
       ...requestId,
-      ...headersOfRefusals[status],
+      ...headersOfErrors[status],
       ...(codes.includes('request_in_progress') && { 'Retry-After': headerOf('RetryAfterInProgress') }),
     },
-    content: { 'application/json': { schema: refusalOf({ type: 'string', enum: codes }), examples } },
+    content: { 'application/json': { schema: errorOf({ type: 'string', enum: codes }), examples } },
   };
 }
 
 /** An example of each refusal, as `components.examples` lists them. */
-export function refusalExamples(): Json {
+export function errorExamples(): Json {
   return Object.fromEntries(
     Object.entries(refusals).map(([code, { when, message, details }]) => {
       const error = { code, message, ...(details && { details }), requestId: '4c2d5e0a-8f7b-4f5e-9a53-0b6b3c0d7e21' };

@@ -3,7 +3,7 @@ import { type Endpoint, templateOf } from '../contract/endpoint.ts';
 import { references } from '../contract/endpoints.ts';
 import { familyOf, routes } from '../contract/routes.ts';
 import type { ObjectSchema } from '../contract/shapes.ts';
-import { answerHeaders, refusalAnswers, refusalExamples, refusalsOf, successOf, unchangedOf } from './answers.ts';
+import { answerHeaders, errorExamples, errorResponses, errorsOf, successOf, unchangedOf } from './answers.ts';
 import { documentedEvents } from './events.ts';
 import { overview, tags } from './overview.ts';
 import { type Json, namedSchemas, schemaOf } from './schemas.ts';
@@ -43,8 +43,8 @@ const components: Json = {
   },
   schemas: namedSchemas(),
   headers: answerHeaders,
-  responses: refusalAnswers(routes.map(([, row]) => row)),
-  examples: refusalExamples(),
+  responses: errorResponses(routes.map(([, row]) => row)),
+  examples: errorExamples(),
   parameters: {
     IdempotencyKey: {
       name: 'Idempotency-Key',
@@ -80,7 +80,7 @@ export function openApiDocument(): Json {
       security: row.scope ? [{ bearer: [row.scope] }] : [],
       ...(given.length > 0 ? { parameters: given } : {}),
       ...(row.body ? { requestBody: requestBody(row.body, body) } : {}),
-      responses: { [row.status]: successOf(row, data), ...unchangedOf(row), ...refusalsOf(row) },
+      responses: { [row.status]: successOf(row, data), ...unchangedOf(row), ...errorsOf(row) },
     };
   }
   return {

@@ -12,6 +12,7 @@ import {
   SkillAssignment,
   SoulUpdate,
 } from '../contract/agents.ts';
+import { detailCodes, errorStatus } from '../contract/errors.ts';
 import { EventName, ExecutionEventData, TaskEventData } from '../contract/events.ts';
 import {
   Delegation,
@@ -25,7 +26,6 @@ import {
   QualityGates,
 } from '../contract/executions.ts';
 import { Improvement, NewImprovement } from '../contract/improvements.ts';
-import { detailCodes, refusalStatus } from '../contract/refusals.ts';
 import { Pagination, type Schema } from '../contract/shapes.ts';
 import { Skill } from '../contract/skills.ts';
 import {
@@ -115,12 +115,12 @@ export function schemaOf(schema: Schema, typeMode: 'input' | 'output'): Json {
 export const refersTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
 /** What every answer but a success is, with one of these codes. */
-export function refusalOf(code: Json): Json {
+export function errorOf(code: Json): Json {
   const error = {
     code,
     message: { type: 'string', description: 'What is wrong, and what to do, for people.' },
     requestId: { type: 'string', description: 'The X-Request-Id of the answer.' },
-    details: { type: 'array', description: 'Each fault, 20 at most.', items: refersTo('RefusalDetail') },
+    details: { type: 'array', description: 'Each fault, 20 at most.', items: refersTo('ErrorDetail') },
   };
   return {
     type: 'object',
@@ -132,7 +132,7 @@ export function refusalOf(code: Json): Json {
   };
 }
 
-const refusalDetail: Json = {
+const errorDetail: Json = {
   type: 'object',
   required: ['path', 'code', 'message'],
   properties: {
@@ -149,8 +149,8 @@ export function namedSchemas(): Json {
   return {
     ...Object.fromEntries(Object.keys(bodies).map((name) => [name, { ...sent[name], additionalProperties: false }])),
     ...Object.fromEntries(Object.keys(answers).map((name) => [name, answered[name]])),
-    RefusalCode: { type: 'string', description: 'The closed list of codes.', enum: Object.keys(refusalStatus) },
-    RefusalDetail: refusalDetail,
-    Refusal: refusalOf(refersTo('RefusalCode')),
+    ErrorCode: { type: 'string', description: 'The closed list of codes.', enum: Object.keys(errorStatus) },
+    ErrorDetail: errorDetail,
+    ErrorResponse: errorOf(refersTo('ErrorCode')),
   };
 }

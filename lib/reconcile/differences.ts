@@ -4,7 +4,7 @@ import type { Organization } from '../contract/organization.ts';
 import { batchWriteLimit, writeBatch } from '../table/batch-writes.ts';
 import type { Table } from '../table/client.ts';
 import { type Key, keys } from '../table/keys.ts';
-import { listingWrites, type Standing } from '../table/listing.ts';
+import { type ListMembership, listingWrites } from '../table/listing.ts';
 import { agentPurgeWrite } from '../table/purge-items.ts';
 import { transact } from '../table/transact.ts';
 import type { Item, Write } from '../table/write.ts';
@@ -70,14 +70,14 @@ function expectedItems(
 ): Map<string, Item> {
   const expected = new Map<string, Item>();
   const put = (item: Item) => expected.set(itemName(item), item);
-  const list = (standing: Standing) => {
-    for (const write of listingWrites(undefined, standing)) put(itemAfter(expected, write));
+  const list = (membership: ListMembership) => {
+    for (const write of listingWrites(undefined, membership)) put(itemAfter(expected, write));
   };
-  for (const { standing } of tasks) list(standing);
-  for (const { agentId, standing } of executions) {
-    if (agents.has(agentId)) list(standing);
+  for (const { membership } of tasks) list(membership);
+  for (const { agentId, membership } of executions) {
+    if (agents.has(agentId)) list(membership);
     // A purge finds the executions of a deleted agent by the agent's own list alone.
-    else if (!purges.has(agentId)) list({ ...standing, lists: [keys.executionScope(organization, ulidOf(agentId))] });
+    else if (!purges.has(agentId)) list({ ...membership, lists: [keys.executionScope(organization, ulidOf(agentId))] });
   }
   const running = executions.filter((execution) => execution.running).length;
   if (running > 0) put({ ...keys.running(organization), running });

@@ -1,17 +1,17 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from '../table/client.ts';
-import { executionFrom, executionKind, executionStanding } from '../table/execution-items.ts';
+import { executionFrom, executionKind, executionMembership } from '../table/execution-items.ts';
 import { familyOf, keys } from '../table/keys.ts';
-import type { Standing } from '../table/listing.ts';
+import type { ListMembership } from '../table/listing.ts';
 import { purgeFrom, purgeKind } from '../table/purge-items.ts';
-import { taskFrom, taskStanding } from '../table/task-items.ts';
+import { taskFrom, taskMembership } from '../table/task-items.ts';
 import type { Item } from '../table/write.ts';
 
 /** The items of an organization: the fields that lists and counts are derived from, and the derived items. */
 export type OrganizationItems = {
-  tasks: { id: string; dependsOn: string[]; dependents: string[]; standing: Standing }[];
-  executions: { agentId: string; running: boolean; standing: Standing }[];
+  tasks: { id: string; dependsOn: string[]; dependents: string[]; membership: ListMembership }[];
+  executions: { agentId: string; running: boolean; membership: ListMembership }[];
   webhooks: { ulid: string; events: string[] }[];
   /** The ids of the existing agents. */
   agents: Set<string>;
@@ -91,11 +91,11 @@ function adderTo(found: OrganizationItems, organization: Organization): (item: I
     if (pk === keys.tasks(organization)) {
       const task = taskFrom(item);
       const { id, dependsOn, dependents } = task;
-      found.tasks.push({ id, dependsOn, dependents, standing: taskStanding(organization, task) });
+      found.tasks.push({ id, dependsOn, dependents, membership: taskMembership(organization, task) });
     } else if (item.kind === executionKind) {
       const execution = executionFrom(item);
       const running = execution.status === 'running';
-      found.executions.push({ agentId: execution.agentId, running, standing: executionStanding(execution) });
+      found.executions.push({ agentId: execution.agentId, running, membership: executionMembership(execution) });
     } else if (pk === keys.agents(organization)) {
       found.agents.add(item.id as string);
     } else if (item.kind === purgeKind) {

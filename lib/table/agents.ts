@@ -1,7 +1,7 @@
 import type { AgentListItem } from '../contract/agents.ts';
+import { ApiError, notFound } from '../contract/errors.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound, Refusal } from '../contract/refusals.ts';
 import {
   type AgentHead,
   agentFrom,
@@ -17,11 +17,11 @@ import {
   wholeAgent,
 } from './agent-items.ts';
 import type { TableContext } from './client.ts';
-import type { Once } from './idempotency.ts';
+import type { RecordResponse } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { agentPurgeWrite } from './purge-items.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
-import { ignoreStale, Stale, transact, untilFresh } from './transact.ts';
+import { Conflict, ignoreConflict, retryOnConflict, transact } from './transact.ts';
 import type { Write } from './write.ts';
 
 /** A skill as an agent has it; what it says is in the catalogue. */
@@ -53,14 +53,14 @@ export function readAgent(
   name: string,
 ): Promise<StoredAgent | undefined> {
   const { table } = context;
-  return untilFresh(table, async () => {
+  return retryOnConflict(table, async () => {
     const found = await readAgentHead(context, organization, name);
     if (!found) return undefined;
     const wanted = textKeys(organization, found);
     const texts = await getItems(table, wanted);
     // An agent's texts are there for as long as it is: this one was deleted, and purged, in between.
     if (texts.length < wanted.length && (await readAgentHead(context, organization, name))?.id !== found.id)
-      throw new Stale();
+      throw new Conflict();
     return wholeAgent(found, texts);
   });
 }
@@ -77,17 +77,17 @@ export async function readAgents(
 /**
  * Puts a new agent, its texts and the idempotency record, or nothing.
  *
- * @throws `Refusal` `name_taken`
+ * @throws `ApiError` `name_taken`
  */
 export async function insertAgent(
   { table }: TableContext,
   organization: Organization,
   agent: StoredAgent,
-  once: Once,
+  recordResponse: RecordResponse,
 ): Promise<void> {
   await transact(table, [
     ...putAgent(organization, agent, () => nameTaken(agent.name)),
-    ...(once ? [once(agent)] : []),
+    ...(recordResponse ? [recordResponse(agent)] : []),
   ]);
 }
 
@@ -100,8 +100,8 @@ export async function insertMissingAgents(
   for (const agent of agents)
     await transact(
       table,
-      putAgent(organization, agent, () => new Stale()),
-    ).catch(ignoreStale);
+      putAgent(organization, agent, () => new Conflict()),
+    ).catch(ignoreConflict);
 }
 
 /** Why an agent is changed, and further writes of the same transaction. */
@@ -110,7 +110,7 @@ export type AgentChange = { why: PromptChangeReason; summary?: string; also?: re
 /**
  * Changes an agent from what was read to what was decided.
  *
- * @throws `Stale` when it is no longer what was read
+ * @throws `Conflict` when it is no longer what was read
  */
 export async function changeAgent(
   { table }: TableContext,
@@ -127,7 +127,7 @@ export async function changeAgent(
         Item: agentItem(organization, headOf(after)),
         ...asRead(before),
       },
-      otherwise: () => new Stale(),
+      onConditionFailed: () => new Conflict(),
     },
     ...textItems(organization, after)
       .filter(({ sk }) => !known.includes(sk))
@@ -165,7 +165,7 @@ export async function readPrompt(
 /**
  * Deletes an agent, and puts a purge of what belongs to it: nothing of that can be reached any more.
  *
- * @throws `Stale` when it is no longer what was read
+ * @throws `Conflict` when it is no longer what was read
  */
 export async function removeAgent(
   { table }: TableContext,
@@ -179,7 +179,7 @@ export async function removeAgent(
         Key: keys.agent(organization, agent.name),
         ...asRead(agent),
       },
-      otherwise: () => new Stale(),
+      onConditionFailed: () => new Conflict(),
     },
     agentPurgeWrite({ organization, agentId: agent.id }, purgeDueAt),
   ]);
@@ -202,22 +202,22 @@ export async function readAgentSkills(
 /**
  * Gives an agent a skill. One that it has already stays as it is.
  *
- * @throws `Refusal` `not_found` when the agent is gone
+ * @throws `ApiError` `not_found` when the agent is gone
  */
 export async function insertAgentSkill(
   { table }: TableContext,
   organization: Organization,
   agent: AgentHead,
   skill: Assignment,
-  once: Once,
+  recordResponse: RecordResponse,
 ): Promise<void> {
   const Key = keys.agentSkill(organization, ulidOf(agent.id), skill.id);
   const assigned: Write = {
     Put: { Item: { ...Key, assignedAt: skill.assignedAt }, ConditionExpression: 'attribute_not_exists(pk)' },
-    otherwise: () => new Stale(),
+    onConditionFailed: () => new Conflict(),
   };
-  const answered = once ? [once({})] : [];
-  await untilFresh(table, async () => {
+  const answered = recordResponse ? [recordResponse({})] : [];
+  await retryOnConflict(table, async () => {
     const had = (await getItem(table, Key)) !== undefined;
     if (had && answered.length === 0) return;
     await transact(table, had ? answered : [touch(organization, agent), assigned, ...answered]);
@@ -227,7 +227,7 @@ export async function insertAgentSkill(
 /**
  * Takes a skill from an agent.
  *
- * @throws `Refusal` `not_found` when it does not have it, or is gone
+ * @throws `ApiError` `not_found` when it does not have it, or is gone
  */
 export async function removeAgentSkill(
   { table }: TableContext,
@@ -242,29 +242,29 @@ export async function removeAgentSkill(
         Key: keys.agentSkill(organization, ulidOf(agent.id), skillId),
         ConditionExpression: 'attribute_exists(pk)',
       },
-      otherwise: () => notFound(),
+      onConditionFailed: () => notFound(),
     },
   ]);
 }
 
 /** The refusal of an agent that does not exist, named in the field `path`. */
-export function unknownAgent(name: string, path: string): Refusal {
-  return new Refusal('unknown_reference', 'The request names something that does not exist.', [
+export function unknownAgent(name: string, path: string): ApiError {
+  return new ApiError('unknown_reference', 'The request names something that does not exist.', [
     { path, code: 'not_found', message: `There is no agent named ${name}.` },
   ]);
 }
 
-function nameTaken(name: string): Refusal {
-  return new Refusal('name_taken', `There is an agent named ${name} already; choose another name.`, [
+function nameTaken(name: string): ApiError {
+  return new ApiError('name_taken', `There is an agent named ${name} already; choose another name.`, [
     { path: 'name', code: 'invalid_value', message: `name ${name} is taken` },
   ]);
 }
 
-function putAgent(organization: Organization, agent: StoredAgent, otherwise: () => Error): Write[] {
+function putAgent(organization: Organization, agent: StoredAgent, onConditionFailed: () => Error): Write[] {
   return [
     {
       Put: { Item: agentItem(organization, headOf(agent)), ConditionExpression: 'attribute_not_exists(pk)' },
-      otherwise,
+      onConditionFailed,
     },
     ...textItems(organization, agent).map((Item) => ({ Put: { Item } })),
     { Put: { Item: promptChangeItem(organization, agent, { why: 'created' }) } },
@@ -290,6 +290,6 @@ function touch(organization: Organization, { name, id }: AgentHead): Write {
       ExpressionAttributeNames: { '#version': 'version' },
       ExpressionAttributeValues: { ':id': id, ':one': 1 },
     },
-    otherwise: () => notFound(),
+    onConditionFailed: () => notFound(),
   };
 }

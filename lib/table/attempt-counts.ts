@@ -1,13 +1,13 @@
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
-import { attemptRun, timeLetters } from './attempt-items.ts';
+import { attemptFacet, timeLetters } from './attempt-items.ts';
 import type { Table } from './client.ts';
 import { dayAfter, firstKeptDay, historyExpiry } from './history-days.ts';
 import { keys } from './keys.ts';
 import { everything } from './listing.ts';
 import { countItems, getItem, queryItems } from './reads.ts';
-import { ignoreStale, Stale, transact } from './transact.ts';
+import { Conflict, ignoreConflict, transact } from './transact.ts';
 import type { Item, Write } from './write.ts';
 
 /**
@@ -75,12 +75,12 @@ export function openAttemptCounts(table: Table) {
       }
       const old = Object.keys(closed?.days ?? {}).filter((day) => day < first);
       await transact(table, [closeWrite(organization, webhookId, { from: closed?.through, to, counted, old })]).catch(
-        ignoreStale,
+        ignoreConflict,
       );
     },
   };
 
-  /** What is kept, and the counters of versions before the attempt log, which counted in lanes. */
+  /** What is kept, and the counters of versions before the attempt log, which counted in shards. */
   async function readCounters(organization: Organization, webhookId: string, first: string) {
     const pk = keys.attemptScope(organization, ulidOf(webhookId)).counters;
     let closed: Closed | undefined;
@@ -96,7 +96,7 @@ export function openAttemptCounts(table: Table) {
   /** The number of rows from a moment on, up to another that is not included; both as the letters of a ULID. */
   function countRows(organization: Organization, webhookId: string, from: string, to = '~'): Promise<number> {
     const pk = keys.attemptScope(organization, ulidOf(webhookId)).rows;
-    return countItems(table, { pk, from: `${attemptRun}#${from}`, to: `${attemptRun}#${to}` });
+    return countItems(table, { pk, from: `${attemptFacet}#${from}`, to: `${attemptFacet}#${to}` });
   }
 }
 
@@ -155,6 +155,6 @@ function closeWrite(
         ...Object.fromEntries(days.map((day, at) => [`:number${at}`, counted[day]])),
       },
     },
-    otherwise: () => new Stale(),
+    onConditionFailed: () => new Conflict(),
   };
 }

@@ -3,14 +3,14 @@ import type { Organization } from '../contract/organization.ts';
 import type { DeliveryRecord } from '../contract/webhooks.ts';
 import type { DeliveryMessage } from '../deployment/messages.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
-import { deliveryLane } from './delivery-lanes.ts';
+import { deliveryPartition } from './delivery-partitions.ts';
 import { dueEntry } from './due.ts';
 import { historyExpiry } from './history-days.ts';
 import { type Key, keys, organizationOf, webhookOf } from './keys.ts';
 import type { Item } from './write.ts';
 
 /** The run of a webhook's log in which its attempts stand. Those of versions before it stand in the run `*`. */
-export const attemptRun = 'A';
+export const attemptFacet = 'A';
 
 /** Names an attempt in the log of its webhook. */
 export type AttemptPlace = {
@@ -55,7 +55,7 @@ export function attemptOrder({ deliveryId, attempt, at }: Omit<AttemptPlace, 'or
 /** The key of an attempt. */
 export function attemptKey(place: AttemptPlace): Key {
   const list = keys.attemptScope(place.organization, ulidOf(place.webhookId));
-  return keys.listRow(list, attemptRun, attemptOrder(place));
+  return keys.listRow(list, attemptFacet, attemptOrder(place));
 }
 
 /** The id of an attempt: the delivery's for the first, and one of its own for each after it. */
@@ -72,7 +72,7 @@ export function attemptItem({ place, record, eventId, requestId, retry }: Attemp
     ...(requestId && { requestId }),
     ...(retry && {
       nextAttemptAt: retry.nextAttemptAt,
-      ...dueEntry(deliveryLane(ulidOf(place.deliveryId)), retry.dueAt),
+      ...dueEntry(deliveryPartition(ulidOf(place.deliveryId)), retry.dueAt),
     }),
     [tableSchema.expiry]: historyExpiry(Date.parse(place.at)),
   };

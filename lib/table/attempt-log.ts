@@ -11,7 +11,7 @@ import { historyExpiry } from './history-days.ts';
 import { type Key, keys } from './keys.ts';
 import { isDoneByOldVersion } from './old-deliveries.ts';
 import { batchReadLimit, getEach } from './reads.ts';
-import { ignoreStale, Stale, transact } from './transact.ts';
+import { Conflict, ignoreConflict, transact } from './transact.ts';
 import { type Target, targetFrom } from './webhooks.ts';
 import type { Item, Write } from './write.ts';
 
@@ -150,12 +150,12 @@ export function openAttemptLog(table: Table) {
           ExpressionAttributeValues: { ':instead': instead },
         }),
       },
-      otherwise: (item) => {
+      onConditionFailed: (item) => {
         found = item?.at as string | undefined;
-        return new Stale();
+        return new Conflict();
       },
     };
-    await transact(table, [write]).catch(ignoreStale);
+    await transact(table, [write]).catch(ignoreConflict);
     return found;
   }
 }
@@ -198,7 +198,7 @@ export async function unlist(table: Table, Key: Key): Promise<void> {
       ConditionExpression: 'attribute_exists(pk)',
       ExpressionAttributeNames: { '#due': partitionKey, '#dueAt': sortKey },
     },
-    otherwise: () => new Stale(),
+    onConditionFailed: () => new Conflict(),
   };
-  await transact(table, [write]).catch(ignoreStale);
+  await transact(table, [write]).catch(ignoreConflict);
 }

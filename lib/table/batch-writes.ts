@@ -17,7 +17,7 @@ const tries = 8;
  * Carries out a batch of at most `batchWriteLimit` writes to different items. What DynamoDB leaves unprocessed is sent
  * again, with full jitter.
  *
- * @throws `Refusal` `unavailable` when some stay unprocessed, or the table cannot be reached; the others are written
+ * @throws `ApiError` `unavailable` when some stay unprocessed, or the table cannot be reached; the others are written
  */
 export async function writeBatch(table: Table, writes: readonly BatchWrite[]): Promise<void> {
   let left = writes;

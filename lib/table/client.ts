@@ -2,16 +2,16 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { callLimitsOf, heldTo } from '../aws/call-limits.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { type Lanes, openLanes } from './lanes.ts';
 import { noteLostAnswers } from './lost-answers.ts';
+import { createShards, type Shards } from './shards.ts';
 
 /** The table that stores write to. `sleep` waits between tries; tests pass one that does not. */
 export type Table = {
   name: string;
   client: DynamoDBDocumentClient;
   sleep: (milliseconds: number) => Promise<void>;
-  /** Which lanes counters are written in, by what this container has met. */
-  lanes: Lanes;
+  /** Which shards counters are written in, by what this container has met. */
+  shards: Shards;
 };
 
 /** The part of a context that functions of lib/table need. */
@@ -23,5 +23,5 @@ export function openTable(name: string, endpoint?: string, limits = callLimitsOf
   noteLostAnswers(dynamodb);
   const client = DynamoDBDocumentClient.from(dynamodb, { marshallOptions: { removeUndefinedValues: true } });
   const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
-  return { name, client, sleep, lanes: openLanes() };
+  return { name, client, sleep, shards: createShards() };
 }

@@ -3,24 +3,24 @@ import { timestamp } from '../contract/ids.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
-import { ignoreStale, Stale, transact } from './transact.ts';
+import { Conflict, ignoreConflict, transact } from './transact.ts';
 import type { Item, Write } from './write.ts';
 
 /** Something that the sweeper's index lists: its key, and the moment it is listed for. */
 export type Overdue = { key: Key; dueAt: string };
 
-/** The entry of the sweeper's index that lists an item, in one of its kind's lanes, from a moment on. */
-export function dueEntry(lane: string, dueAt: string): Record<string, string> {
-  return { [tableSchema.dueIndex.partitionKey]: lane, [tableSchema.dueIndex.sortKey]: dueAt };
+/** The entry of the sweeper's index that lists an item, in one of its kind's partitions, from a moment on. */
+export function dueEntry(partition: string, dueAt: string): Record<string, string> {
+  return { [tableSchema.dueIndex.partitionKey]: partition, [tableSchema.dueIndex.sortKey]: dueAt };
 }
 
 /**
  * Opens what waits of one kind. The index is eventually consistent: good for waking, not for judging
  * (docs/architecture.md#keys).
  *
- * @param lanes the partitions of the index that list this kind
+ * @param partitions the partitions of the index that list this kind
  */
-export function openDueList(table: Table, lanes: readonly string[]) {
+export function openDueList(table: Table, partitions: readonly string[]) {
   return {
     /**
      * Reads what is listed up to a moment, page by page as it is asked for. Pages of all partitions are read in turn, so
@@ -30,7 +30,7 @@ export function openDueList(table: Table, lanes: readonly string[]) {
      * @param from ISO 8601, included; without it from the oldest on
      */
     async *due(until: string, from?: string): AsyncGenerator<Overdue> {
-      let reading: Reading[] = lanes.map((lane) => ({ lane, start: undefined }));
+      let reading: Reading[] = partitions.map((partition) => ({ partition, start: undefined }));
       while (reading.length > 0) {
         const pages = await Promise.all(reading.map((one) => readPage(table, one, until, from)));
         yield* pages.flatMap(({ overdue }) => overdue).sort((a, b) => compare(a.dueAt, b.dueAt));
@@ -49,9 +49,9 @@ export function openDueList(table: Table, lanes: readonly string[]) {
           ExpressionAttributeValues: { ':dueAt': dueAt, ':later': later },
           ReturnValues: 'ALL_NEW',
         },
-        otherwise: () => new Stale(),
+        onConditionFailed: () => new Conflict(),
       };
-      return transact(table, [write]).catch(ignoreStale);
+      return transact(table, [write]).catch(ignoreConflict);
     },
   };
 }
@@ -60,12 +60,12 @@ export function openDueList(table: Table, lanes: readonly string[]) {
 const pageSize = 100;
 
 /** Where the reading of a partition of the index goes on. */
-type Reading = { lane: string; start: Item | undefined };
+type Reading = { partition: string; start: Item | undefined };
 
 /** Reads the next entries of a partition, and where to go on, unless it has no more. */
 async function readPage(
   table: Table,
-  { lane, start }: Reading,
+  { partition, start }: Reading,
   until: string,
   from?: string,
 ): Promise<{ overdue: Overdue[]; next: Reading | undefined }> {
@@ -76,13 +76,13 @@ async function readPage(
       IndexName: name,
       KeyConditionExpression: `#due = :lane AND ${from ? '#dueAt BETWEEN :from AND :until' : '#dueAt <= :until'}`,
       ExpressionAttributeNames: { '#due': partitionKey, '#dueAt': sortKey },
-      ExpressionAttributeValues: { ':lane': lane, ':until': until, ...(from && { ':from': from }) },
+      ExpressionAttributeValues: { ':lane': partition, ':until': until, ...(from && { ':from': from }) },
       ExclusiveStartKey: start,
       Limit: pageSize,
     }),
   );
   const overdue = Items.map(({ pk, sk, [sortKey]: dueAt }) => ({ key: { pk, sk } as Key, dueAt: dueAt as string }));
-  return { overdue, next: LastEvaluatedKey && { lane, start: LastEvaluatedKey } };
+  return { overdue, next: LastEvaluatedKey && { partition, start: LastEvaluatedKey } };
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -4,7 +4,7 @@ import type { Organization } from '../contract/organization.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
 import { openPuts } from './batch-writes.ts';
 import type { Table } from './client.ts';
-import { deliveryLane } from './delivery-lanes.ts';
+import { deliveryPartition } from './delivery-partitions.ts';
 import { dueEntry } from './due.ts';
 import { historyExpiry } from './history-days.ts';
 import { keys, organizationOf } from './keys.ts';
@@ -39,7 +39,7 @@ export function eventItem({ organization, id, ...rest }: LoggedEvent): Item {
   return {
     ...keys.event(organization, ulid),
     ...rest,
-    ...(isSampled(ulid) && dueEntry(deliveryLane(ulid), timestamp(time + sampledAfterMs))),
+    ...(isSampled(ulid) && dueEntry(deliveryPartition(ulid), timestamp(time + sampledAfterMs))),
     [tableSchema.expiry]: historyExpiry(time),
   };
 }

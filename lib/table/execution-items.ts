@@ -11,15 +11,15 @@ import type { Organization } from '../contract/organization.ts';
 import { requestFields } from '../request-context.ts';
 import { dueEntry } from './due.ts';
 import { type Key, keys, organizationOf } from './keys.ts';
-import type { Standing } from './listing.ts';
-import { Stale } from './transact.ts';
+import type { ListMembership } from './listing.ts';
+import { Conflict } from './transact.ts';
 import type { Item } from './write.ts';
 
 /** The kind that the stream tells executions by. */
 export const executionKind = 'execution';
 
 /** The partition of the sweeper's index that lists executions. */
-export const executionLane = 'execution';
+export const executionPartition = 'execution';
 
 /** An execution as its head stores it: all but what it was asked and what it has answered. */
 export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'> & {
@@ -96,7 +96,7 @@ export function executionFrom(item: Item): ExecutionHead {
 export function executionItem(execution: RunningExecution, dueAt: string): Item {
   const { organization, id, startedAt: _, claims: __, ...rest } = execution;
   const Key = keys.executionHead(organization, ulidOf(id));
-  return { ...Key, kind: executionKind, ...rest, ...requestFields(), ...dueEntry(executionLane, dueAt) };
+  return { ...Key, kind: executionKind, ...rest, ...requestFields(), ...dueEntry(executionPartition, dueAt) };
 }
 
 /** The item of what an execution was asked. The context as JSON: text keeps its order, which a map would not. */
@@ -163,7 +163,7 @@ export function outputKeys({ organization, id, outputParts = 0 }: ExecutionHead)
 /**
  * The execution of the single read, from all items of its partition; `undefined` where there is no head or input.
  *
- * @throws `Stale` when the head is newer than the output: a query is not one moment, even in one partition
+ * @throws `Conflict` when the head is newer than the output: a query is not one moment, even in one partition
  */
 export function wholeExecution(items: readonly Item[]): (Execution & { agentId: string }) | undefined {
   const named = (sk: string) => items.find((item) => item.sk === sk);
@@ -182,11 +182,11 @@ export function wholeExecution(items: readonly Item[]): (Execution & { agentId: 
 /**
  * The output that items of an execution's partition hold; other items are passed over.
  *
- * @throws `Stale` when fewer parts are among them than the head says
+ * @throws `Conflict` when fewer parts are among them than the head says
  */
 export function outputFrom(items: readonly Item[], outputParts: number): string {
   const parts = items.filter(({ sk }) => (sk as string).startsWith('OUT#')).sort((a, b) => partOf(a) - partOf(b));
-  if (parts.length < outputParts) throw new Stale();
+  if (parts.length < outputParts) throw new Conflict();
   return parts.map(({ text }) => text).join('');
 }
 
@@ -208,17 +208,17 @@ export function listItemOf(execution: ExecutionHead): ExecutionListItem {
   };
 }
 
-const cells: Record<ExecutionStatus, string> = { running: 'r', completed: 'c', failed: 'f' };
+const facets: Record<ExecutionStatus, string> = { running: 'r', completed: 'c', failed: 'f' };
 
-/** The cell of a status in the lists of executions. */
-export const cellOf = (status: ExecutionStatus): string => cells[status];
+/** The facet of a status in the lists of executions. */
+export const facetOf = (status: ExecutionStatus): string => facets[status];
 
 /** Where an execution stands: in its organization's list and its agent's. A row is the list's entry itself. */
-export function executionStanding(execution: ExecutionHead): Standing {
+export function executionMembership(execution: ExecutionHead): ListMembership {
   const { organization, agentId, id, status } = execution;
   return {
     ulid: ulidOf(id),
-    cell: cellOf(status),
+    facet: facetOf(status),
     lists: [keys.executionScope(organization), keys.executionScope(organization, ulidOf(agentId))],
     entry: listItemOf(execution),
   };

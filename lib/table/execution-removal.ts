@@ -2,7 +2,7 @@ import type { ExecutionStatus } from '../contract/executions.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Table } from './client.ts';
 import { deletePartition } from './delete-partition.ts';
-import { cellOf, type ExecutionHead, executionFrom } from './execution-items.ts';
+import { type ExecutionHead, executionFrom, facetOf } from './execution-items.ts';
 import type { TaskMove } from './executions.ts';
 import { keys } from './keys.ts';
 import { counterOf, everything, leavingLimit, leavingWrites } from './listing.ts';
@@ -11,7 +11,7 @@ import { getItem, getItems, queryItems } from './reads.ts';
 import { countDown } from './running.ts';
 import { type StoredTask, taskFrom } from './task-items.ts';
 import { changeWrites } from './tasks.ts';
-import { Stale, transact, untilFresh } from './transact.ts';
+import { Conflict, retryOnConflict, transact } from './transact.ts';
 import type { Item, Write } from './write.ts';
 
 /** How a task that an execution had taken on goes on without it; `undefined`: it is left alone. */
@@ -35,16 +35,16 @@ export async function leaveList(table: Table, { organization, agentId }: AgentPu
   const leave = async (group: readonly { ulid: string }[]): Promise<void> => {
     for (let at = 0; at < group.length; at += leavingLimit) {
       const batch = group.slice(at, at + leavingLimit).map(({ ulid }) => keys.listRow(all, everything, ulid));
-      await untilFresh(table, async () => {
-        // What ends at this moment stands in another cell the next time; what another has taken out is not found.
-        const standing = (await getItems(table, batch)).map(({ id, status }) => ({
+      await retryOnConflict(table, async () => {
+        // What ends at this moment stands in another facet the next time; what another has taken out is not found.
+        const membership = (await getItems(table, batch)).map(({ id, status }) => ({
           ulid: ulidOf(id as string),
-          cell: cellOf(status as ExecutionStatus),
+          facet: facetOf(status as ExecutionStatus),
         }));
-        if (standing.length > 0)
+        if (membership.length > 0)
           await transact(
             table,
-            leavingWrites(all, standing, () => new Stale()),
+            leavingWrites(all, membership, () => new Conflict()),
           );
       });
     }
@@ -63,7 +63,7 @@ export async function purgeExecutions(table: Table, purge: AgentPurge, release: 
     const executions = batch.splice(0);
     await Promise.all(executions.map(({ ulid }) => purgeExecution(table, purge, ulid, release)));
     const rows = executions.flatMap(({ ulid, status }) =>
-      [everything, cellOf(status)].map((run) => keys.listRow(own, run, ulid)),
+      [everything, facetOf(status)].map((run) => keys.listRow(own, run, ulid)),
     );
     await transact(
       table,
@@ -98,13 +98,13 @@ async function purgeExecution(
   release: Release,
 ): Promise<void> {
   const Key = keys.executionHead(organization, ulid);
-  await untilFresh(table, async () => {
+  await retryOnConflict(table, async () => {
     const item = await getItem(table, Key);
     const execution = item && executionFrom(item);
     const beside = execution ? [...delegationGone(execution), ...(await givenBack(table, execution, release))] : [];
     if (beside.length === 0) return;
     await transact(table, [
-      { Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, otherwise: () => new Stale() },
+      { Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, onConditionFailed: () => new Conflict() },
       ...beside,
     ]);
   });

@@ -2,7 +2,7 @@ import { ulidOf } from '../contract/ids.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
 import type { Ending, ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
 import { keys } from './keys.ts';
-import type { Otherwise, Write } from './write.ts';
+import type { OnConditionFailed, Write } from './write.ts';
 
 /** The execution is not this worker's any more: another has it in hand, it has ended, or its agent was deleted. */
 export class Lost extends Error {
@@ -18,7 +18,7 @@ const headKey = ({ organization, id }: Pick<ExecutionHead, 'organization' | 'id'
 export function claimWrite(
   execution: Pick<ExecutionHead, 'organization' | 'id'>,
   { claim, now, until }: { claim: string; now: string; until: string },
-  otherwise: Otherwise,
+  onConditionFailed: OnConditionFailed,
 ): Write {
   return {
     Update: {
@@ -30,7 +30,7 @@ export function claimWrite(
       ExpressionAttributeValues: { ':claim': claim, ':until': until, ':now': now, ':running': 'running', ':one': 1 },
       ReturnValues: 'ALL_NEW',
     },
-    otherwise,
+    onConditionFailed,
   };
 }
 
@@ -49,7 +49,7 @@ export function heldWrite(
       ExpressionAttributeNames: { '#status': 'status', '#dueAt': sortKey, ...names },
       ExpressionAttributeValues: { ':running': 'running', ':claim': execution.claim, ...values },
     },
-    otherwise: () => new Lost(),
+    onConditionFailed: () => new Lost(),
   };
 }
 

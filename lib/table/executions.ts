@@ -7,15 +7,15 @@ import { type Overdue, openDueList } from './due.ts';
 import {
   type Asked,
   askedFrom,
-  cellOf,
   delegationFrom,
   delegationItem,
   type Ending,
   type ExecutionHead,
   executionFrom,
   executionItem,
-  executionLane,
-  executionStanding,
+  executionMembership,
+  executionPartition,
+  facetOf,
   inputItem,
   outputFrom,
   outputItems,
@@ -24,7 +24,7 @@ import {
   wholeExecution,
 } from './execution-items.ts';
 import { claimWrite, endWrite, type GivenBack, giveBackWrite, heldWrite, Lost } from './execution-steps.ts';
-import type { Once } from './idempotency.ts';
+import type { RecordResponse } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { listingWrites, readPage } from './listing.ts';
 import { metricsWrite } from './metrics.ts';
@@ -32,7 +32,7 @@ import { getItem, getItems, queryItems } from './reads.ts';
 import { countDown, openStartCounts } from './running.ts';
 import type { StoredTask } from './task-items.ts';
 import { changeWrites } from './tasks.ts';
-import { ignoreStale, Stale, transact, untilFresh } from './transact.ts';
+import { Conflict, ignoreConflict, retryOnConflict, transact } from './transact.ts';
 import type { Write } from './write.ts';
 
 /** A task that moves along: what was read of it, and what it becomes. */
@@ -57,12 +57,12 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
     /**
      * Puts a new execution: what it was asked, its rows and counters, the task's move and the answer, or nothing.
      *
-     * @throws `Stale` when the agent or the task is no longer what was read; `Refusal` `rate_limited`
+     * @throws `Conflict` when the agent or the task is no longer what was read; `ApiError` `rate_limited`
      */
     async start(
       execution: RunningExecution,
       asked: Asked,
-      { dueAt, task, once }: { dueAt: string; task: TaskMove | undefined; once: Once },
+      { dueAt, task, recordResponse }: { dueAt: string; task: TaskMove | undefined; recordResponse: RecordResponse },
     ): Promise<void> {
       const { organization } = execution;
       const now = Date.parse(execution.startedAt);
@@ -70,11 +70,11 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
         { Put: { Item: executionItem(execution, dueAt), ConditionExpression: 'attribute_not_exists(pk)' } },
         { Put: { Item: inputItem(execution, asked) } },
         ...(execution.delegationId ? [{ Put: { Item: delegationItem(execution) } }] : []),
-        ...listingWrites(undefined, executionStanding(execution)),
+        ...listingWrites(undefined, executionMembership(execution)),
         starts.countUp(organization, now),
         stillActive(execution),
         ...(task ? changeWrites(organization, task.before, task.after) : []),
-        ...(once ? [once(execution)] : []),
+        ...(recordResponse ? [recordResponse(execution)] : []),
       ]);
       starts.counted(organization, now);
     },
@@ -88,7 +88,7 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
     /** The executions of an agent that run now on a task; on none, where none is named. */
     async runningOn(organization: Organization, agentId: string, taskId: string | undefined): Promise<ExecutionHead[]> {
       const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
-      const run = cellOf('running');
+      const run = facetOf('running');
       const rows = await Array.fromAsync(queryItems(table, { pk, from: `${run}#`, to: `${run}#~` }));
       const sought = rows.filter((row) => row.taskId === taskId).map(({ id }) => ulidOf(id as string));
       const heads = await getItems(
@@ -114,7 +114,7 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
     /** The execution whole, as it is now. */
     async get({ organization, id }: ExecutionReference): Promise<(Execution & { agentId: string }) | undefined> {
       const pk = keys.execution(organization, ulidOf(id));
-      return untilFresh(table, async () => wholeExecution(await Array.fromAsync(queryItems(table, { pk }))));
+      return retryOnConflict(table, async () => wholeExecution(await Array.fromAsync(queryItems(table, { pk }))));
     },
 
     /** The newest executions of an agent, as they are now. */
@@ -135,7 +135,7 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
       page: { limit: number; offset: number },
     ): Promise<Page<ExecutionListItem>> {
       const list = keys.executionScope(organization, agentId && ulidOf(agentId));
-      const { rows, total } = await readPage(table, { list, cells: status && [cellOf(status)], ...page });
+      const { rows, total } = await readPage(table, { list, facets: status && [facetOf(status)], ...page });
       return { items: rows.map(({ entry }) => entry as ExecutionListItem), total };
     },
 
@@ -152,9 +152,9 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
         const execution = found && executionFrom(found);
         // The client's own second try, after an answer that was lost, finds what the first has written.
         if (execution?.claim === lease.claim) own = execution as RunningExecution;
-        return new Stale();
+        return new Conflict();
       });
-      const item = await transact(table, [write]).catch(ignoreStale);
+      const item = await transact(table, [write]).catch(ignoreConflict);
       return item ? (executionFrom(item) as RunningExecution) : own;
     },
 
@@ -194,7 +194,7 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
      * Ends an execution that this worker has in hand: status and output, rows and counters, the day's metrics, and
      * the task's move. An output that was stored before is not written again; of an execution that fails it is deleted.
      *
-     * @throws `Lost`; `Stale` when the task is no longer what was read
+     * @throws `Lost`; `Conflict` when the task is no longer what was read
      */
     async end(
       execution: RunningExecution,
@@ -210,7 +210,7 @@ export function openExecutionStore(table: Table, cap: number, perMinute?: number
         endWrite(execution, { ...ending, outputParts: completed ? (stored ?? parts.length) : 0 }),
         ...parts.map((Item): Write => ({ Put: { Item } })),
         ...(completed ? [] : outputKeys(execution).map((Key): Write => ({ Delete: { Key } }))),
-        ...listingWrites(executionStanding(execution), executionStanding(ended)).map(ifThere),
+        ...listingWrites(executionMembership(execution), executionMembership(ended)).map(ifThere),
         countDown(organization),
         metricsWrite(organization, agentId, startedAt, ending),
         ...(task ? changeWrites(organization, task.before, task.after) : []),
@@ -223,7 +223,7 @@ export type ExecutionStore = ReturnType<typeof openExecutionStore>;
 
 /** The executions that the sweeper's index lists. Apart from the store, which functions of the API carry. */
 export function openOverdueExecutions(table: Table) {
-  const waiting = openDueList(table, [executionLane]);
+  const waiting = openDueList(table, [executionPartition]);
   return {
     due: waiting.due,
 
@@ -246,12 +246,15 @@ function stillActive({ organization, agentName, agentId }: RunningExecution): Wr
       ExpressionAttributeNames: { '#status': 'status' },
       ExpressionAttributeValues: { ':id': agentId, ':active': 'active' },
     },
-    otherwise: () => new Stale(),
+    onConditionFailed: () => new Conflict(),
   };
 }
 
 /** The rows of an execution go with its agent; one that is purged must not come back by a late end. */
 function ifThere(write: Write): Write {
   if (!('Delete' in write)) return write;
-  return { Delete: { ...write.Delete, ConditionExpression: 'attribute_exists(pk)' }, otherwise: () => new Lost() };
+  return {
+    Delete: { ...write.Delete, ConditionExpression: 'attribute_exists(pk)' },
+    onConditionFailed: () => new Lost(),
+  };
 }

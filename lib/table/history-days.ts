@@ -1,12 +1,12 @@
 import { timeOf, timestamp, ulidFrom } from '../contract/ids.ts';
-import type { Epochs } from './listing.ts';
+import type { Periods } from './listing.ts';
 
 /** The events and attempts of the last 90 days are kept, by whole UTC days. */
 const keptDays = 90;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** UTC days as the epochs of a list, so that totals stay exact as whole days leave the history. */
-export const utcDays: Epochs = {
+/** UTC days as the periods of a list, so that totals stay exact as whole days leave the history. */
+export const utcDays: Periods = {
   of: (ulid) => timestamp(timeOf(ulid)).slice(0, 10),
   first: (day) => ulidFrom(Date.parse(day), new Uint8Array(10)),
   last: (day) => ulidFrom(Date.parse(day) + dayMs - 1, new Uint8Array(10).fill(255)),

@@ -3,11 +3,11 @@ import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { DeliveryRecord } from '../contract/webhooks.ts';
 import { openAttemptCounts } from './attempt-counts.ts';
-import { attemptRun, recordFrom } from './attempt-items.ts';
+import { attemptFacet, recordFrom } from './attempt-items.ts';
 import type { TableContext } from './client.ts';
 import { firstKeptDay, utcDays } from './history-days.ts';
 import { keys } from './keys.ts';
-import { type EpochCount, everything, readPage } from './listing.ts';
+import { everything, type PeriodCount, readPage } from './listing.ts';
 import { queryItems } from './reads.ts';
 
 /** Behind every ULID. */
@@ -21,7 +21,7 @@ export async function readLastAttemptEnd(
 ): Promise<string | undefined> {
   const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
   // The run of versions before the attempt log sorts before that of the log.
-  const range = { pk, from: `${everything}#`, to: `${attemptRun}#${last}`, limit: 1 };
+  const range = { pk, from: `${everything}#`, to: `${attemptFacet}#${last}`, limit: 1 };
   const [newest] = await Array.fromAsync(queryItems(table, range));
   return newest?.deliveredAt as string | undefined;
 }
@@ -37,7 +37,7 @@ export async function readAttemptPage(
   page: { limit: number; offset: number },
 ): Promise<Page<DeliveryRecord>> {
   const now = clock();
-  const count = async (): Promise<EpochCount[]> => {
+  const count = async (): Promise<PeriodCount[]> => {
     const { days, openDay, open } = await openAttemptCounts(table).read(organization, webhookId, now);
     const closed = Object.entries(days).map(([day, number]) => ({
       number,
@@ -49,7 +49,7 @@ export async function readAttemptPage(
   };
   const { rows, total } = await readPage(table, {
     list: keys.attemptScope(organization, ulidOf(webhookId)),
-    cells: [everything, attemptRun],
+    facets: [everything, attemptFacet],
     ...page,
     since: utcDays.first(firstKeptDay(now)),
     count,

@@ -4,7 +4,7 @@ import { tableSchema } from '../deployment/table-schema.ts';
 import type { TableContext } from './client.ts';
 import { type Key, keys } from './keys.ts';
 import { getItem } from './reads.ts';
-import { AlreadyDone, ignoreStale, Stale, transact } from './transact.ts';
+import { AlreadyDone, Conflict, ignoreConflict, transact } from './transact.ts';
 import type { Write } from './write.ts';
 
 const keptForSeconds = 24 * 60 * 60;
@@ -13,7 +13,7 @@ const keptForSeconds = 24 * 60 * 60;
 export type Request = { key: string; operation: string; path: string; body: unknown };
 
 /** Hands a store the write that records an answer, for its own transaction; `undefined` without an Idempotency-Key. */
-export type Once = ((answer: unknown) => Write) | undefined;
+export type RecordResponse = ((answer: unknown) => Write) | undefined;
 
 /**
  * What is known under a key: the `data` that was answered before, that the request is being carried out right now, or
@@ -74,9 +74,9 @@ export async function deleteIdempotencyClaim(
       ConditionExpression: 'claim = :claim',
       ExpressionAttributeValues: { ':claim': claim },
     },
-    otherwise: () => new Stale(),
+    onConditionFailed: () => new Conflict(),
   };
-  await transact(table, [write]).catch(ignoreStale);
+  await transact(table, [write]).catch(ignoreConflict);
 }
 
 /**
@@ -116,7 +116,7 @@ function recordWrite(
       ExpressionAttributeNames: { '#expiry': tableSchema.expiry },
       ExpressionAttributeValues: { ':now': now, ...or?.values },
     },
-    otherwise: () => new AlreadyDone(),
+    onConditionFailed: () => new AlreadyDone(),
   };
 }
 

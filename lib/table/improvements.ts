@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { ApiError } from '../contract/errors.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { Refusal } from '../contract/refusals.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
-import { ignoreStale, Stale, transact } from './transact.ts';
+import { Conflict, ignoreConflict, transact } from './transact.ts';
 
 /** A pass is over by then, in milliseconds: no request is answered later. */
 const leaseMs = 30_000;
@@ -16,7 +16,7 @@ export function openImprovementStore(table: Table, clock: () => number) {
      * Begins the pass of an agent.
      *
      * @returns what ends it; a pass that dies is over with its lease
-     * @throws `Refusal` `improvement_in_progress`
+     * @throws `ApiError` `improvement_in_progress`
      */
     async begin(organization: Organization, agentId: string): Promise<() => Promise<void>> {
       const Key = keys.improvement(organization, ulidOf(agentId));
@@ -28,12 +28,14 @@ export function openImprovementStore(table: Table, clock: () => number) {
             ConditionExpression: 'attribute_not_exists(pk) OR leaseUntil <= :now OR claim = :claim',
             ExpressionAttributeValues: { ':now': clock(), ':claim': claim },
           },
-          otherwise: inProgress,
+          onConditionFailed: inProgress,
         },
       ]);
       return async () => {
         const own = { ConditionExpression: 'claim = :claim', ExpressionAttributeValues: { ':claim': claim } };
-        await transact(table, [{ Delete: { Key, ...own }, otherwise: () => new Stale() }]).catch(ignoreStale);
+        await transact(table, [{ Delete: { Key, ...own }, onConditionFailed: () => new Conflict() }]).catch(
+          ignoreConflict,
+        );
       };
     },
   };
@@ -41,8 +43,8 @@ export function openImprovementStore(table: Table, clock: () => number) {
 
 export type ImprovementStore = ReturnType<typeof openImprovementStore>;
 
-function inProgress(): Refusal {
-  return new Refusal(
+function inProgress(): ApiError {
+  return new ApiError(
     'improvement_in_progress',
     'This agent is improving itself right now; ask again when that has ended, within half a minute.',
   );

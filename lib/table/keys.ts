@@ -63,8 +63,11 @@ export const keys = {
     return { ...scope(organization, 'TX'), items: keys.tasks(organization) };
   },
   listRow: (list: ListScope, run: string, id: string): Key => ({ pk: list.rows, sk: `${run}#${id}` }),
-  listCounter: (list: ListScope, epoch: string, lane: number): Key => ({ pk: list.counters, sk: `${epoch}#${lane}` }),
-  /** The epoch of a list that a counter counts in, whatever its lane; `undefined` for any other item. */
+  listCounter: (list: ListScope, period: string, shard: number): Key => ({
+    pk: list.counters,
+    sk: `${period}#${shard}`,
+  }),
+  /** The period of a list that a counter counts in, whatever its shard; `undefined` for any other item. */
   counted: ({ pk, sk }: Key): Key | undefined =>
     pk.split('#')[2] === counters ? { pk, sk: sk.slice(0, sk.lastIndexOf('#')) } : undefined,
   graphLock: (organization: Organization): Key => ({ pk: partition(organization, 'G'), sk: only }),

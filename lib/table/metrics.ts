@@ -1,11 +1,11 @@
 import { timestamp, ulidFrom, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
-import { cellOf, type Ending } from './execution-items.ts';
+import { type Ending, facetOf } from './execution-items.ts';
 import { keys } from './keys.ts';
 import { everything } from './listing.ts';
 import { queryItems } from './reads.ts';
-import { Stale, untilFresh } from './transact.ts';
+import { Conflict, retryOnConflict } from './transact.ts';
 import type { Item, Write } from './write.ts';
 
 /** A bucket of the histogram of durations is a tenth wider than the one before: its middle is within 5 % of all in it. */
@@ -71,11 +71,11 @@ export function openMetricsStore(table: Table) {
      * were read must run behind them too.
      */
     totals(organization: Organization, agentId: string, since: string): Promise<Totals & { running: number }> {
-      return untilFresh(table, async () => {
+      return retryOnConflict(table, async () => {
         const before = await running(organization, agentId);
         const totals = await finishedSince(organization, agentId, since);
         const after = before.length > 0 ? await running(organization, agentId) : [];
-        if (before.some((id) => !after.includes(id))) throw new Stale();
+        if (before.some((id) => !after.includes(id))) throw new Conflict();
         return { ...totals, running: before.length };
       });
     },
@@ -107,7 +107,7 @@ export function openMetricsStore(table: Table) {
 
   /** The ids of an agent's executions that run. */
   async function running(organization: Organization, agentId: string): Promise<string[]> {
-    const rows = await rowsOf(organization, agentId, cellOf('running'), '');
+    const rows = await rowsOf(organization, agentId, facetOf('running'), '');
     return rows.map(({ id }) => id as string);
   }
 

@@ -9,7 +9,7 @@ import type { Item } from './write.ts';
  */
 
 /** The partitions of the `due` index that list such deliveries. */
-export const oldDeliveryLanes = ['0', '1', '2', '3'] as const;
+export const oldDeliveryPartitions = ['0', '1', '2', '3'] as const;
 
 /** What such an item says. */
 type OldDelivery = Key & { id: string; state: string; attempt: number; nextAttemptAt: string; requestId?: string };

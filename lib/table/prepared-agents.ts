@@ -2,7 +2,7 @@ import type { Organization } from '../contract/organization.ts';
 import { type AgentHead, type StoredAgent, textKeys, wholeAgent } from './agent-items.ts';
 import { type AgentContext, type Assignment, readAgentHead, readAgentSkills } from './agents.ts';
 import { getItems } from './reads.ts';
-import { Stale, untilFresh } from './transact.ts';
+import { Conflict, retryOnConflict } from './transact.ts';
 
 /** All that an agent brings to its work: prompt, soul, and the skills in the order in which they were assigned. */
 export type PreparedAgent = Readonly<{ agent: StoredAgent; skills: readonly Assignment[] }>;
@@ -30,7 +30,7 @@ export function readPreparedAgent(
 ): Promise<PreparedAgent | undefined> {
   const { table, preparedAgents: versions } = context;
   let found = known;
-  return untilFresh(table, async () => {
+  return retryOnConflict(table, async () => {
     found ??= await readAgentHead(context, organization, name);
     if (!found) return undefined;
     const { id, version } = found;
@@ -44,7 +44,7 @@ export function readPreparedAgent(
     const now = await readAgentHead(context, organization, name);
     if (now?.id !== id || now.version !== version) {
       found = undefined;
-      throw new Stale();
+      throw new Conflict();
     }
     const prepared = { agent: wholeAgent(found, texts), skills };
     versions.set(`${id} ${version}`, prepared);

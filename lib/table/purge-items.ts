@@ -18,7 +18,7 @@ export type TaskPurge = OfRequest & { taskId: string };
 export type Purge = AgentPurge | TaskPurge;
 
 /** The partition of the sweeper's index that lists purges. */
-export const purgeLane = 'purge';
+export const purgePartition = 'purge';
 
 /** The kind that the stream tells purges by. */
 export const purgeKind = 'purge';
@@ -38,7 +38,9 @@ export function taskPurgeWrite(
 }
 
 function purgeWrite(key: Key, dueAt: string, more: Item = {}): Write {
-  return { Put: { Item: { ...key, kind: purgeKind, ...more, ...requestFields(), ...dueEntry(purgeLane, dueAt) } } };
+  return {
+    Put: { Item: { ...key, kind: purgeKind, ...more, ...requestFields(), ...dueEntry(purgePartition, dueAt) } },
+  };
 }
 
 /** The purge that an item stores. */

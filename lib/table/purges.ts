@@ -4,7 +4,7 @@ import { deletePartition } from './delete-partition.ts';
 import { type Overdue, openDueList } from './due.ts';
 import { leaveList, purgeExecutions, type Release } from './execution-removal.ts';
 import { keys } from './keys.ts';
-import { type AgentPurge, type Purge, purgeFrom, purgeLane } from './purge-items.ts';
+import { type AgentPurge, type Purge, purgeFrom, purgePartition } from './purge-items.ts';
 import { transact } from './transact.ts';
 
 /**
@@ -23,7 +23,7 @@ export async function purgeAgent({ table }: TableContext, purge: AgentPurge, rel
 
 /** The purges that the sweeper's index lists. */
 export function openOverduePurges(table: Table) {
-  const waiting = openDueList(table, [purgeLane]);
+  const waiting = openDueList(table, [purgePartition]);
   return {
     due: waiting.due,
 

@@ -29,7 +29,7 @@ const tries = 8;
 /**
  * Reads items as they are now, in the order of the keys; what is absent is left out.
  *
- * @throws `Refusal` `unavailable` when keys stay unprocessed
+ * @throws `ApiError` `unavailable` when keys stay unprocessed
  */
 export async function getItems(table: Table, wanted: readonly Key[]): Promise<Item[]> {
   return (await getEach(table, wanted)).filter((item) => item !== undefined);
@@ -40,7 +40,7 @@ export async function getItems(table: Table, wanted: readonly Key[]): Promise<It
  * again.
  *
  * @param wanted different keys
- * @throws `Refusal` `unavailable` when keys stay unprocessed
+ * @throws `ApiError` `unavailable` when keys stay unprocessed
  */
 export async function getEach(table: Table, wanted: readonly Key[]): Promise<(Item | undefined)[]> {
   const found = new Map<string, Item>();

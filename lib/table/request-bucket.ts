@@ -1,7 +1,7 @@
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
-import { Stale, transact, untilFresh } from './transact.ts';
+import { Conflict, retryOnConflict, transact } from './transact.ts';
 
 /**
  * Takes requests out of the token bucket that all containers of an organization share. The bucket is one number: the
@@ -20,7 +20,7 @@ export async function takeFromBucket(
   { fullAt, takesMs, now }: { fullAt: number; takesMs: number; now: number },
 ): Promise<number> {
   let known = fullAt;
-  return untilFresh(table, async () => {
+  return retryOnConflict(table, async () => {
     const isFull = known <= now;
     const item = await transact(table, [
       {
@@ -32,9 +32,9 @@ export async function takeFromBucket(
           ExpressionAttributeValues: { ':now': now, ':taken': isFull ? now + takesMs : takesMs },
           ReturnValues: 'UPDATED_NEW',
         },
-        otherwise: (found) => {
+        onConditionFailed: (found) => {
           known = (found?.fullAt as number | undefined) ?? 0;
-          return new Stale();
+          return new Conflict();
         },
       },
     ]);

@@ -1,8 +1,8 @@
+import { ApiError } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
-import { Refusal } from '../contract/refusals.ts';
 import { limitHeaders } from '../deployment/limits.ts';
 import { keys } from './keys.ts';
-import { Stale } from './transact.ts';
+import { Conflict } from './transact.ts';
 import type { Item, Write } from './write.ts';
 
 /** How many executions of an organization may run at once, and be started in a minute; `undefined`: any number. */
@@ -30,7 +30,7 @@ export function openStartCounts(limits: StartLimits) {
 
   return {
     /**
-     * The write that counts a start, for one transaction: where that fails as `Stale`, the next one needs a new write.
+     * The write that counts a start, for one transaction: where that fails as `Conflict`, the next one needs a new write.
      *
      * @param now when the execution starts, milliseconds since 1970
      */
@@ -54,14 +54,14 @@ export function openStartCounts(limits: StartLimits) {
             ...(isCounted && { ':perMinute': perMinute }),
           },
         },
-        otherwise: (found) => {
+        onConditionFailed: (found) => {
           if (isFull(found, running)) return tooManyRunning(running);
           const counted = (found?.startsMinute as number | undefined) ?? 0;
           const limit = (found?.executionsPerMinute as number | undefined) ?? perMinute;
           remember(organization, counted);
           if (counted === minute && (found?.starts as number) >= limit)
             return tooManyStarts(limit, (minute + 1) * minuteMs - now);
-          return new Stale();
+          return new Conflict();
         },
       };
     },
@@ -90,12 +90,12 @@ function countRunning(organization: Organization, cap: number): Write {
       ConditionExpression: hasRoom,
       ExpressionAttributeValues: { ':one': 1, ':cap': cap },
     },
-    otherwise: () => tooManyRunning(cap),
+    onConditionFailed: () => tooManyRunning(cap),
   };
 }
 
 /**
- * The write that gives an organization a start limit of its own, or takes that away (`undefined`): `Stale` where there is
+ * The write that gives an organization a start limit of its own, or takes that away (`undefined`): `Conflict` where there is
  * none to take away.
  */
 export function ownStartLimit(organization: Organization, perMinute: number | undefined): Write {
@@ -107,7 +107,7 @@ export function ownStartLimit(organization: Organization, perMinute: number | un
         UpdateExpression: 'REMOVE executionsPerMinute',
         ConditionExpression: 'attribute_exists(executionsPerMinute)',
       },
-      otherwise: () => new Stale(),
+      onConditionFailed: () => new Conflict(),
     };
   return {
     Update: {
@@ -129,8 +129,8 @@ export function countDown(organization: Organization): Write {
   };
 }
 
-function tooManyRunning(cap: number): Refusal {
-  return new Refusal(
+function tooManyRunning(cap: number): ApiError {
+  return new ApiError(
     'rate_limited',
     `${cap} executions are running, as many as may at once; try again when one has ended.`,
     [],
@@ -138,9 +138,9 @@ function tooManyRunning(cap: number): Refusal {
   );
 }
 
-function tooManyStarts(perMinute: number, waitMs: number): Refusal {
+function tooManyStarts(perMinute: number, waitMs: number): ApiError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return new Refusal(
+  return new ApiError(
     'rate_limited',
     `The organization has started ${perMinute} executions in this minute; retry after the time in Retry-After.`,
     [],

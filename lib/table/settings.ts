@@ -5,7 +5,7 @@ import { keys } from './keys.ts';
 import { getItem } from './reads.ts';
 import { ownStartLimit } from './running.ts';
 import { limitTokens } from './token-writes.ts';
-import { ignoreStale, Stale, transact } from './transact.ts';
+import { Conflict, ignoreConflict, transact } from './transact.ts';
 import type { Write } from './write.ts';
 
 /** What an operator has set of an organization; what is absent is as the deployment has it. */
@@ -37,7 +37,7 @@ export async function changeSettings(
 ): Promise<void> {
   await writeSettings(table, organization, change);
   if ('executionsPerMinute' in change)
-    await transact(table, [ownStartLimit(organization, change.executionsPerMinute)]).catch(ignoreStale);
+    await transact(table, [ownStartLimit(organization, change.executionsPerMinute)]).catch(ignoreConflict);
   if ('requestsPerMinute' in change) await limitTokens(table, organization, change.requestsPerMinute);
 }
 
@@ -59,9 +59,9 @@ export async function replaceDefaultModel(
       ExpressionAttributeValues: { ':from': from, ':to': to },
       ReturnValues: 'ALL_NEW',
     },
-    otherwise: () => new Stale(),
+    onConditionFailed: () => new Conflict(),
   };
-  return (await transact(table, [write]).catch(ignoreStale)) !== undefined;
+  return (await transact(table, [write]).catch(ignoreConflict)) !== undefined;
 }
 
 async function writeSettings(table: Table, organization: Organization, change: SettingsChange): Promise<void> {
@@ -96,5 +96,7 @@ async function deleteEmptySettings(table: Table, organization: Organization): Pr
   const Key = keys.settings(organization);
   const none = ['defaultModel', 'requestsPerMinute', 'executionsPerMinute'] satisfies (keyof OrganizationSettings)[];
   const ConditionExpression = none.map((name) => `attribute_not_exists(${name})`).join(' AND ');
-  await transact(table, [{ Delete: { Key, ConditionExpression }, otherwise: () => new Stale() }]).catch(ignoreStale);
+  await transact(table, [{ Delete: { Key, ConditionExpression }, onConditionFailed: () => new Conflict() }]).catch(
+    ignoreConflict,
+  );
 }

@@ -1,9 +1,9 @@
+import { ApiError } from '../contract/errors.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { Refusal } from '../contract/refusals.ts';
 import { keys } from './keys.ts';
 import type { StoredTask } from './task-items.ts';
-import { Stale } from './transact.ts';
+import { Conflict } from './transact.ts';
 import type { Write } from './write.ts';
 
 /** The organization's graph lock as it was read; `undefined` before its first edge was added by a change. */
@@ -13,7 +13,7 @@ export type GraphLock = number | undefined;
 const dependentsLimit = 500;
 
 /** What a failed condition on a version means. */
-export const stale = () => new Stale();
+export const stale = () => new Conflict();
 
 /** The names and values of the condition that a task is still the version that was read. */
 export const asRead = (task: StoredTask) => ({
@@ -34,9 +34,9 @@ export function addEdge(organization: Organization, id: string, dependent: strin
       ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(dependents) OR size(dependents) < :limit)',
       ExpressionAttributeValues: { ':dependent': new Set([dependent]), ':limit': dependentsLimit },
     },
-    otherwise: (found) =>
+    onConditionFailed: (found) =>
       found
-        ? new Refusal('limit_reached', `At most ${dependentsLimit} tasks can depend on one.`, [
+        ? new ApiError('limit_reached', `At most ${dependentsLimit} tasks can depend on one.`, [
             { path, code: 'limit', message: `${id} has ${dependentsLimit} dependents.` },
           ])
         : unknownTask(id, path),
@@ -44,8 +44,8 @@ export function addEdge(organization: Organization, id: string, dependent: strin
 }
 
 /** The refusal of a dependency that does not exist. */
-export function unknownTask(id: string, path: string): Refusal {
-  return new Refusal('unknown_reference', 'The request names something that does not exist.', [
+export function unknownTask(id: string, path: string): ApiError {
+  return new ApiError('unknown_reference', 'The request names something that does not exist.', [
     { path, code: 'not_found', message: `There is no task ${id}.` },
   ]);
 }
@@ -59,11 +59,11 @@ export function removeEdge(organization: Organization, id: string, dependent: st
       ConditionExpression: 'attribute_exists(pk)',
       ExpressionAttributeValues: { ':dependent': new Set([dependent]) },
     },
-    otherwise: stale,
+    onConditionFailed: stale,
   };
 }
 
-/** Passes the graph lock on; fails as `Stale` where another change took it since it was read. */
+/** Passes the graph lock on; fails as `Conflict` where another change took it since it was read. */
 export function takeLock(organization: Organization, read: GraphLock): Write {
   return {
     Update: {
@@ -72,7 +72,7 @@ export function takeLock(organization: Organization, read: GraphLock): Write {
       ConditionExpression: read === undefined ? 'attribute_not_exists(v)' : 'v = :read',
       ExpressionAttributeValues: { ':next': (read ?? 0) + 1, ...(read !== undefined && { ':read': read }) },
     },
-    otherwise: stale,
+    onConditionFailed: stale,
   };
 }
 
@@ -98,6 +98,6 @@ export function detach(organization: Organization, dependent: StoredTask, id: st
         ':next': dependent.version + 1,
       },
     },
-    otherwise: stale,
+    onConditionFailed: stale,
   };
 }

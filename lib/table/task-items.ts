@@ -3,7 +3,7 @@ import type { Organization } from '../contract/organization.ts';
 import { type Task, type TaskPriority, type TaskStatus, taskPriorities, taskStatuses } from '../contract/tasks.ts';
 import { requestFields } from '../request-context.ts';
 import { keys } from './keys.ts';
-import type { Standing } from './listing.ts';
+import type { ListMembership } from './listing.ts';
 import type { Item } from './write.ts';
 
 /** A task as it is stored: what the interface shows, and what the board keeps for itself. */
@@ -36,22 +36,22 @@ const statusLetters: Record<TaskStatus, string> = {
 };
 const priorityLetters: Record<TaskPriority, string> = { low: 'l', medium: 'm', high: 'h', critical: 'c' };
 
-/** A cell of the board, status × priority, in two letters: a counter row names 24 of them and must stay thin. */
-const cellOf = (status: TaskStatus, priority: TaskPriority) => statusLetters[status] + priorityLetters[priority];
+/** A facet of the board, status × priority, in two letters: a counter row names 24 of them and must stay thin. */
+const facetOf = (status: TaskStatus, priority: TaskPriority) => statusLetters[status] + priorityLetters[priority];
 
-/** All cells of the board. */
-export const allCells = taskStatuses.flatMap((status) => taskPriorities.map((priority) => cellOf(status, priority)));
+/** All facets of the board. */
+export const allFacets = taskStatuses.flatMap((status) => taskPriorities.map((priority) => facetOf(status, priority)));
 
-/** The cells that a filter matches; `undefined` where it names neither status nor priority. */
-export function cellsOf({ status, priority }: TaskFilter): string[] | undefined {
+/** The facets that a filter matches; `undefined` where it names neither status nor priority. */
+export function facetsOf({ status, priority }: TaskFilter): string[] | undefined {
   if (!status && !priority) return undefined;
   const statuses = status ? [status] : taskStatuses;
   const priorities = priority ? [priority] : taskPriorities;
-  return statuses.flatMap((one) => priorities.map((other) => cellOf(one, other)));
+  return statuses.flatMap((one) => priorities.map((other) => facetOf(one, other)));
 }
 
 /** Where a task stands: in its organization's list, its agent's, its project's and the pair's. */
-export function taskStanding(organization: Organization, task: Task): Standing {
+export function taskMembership(organization: Organization, task: Task): ListMembership {
   const { assignedAgent: agent, projectId: project } = task;
   const filters = [
     {},
@@ -61,7 +61,7 @@ export function taskStanding(organization: Organization, task: Task): Standing {
   ];
   return {
     ulid: ulidOf(task.id),
-    cell: cellOf(task.status, task.priority),
+    facet: facetOf(task.status, task.priority),
     lists: filters.map((filter) => keys.taskScope(organization, filter)),
   };
 }

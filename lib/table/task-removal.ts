@@ -6,14 +6,14 @@ import type { TaskPurge } from './purge-items.ts';
 import { getItem, getItems } from './reads.ts';
 import { detach, detachLimit } from './task-edges.ts';
 import { taskFrom } from './task-items.ts';
-import { transact, untilFresh } from './transact.ts';
+import { retryOnConflict, transact } from './transact.ts';
 
 /**
  * Takes a deleted task out of the `dependsOn` of its dependents, then deletes its purge. It may be repeated, and done by
  * several at once: a dependent that does not name the task any more is skipped.
  *
  * @param updatedAt what the dependents show from then on; ISO 8601
- * @throws `Refusal` `unavailable`; the purge stays then
+ * @throws `ApiError` `unavailable`; the purge stays then
  */
 export async function purgeTask(table: Table, { organization, taskId }: TaskPurge, updatedAt: string): Promise<void> {
   const Key = keys.taskPurge(organization, ulidOf(taskId));
@@ -33,7 +33,7 @@ async function detachAll(
   updatedAt: string,
 ): Promise<void> {
   const dependentKeys = dependents.map((id) => keys.task(organization, ulidOf(id)));
-  await untilFresh(table, async () => {
+  await retryOnConflict(table, async () => {
     const naming = (await getItems(table, dependentKeys)).map(taskFrom).filter((one) => one.dependsOn.includes(taskId));
     if (naming.length > 0)
       await transact(

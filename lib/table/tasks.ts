@@ -5,7 +5,7 @@ import type { Task } from '../contract/tasks.ts';
 import { requestFields } from '../request-context.ts';
 import { unknownAgent } from './agents.ts';
 import type { TableContext } from './client.ts';
-import type { Once } from './idempotency.ts';
+import type { RecordResponse } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { listingWrites, readItemPage, readPage } from './listing.ts';
 import { type TaskPurge, taskPurgeWrite } from './purge-items.ts';
@@ -22,21 +22,21 @@ import {
   unknownTask,
 } from './task-edges.ts';
 import {
-  allCells,
-  cellsOf,
+  allFacets,
+  facetsOf,
   matches,
   type StoredTask,
   type TaskFilter,
   taskFrom,
   taskItem,
-  taskStanding,
+  taskMembership,
 } from './task-items.ts';
-import { merged, Stale, transact } from './transact.ts';
+import { Conflict, merged, transact } from './transact.ts';
 import type { Write } from './write.ts';
 
 /**
  * So many tasks at the start of the board are read to show a page of them. A task of 1 KB weighs as much as ten rows, and
- * rows of all cells take 25 requests more.
+ * rows of all facets take 25 requests more.
  */
 const mostTasksRead = 200;
 
@@ -76,12 +76,12 @@ export async function readTaskPage(
   const { table } = context;
   const { agent, project } = filter;
   const { items, ...list } = keys.taskScope(organization, { ...(agent && { agent }), ...(project && { project }) });
-  const cells = cellsOf(filter);
-  if (items && !cells && page.offset + page.limit <= mostTasksRead) {
+  const facets = facetsOf(filter);
+  if (items && !facets && page.offset + page.limit <= mostTasksRead) {
     const found = await readItemPage(table, { ...list, items }, page);
     return { items: found.items.map(taskFrom), total: found.total };
   }
-  const { rows, total } = await readPage(table, { list, cells: cells ?? (items ? allCells : undefined), ...page });
+  const { rows, total } = await readPage(table, { list, facets: facets ?? (items ? allFacets : undefined), ...page });
   const tasks = await readTasks(
     context,
     organization,
@@ -95,13 +95,13 @@ export async function insertTask(
   { table }: TableContext,
   organization: Organization,
   task: StoredTask,
-  once: Once,
+  recordResponse: RecordResponse,
 ): Promise<void> {
   await transact(table, [
     { Put: { Item: taskItem(organization, task), ConditionExpression: 'attribute_not_exists(pk)' } },
-    ...listingWrites(undefined, taskStanding(organization, task)),
+    ...listingWrites(undefined, taskMembership(organization, task)),
     ...task.dependsOn.map((id, at) => addEdge(organization, id, task.id, at)),
-    ...(once ? [once(task)] : []),
+    ...(recordResponse ? [recordResponse(task)] : []),
   ]);
 }
 
@@ -109,7 +109,7 @@ export async function insertTask(
  * Changes a task from what was read to what was decided, and moves its rows, counters and edges along. A change
  * that adds an edge passes the graph lock that it read before it looked for cycles.
  *
- * @throws `Stale` when the task or the lock is no longer what was read
+ * @throws `Conflict` when the task or the lock is no longer what was read
  */
 export async function changeTask(
   context: TableContext,
@@ -137,7 +137,7 @@ export async function changeTask(
  * @param dependents as they were read with the task; all done
  * @param times of the change to the dependents, and from when on the sweeper does the purge; ISO 8601
  * @returns the purge, for `purgeTask`
- * @throws `Stale` when the task or its set of dependents, or in that transaction a dependent, is not what was read
+ * @throws `Conflict` when the task or its set of dependents, or in that transaction a dependent, is not what was read
  */
 export async function removeTask(
   context: TableContext,
@@ -149,7 +149,7 @@ export async function removeTask(
   const purge = dependents.length > detachLimit ? { organization, taskId: task.id } : undefined;
   await transactEndingEdges(context, organization, task, task.dependsOn, [
     deleteAsRead(organization, task),
-    ...listingWrites(taskStanding(organization, task), undefined),
+    ...listingWrites(taskMembership(organization, task), undefined),
     ...(purge
       ? [taskPurgeWrite(purge, task.dependents, times.purgeDueAt)]
       : dependents.map((dependent) => detach(organization, dependent, task.id, times.updatedAt))),
@@ -173,7 +173,7 @@ async function transactEndingEdges(
   try {
     await transact(table, all(dependencies));
   } catch (error) {
-    if (!(error instanceof Stale) || error.answerLost) throw error;
+    if (!(error instanceof Conflict) || error.answerLost) throw error;
     const left = (await readTasks(context, organization, dependencies)).map((dependency) => dependency.id);
     if (left.length === dependencies.length) throw error;
     await transact(table, all(left));
@@ -188,7 +188,7 @@ export async function agentExists({ table }: TableContext, organization: Organiz
 /**
  * Checks that the agent and the tasks that a task names exist.
  *
- * @throws `Refusal` `unknown_reference` with all that do not
+ * @throws `ApiError` `unknown_reference` with all that do not
  */
 export async function checkReferences(
   context: TableContext,
@@ -216,7 +216,7 @@ export async function readGraphLock({ table }: TableContext, organization: Organ
 export function changeWrites(organization: Organization, before: StoredTask, after: StoredTask): Write[] {
   return [
     changeFields(organization, before, after),
-    ...listingWrites(taskStanding(organization, before), taskStanding(organization, after)),
+    ...listingWrites(taskMembership(organization, before), taskMembership(organization, after)),
   ];
 }
 
@@ -254,7 +254,7 @@ function changeFields(organization: Organization, before: StoredTask, decided: S
         ...Object.fromEntries(set.map((field) => [`:new_${field}`, after[field]])),
       },
     },
-    otherwise: stale,
+    onConditionFailed: stale,
   };
 }
 
@@ -269,6 +269,6 @@ function deleteAsRead(organization: Organization, task: StoredTask): Write {
       ExpressionAttributeNames: names,
       ExpressionAttributeValues: { ...values, ...(none ? {} : { ':dependents': new Set(dependents) }) },
     },
-    otherwise: stale,
+    onConditionFailed: stale,
   };
 }

@@ -3,7 +3,7 @@ import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem, queryItems } from './reads.ts';
 import type { StoredToken } from './tokens.ts';
-import { Stale, transact, transactionLimit, untilFresh } from './transact.ts';
+import { Conflict, retryOnConflict, transact, transactionLimit } from './transact.ts';
 import type { Write } from './write.ts';
 
 // Apart from `tokens.ts`, which every function has in its bundle: only the command line does this.
@@ -11,7 +11,7 @@ import type { Write } from './write.ts';
 /** Stores a new token with the limit of its organization, and lists it there. */
 export async function createToken(table: Table, token: StoredToken): Promise<void> {
   const { id, organization } = token;
-  await untilFresh(table, async () => {
+  await retryOnConflict(table, async () => {
     const { requestsPerMinute } = (await getItem(table, keys.settings(organization))) ?? {};
     const Item = { ...keys.token(id), ...token, requestsPerMinute };
     await transact(table, [
@@ -59,6 +59,6 @@ function hasLimit(organization: Organization, requestsPerMinute: number | undefi
             ConditionExpression: 'requestsPerMinute = :limit',
             ExpressionAttributeValues: { ':limit': requestsPerMinute },
           },
-    otherwise: () => new Stale(),
+    onConditionFailed: () => new Conflict(),
   };
 }

@@ -1,6 +1,6 @@
 import type { Scope } from '../contract/endpoint.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
-import { Refusal } from '../contract/refusals.ts';
 import type { TableContext } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
@@ -42,7 +42,7 @@ export async function readStoredTokens({ table }: TableContext, organization: Or
 /**
  * Revokes a token; revoking it again changes nothing.
  *
- * @throws `Refusal` `not_found`
+ * @throws `ApiError` `not_found`
  */
 export async function revokeStoredToken({ table }: TableContext, id: string, revokedAt: string): Promise<void> {
   await transact(table, [
@@ -53,7 +53,7 @@ export async function revokeStoredToken({ table }: TableContext, id: string, rev
         ConditionExpression: 'attribute_exists(pk)',
         ExpressionAttributeValues: { ':now': revokedAt },
       },
-      otherwise: () => new Refusal('not_found', 'There is no such token.'),
+      onConditionFailed: () => new ApiError('not_found', 'There is no such token.'),
     },
   ]);
 }

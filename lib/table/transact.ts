@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { outcomeUnknown, Refusal } from '../contract/refusals.ts';
+import { ApiError, outcomeUnknown } from '../contract/errors.ts';
 import { mayHaveChanged, noteChange } from '../request-context.ts';
 import type { Table } from './client.ts';
 import { isOutage, mayHaveBeenCarriedOut } from './lost-answers.ts';
@@ -15,15 +15,15 @@ import type { Item, Write } from './write.ts';
 import { hasMark, marked, newMark, unmarked } from './write-marks.ts';
 
 /** The item is no longer what the decision was made on: read it again and decide again. */
-export class Stale extends Error {
-  override name = 'Stale';
+export class Conflict extends Error {
+  override name = 'Conflict';
   /** Whether an answer to this very write was lost, so that it may have been made before the item changed again. */
   answerLost = false;
 }
 
 /** Takes a lost race for an answer: for writes where whoever is too late has nothing more to do. */
-export function ignoreStale(error: unknown): undefined {
-  if (!(error instanceof Stale)) throw error;
+export function ignoreConflict(error: unknown): undefined {
+  if (!(error instanceof Conflict)) throw error;
 }
 
 /** The same request, known by its Idempotency-Key, was carried out meanwhile: its answer is the answer. */
@@ -59,17 +59,17 @@ type Tried = { item: Item | undefined } | Failure;
 /** What failed conditions lead to, if several do: a finished twin, then a fresh decision, then the refusal that is checked first. */
 function rank(meaning: Error): number {
   if (meaning instanceof AlreadyDone) return 0;
-  if (meaning instanceof Stale) return 1;
+  if (meaning instanceof Conflict) return 1;
   const order = [404, 412, 422, 403, 409, 429];
-  return meaning instanceof Refusal ? 2 + order.indexOf(meaning.status) : 99;
+  return meaning instanceof ApiError ? 2 + order.indexOf(meaning.status) : 99;
 }
 
 /** One error for several: the first in rank, with the details of all refusals of its code. */
 export function merged(meanings: Error[]): Error {
   const [first] = meanings.sort((a, b) => rank(a) - rank(b));
-  if (!(first instanceof Refusal)) return first as Error;
-  const alike = meanings.filter((other): other is Refusal => other instanceof Refusal && other.code === first.code);
-  return new Refusal(
+  if (!(first instanceof ApiError)) return first as Error;
+  const alike = meanings.filter((other): other is ApiError => other instanceof ApiError && other.code === first.code);
+  return new ApiError(
     first.code,
     first.message,
     alike.flatMap((refusal) => [...refusal.details]),
@@ -78,7 +78,7 @@ export function merged(meanings: Error[]): Error {
 }
 
 function meaningOf(write: Write, found: Item | undefined): Error {
-  if (write.otherwise) return write.otherwise(found);
+  if (write.onConditionFailed) return write.onConditionFailed(found);
   // The expression only: values are callers' texts, and this error goes to the log.
   const [[kind, { ConditionExpression }]] = Object.entries(write) as [[string, { ConditionExpression?: string }]];
   return new Error(`A condition failed that has no meaning: ${kind} IF ${ConditionExpression}`);
@@ -88,33 +88,33 @@ function meaningOf(write: Write, found: Item | undefined): Error {
  * Carries out writes, all or none: one by a single command, more by a transaction. This is the only place that
  * retries what DynamoDB cancels for a conflict or for throttling, up to 8 times with full jitter (the SDK retries none
  * of these): the same items under the same token, but where another transaction was met over a counter, which is then
- * looked for in another lane, and is another transaction to DynamoDB.
+ * looked for in another shard, and is another transaction to DynamoDB.
  *
  * A write takes effect once, also where an answer is lost and the SDK sends it again: DynamoDB knows a transaction by
  * its token, and a single put or update is known by the mark that it leaves on the item
  * (docs/decisions/04-one-function-writes.md).
  *
  * @returns the item, where a single update asks for it by `ReturnValues`
- * @throws what a failed condition means (`otherwise`); `Refusal` `unavailable` when conflicts, throttling or an outage
+ * @throws what a failed condition means (`otherwise`); `ApiError` `unavailable` when conflicts, throttling or an outage
  *   last; `OutcomeUnknown` where the write may have been made all the same.
  */
 export async function transact(table: Table, writes: readonly Write[]): Promise<Item | undefined> {
   if (writes.length > transactionLimit) throw new Error(`A transaction of ${writes.length} items cannot be written.`);
-  let placed = table.lanes.place(writes);
+  let placed = table.shards.place(writes);
   const sending: Sending = { token: randomUUID(), mark: newMark(), answerLost: false };
   for (let attempt = 0; ; attempt++) {
     const tried =
       placed.length === 1 ? await single(table, placed[0] as Write, sending) : await many(table, placed, sending);
     if ('item' in tried) {
       noteChange();
-      table.lanes.passed(placed);
+      table.shards.passed(placed);
       return tried.item;
     }
     if (tried.meanings.length > 0) throw merged(tried.meanings);
     if (attempt + 1 === tries) throw unavailable();
     // Under another token it would be another transaction, which must not follow one that may have been carried out.
-    if (table.lanes.spread(tried.held ?? []) && !sending.answerLost) {
-      placed = table.lanes.place(writes);
+    if (table.shards.spread(tried.held ?? []) && !sending.answerLost) {
+      placed = table.shards.place(writes);
       sending.token = randomUUID();
     }
     await table.sleep(Math.random() * firstPauseMs * 2 ** attempt);
@@ -122,7 +122,7 @@ export async function transact(table: Table, writes: readonly Write[]): Promise<
 }
 
 /** It is not known whether the request was carried out: an answer was lost, or a part of it was carried out before. */
-export class OutcomeUnknown extends Refusal {
+export class OutcomeUnknown extends ApiError {
   constructor(cause?: unknown) {
     super('unavailable', `The service is busy, and ${outcomeUnknown}`, [], { 'Retry-After': '1' });
     this.cause = cause;
@@ -135,9 +135,9 @@ export class OutcomeUnknown extends Refusal {
  *
  * @param cause for the log
  */
-export function unavailable(cause?: unknown): Refusal {
+export function unavailable(cause?: unknown): ApiError {
   if (mayHaveChanged()) return new OutcomeUnknown(cause);
-  const refusal = new Refusal('unavailable', 'The service is busy; nothing was changed. Try again shortly.', [], {
+  const refusal = new ApiError('unavailable', 'The service is busy; nothing was changed. Try again shortly.', [], {
     'Retry-After': '1',
   });
   refusal.cause = cause;
@@ -148,15 +148,16 @@ export function unavailable(cause?: unknown): Refusal {
  * Runs a decision again for as long as what it was made on has changed meanwhile. Where the answer to an earlier
  * write was lost, and the item has changed again since, a refusal would deny a change that may have been made.
  *
- * @throws `Refusal` `unavailable` when the item changes faster than decisions can be made on it; `OutcomeUnknown`
+ * @throws `ApiError` `unavailable` when the item changes faster than decisions can be made on it; `OutcomeUnknown`
  */
-export async function untilFresh<Result>(table: Table, decide: () => Promise<Result>): Promise<Result> {
+export async function retryOnConflict<Result>(table: Table, decide: () => Promise<Result>): Promise<Result> {
   let answerLost = false;
   for (let attempt = 0; ; attempt++) {
     try {
       return await decide();
     } catch (error) {
-      if (!(error instanceof Stale)) throw answerLost && error instanceof Refusal ? new OutcomeUnknown(error) : error;
+      if (!(error instanceof Conflict))
+        throw answerLost && error instanceof ApiError ? new OutcomeUnknown(error) : error;
       if (attempt === 20) throw unavailable();
       answerLost ||= error.answerLost;
       await table.sleep(Math.random() * firstPauseMs * 2 ** Math.min(attempt, 6));
@@ -193,8 +194,8 @@ function conditionFailed(write: Write, found: Item | undefined, { mark, answerLo
   const meaning = meaningOf(write, found && unmarked(found));
   if (!answerLost) return { meanings: [meaning] };
   // Another write may have hidden the mark: a refusal would deny a change that may have been made.
-  if (meaning instanceof Refusal) throw new OutcomeUnknown(meaning);
-  if (meaning instanceof Stale) meaning.answerLost = true;
+  if (meaning instanceof ApiError) throw new OutcomeUnknown(meaning);
+  if (meaning instanceof Conflict) meaning.answerLost = true;
   return { meanings: [meaning] };
 }
 
@@ -211,7 +212,7 @@ function sendSingle(
 
 async function many(table: Table, writes: readonly Write[], sending: Sending): Promise<Tried> {
   const common = { TableName: table.name, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
-  const items = writes.map(({ otherwise: _, keyIn: __, ...write }) => {
+  const items = writes.map(({ onConditionFailed: _, keyIn: __, ...write }) => {
     const [[kind, spec]] = Object.entries(write) as [[string, object]];
     return { [kind]: { ...spec, ...common } };
   });

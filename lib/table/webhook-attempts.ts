@@ -2,7 +2,7 @@ import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { Table } from './client.ts';
 import { keys } from './keys.ts';
-import { ignoreStale, Stale, transact } from './transact.ts';
+import { Conflict, ignoreConflict, transact } from './transact.ts';
 import type { Target } from './webhooks.ts';
 import type { Write } from './write.ts';
 
@@ -41,9 +41,9 @@ export function openWebhookAttempts(table: Table) {
           ...(marked && { ExpressionAttributeValues: { ':slow': true } }),
         },
         // A lease of a webhook that is deleted is gone with it.
-        otherwise: () => new Stale(),
+        onConditionFailed: () => new Conflict(),
       };
-      await transact(table, [write]).catch(ignoreStale);
+      await transact(table, [write]).catch(ignoreConflict);
     },
 
     /** Says that a webhook's receiver is slow. Does nothing where the webhook is deleted. */
@@ -55,9 +55,9 @@ export function openWebhookAttempts(table: Table) {
           ConditionExpression: 'attribute_exists(pk)',
           ExpressionAttributeValues: { ':slow': true },
         },
-        otherwise: () => new Stale(),
+        onConditionFailed: () => new Conflict(),
       };
-      await transact(table, [write]).catch(ignoreStale);
+      await transact(table, [write]).catch(ignoreConflict);
     },
 
     /**
@@ -79,9 +79,9 @@ export function openWebhookAttempts(table: Table) {
           ExpressionAttributeValues: { ':until': until, ':now': now },
           ReturnValues: 'UPDATED_NEW',
         },
-        otherwise: () => new Stale(),
+        onConditionFailed: () => new Conflict(),
       };
-      return (await transact(table, [write]).catch(ignoreStale)) !== undefined;
+      return (await transact(table, [write]).catch(ignoreConflict)) !== undefined;
     },
   };
 }

@@ -1,9 +1,9 @@
+import { ApiError, notFound } from '../contract/errors.ts';
 import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound, Refusal } from '../contract/refusals.ts';
 import type { Webhook } from '../contract/webhooks.ts';
 import type { TableContext } from './client.ts';
-import type { Once } from './idempotency.ts';
+import type { RecordResponse } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { getEach, getItem, queryItems } from './reads.ts';
 import { transact } from './transact.ts';
@@ -76,14 +76,14 @@ export async function readTarget(
 /**
  * Puts a new webhook, its subscriptions, its encrypted secret and the idempotency record, or nothing.
  *
- * @throws `Refusal` `limit_reached`
+ * @throws `ApiError` `limit_reached`
  */
 export async function insertWebhook(
   { table }: TableContext,
   organization: Organization,
   webhook: Webhook,
   sealed: string | undefined,
-  once: Once,
+  recordResponse: RecordResponse,
 ): Promise<void> {
   const { id, createdAt: _, ...rest } = webhook;
   const ulid = ulidOf(id);
@@ -92,14 +92,14 @@ export async function insertWebhook(
     ...(sealed ? [{ Put: { Item: { ...keys.webhookSecret(organization, ulid), sealed } } }] : []),
     ...webhook.events.map((event) => ({ Put: { Item: keys.subscription(organization, event, ulid) } })),
     countOneMore(organization),
-    ...(once ? [once(webhook)] : []),
+    ...(recordResponse ? [recordResponse(webhook)] : []),
   ]);
 }
 
 /**
  * Deletes a webhook, its secret and its subscriptions.
  *
- * @throws `Refusal` `not_found`
+ * @throws `ApiError` `not_found`
  */
 export async function removeWebhook(
   { table }: TableContext,
@@ -110,7 +110,7 @@ export async function removeWebhook(
   await transact(table, [
     {
       Delete: { Key: keys.webhook(organization, ulid), ConditionExpression: 'attribute_exists(pk)' },
-      otherwise: () => notFound(),
+      onConditionFailed: () => notFound(),
     },
     { Delete: { Key: keys.webhookSecret(organization, ulid) } },
     ...events.map((event) => ({ Delete: { Key: keys.subscription(organization, event, ulid) } })),
@@ -128,8 +128,8 @@ function countOneMore(organization: Organization): Write {
       ExpressionAttributeNames: { '#count': 'count' },
       ExpressionAttributeValues: { ':one': 1, ':limit': webhooksLimit },
     },
-    otherwise: () =>
-      new Refusal('limit_reached', `An organization can have ${webhooksLimit} webhooks; delete one it does not need.`),
+    onConditionFailed: () =>
+      new ApiError('limit_reached', `An organization can have ${webhooksLimit} webhooks; delete one it does not need.`),
   };
 }
 

@@ -14,7 +14,7 @@ export function newMark(): string {
  * carried out again on an item with its mark, also where its own condition would still hold.
  */
 export function marked(write: Write, mark: string): Write {
-  if (!write.otherwise) return write;
+  if (!write.onConditionFailed) return write;
   if ('Put' in write) return { ...write, Put: { ...write.Put, Item: { ...write.Put.Item, [markName]: mark } } };
   if (!('Update' in write)) return write;
   const {

@@ -6,9 +6,9 @@ export type Item = Record<string, unknown>;
 
 /**
  * What a failed condition means, told by the item that was found (`undefined`: there is none): a refusal to the
- * caller, or `Stale`, or `AlreadyDone`.
+ * caller, or `Conflict`, or `AlreadyDone`.
  */
-export type Otherwise = (found: Item | undefined) => Error;
+export type OnConditionFailed = (found: Item | undefined) => Error;
 
 type Spec<Input> = Omit<Input, 'TableName' | 'ReturnValuesOnConditionCheckFailure'>;
 
@@ -26,7 +26,7 @@ export type Write = (
       };
     }
 ) & {
-  otherwise?: Otherwise;
-  /** For what only adds to a counter: where it may be added instead, see `lanes.ts`. */
-  keyIn?: (lane: number) => Key;
+  onConditionFailed?: OnConditionFailed;
+  /** For what only adds to a counter: where it may be added instead, see `shards.ts`. */
+  keyIn?: (shard: number) => Key;
 };

@@ -1,4 +1,4 @@
-import { Refusal } from '../contract/refusals.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { TaskDetail, TaskPatch, TaskReference } from '../contract/tasks.ts';
 import type { StoredTask } from '../table/task-items.ts';
 
@@ -38,12 +38,12 @@ export function detailed(
 /**
  * Refuses to delete a task that others still wait for.
  *
- * @throws `Refusal` `has_dependents`, whose details name the dependents that are not done
+ * @throws `ApiError` `has_dependents`, whose details name the dependents that are not done
  */
-export function refuseWhileAwaited(dependents: readonly StoredTask[]): void {
+export function rejectWhileAwaited(dependents: readonly StoredTask[]): void {
   const waiting = dependents.filter(({ status }) => status !== 'done');
   if (waiting.length === 0) return;
-  throw new Refusal(
+  throw new ApiError(
     'has_dependents',
     `${waiting.length} ${waiting.length === 1 ? 'task depends' : 'tasks depend'} on this one and ${waiting.length === 1 ? 'is' : 'are'} not done; finish them or remove the dependency first.`,
     waiting.map(({ id, status }, at) => ({

@@ -1,4 +1,4 @@
-import { detailsLimit, Refusal } from '../contract/refusals.ts';
+import { ApiError, detailsLimit } from '../contract/errors.ts';
 
 /** What the walk asks of a task: its id and what it depends on. */
 type Node = { id: string; dependsOn: string[] };
@@ -9,9 +9,9 @@ type Node = { id: string; dependsOn: string[] };
  * @param id the task that is about to depend on `added`
  * @param dependsOn all that it will depend on: where each added one stands in the body
  * @param read reads tasks as they are now; those that do not exist are left out
- * @throws `Refusal` `dependency_cycle`, whose detail names the path from the added dependency back to the task
+ * @throws `ApiError` `dependency_cycle`, whose detail names the path from the added dependency back to the task
  */
-export async function refuseCycle(
+export async function rejectCycle(
   id: string,
   added: readonly string[],
   dependsOn: readonly string[],
@@ -35,7 +35,7 @@ export async function refuseCycle(
   for (let at = reachedFrom.get(id) as string; at !== id; at = reachedFrom.get(at) as string) ring.unshift(at);
   ring.unshift(id);
   const path = `dependsOn.${dependsOn.indexOf(ring[1] as string)}`;
-  throw new Refusal('dependency_cycle', 'A task cannot depend on itself, directly or through others.', [
+  throw new ApiError('dependency_cycle', 'A task cannot depend on itself, directly or through others.', [
     { path, code: 'cycle', message: `These tasks would wait for each other: ${shortened(ring).join(' → ')}.` },
   ]);
 }

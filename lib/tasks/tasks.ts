@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts';
 import type { Page, Precondition, Versioned } from '../contract/endpoint.ts';
+import { ApiError, notFound } from '../contract/errors.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound, Refusal } from '../contract/refusals.ts';
 import type { NewTask, Task, TaskDetail, TaskPatch } from '../contract/tasks.ts';
 import type { TableContext } from '../table/client.ts';
 import { graceMs } from '../table/due.ts';
-import type { Once } from '../table/idempotency.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
 import type { StoredTask, TaskFilter } from '../table/task-items.ts';
 import { purgeTask } from '../table/task-removal.ts';
 import {
@@ -20,9 +20,9 @@ import {
   readTasks,
   removeTask,
 } from '../table/tasks.ts';
-import { untilFresh } from '../table/transact.ts';
-import { detailed, patched, refuseWhileAwaited } from './decisions.ts';
-import { refuseCycle } from './graph.ts';
+import { retryOnConflict } from '../table/transact.ts';
+import { detailed, patched, rejectWhileAwaited } from './decisions.ts';
+import { rejectCycle } from './graph.ts';
 
 /** Returns a page of the board, newest first, with the exact total of the filter. */
 export function listTasks(
@@ -37,13 +37,13 @@ export function listTasks(
 /**
  * Puts a task on the board.
  *
- * @throws `Refusal` `unknown_reference` for an agent or a dependency that does not exist, `limit_reached`
+ * @throws `ApiError` `unknown_reference` for an agent or a dependency that does not exist, `limit_reached`
  */
 export async function createTask(
   context: Pick<Context, 'table' | 'ulid'>,
   organization: Organization,
   { dependsOn, ...fields }: NewTask,
-  once: Once,
+  recordResponse: RecordResponse,
 ): Promise<Task> {
   const id = context.ulid();
   const createdAt = timestamp(timeOf(id));
@@ -57,14 +57,14 @@ export async function createTask(
     updatedAt: createdAt,
   };
   await checkAssignedAgent(context, organization, undefined, task);
-  await insertTask(context, organization, task, once);
+  await insertTask(context, organization, task, recordResponse);
   return task;
 }
 
 /**
  * Returns the task with its dependencies and what blocks it, as they are now.
  *
- * @throws `Refusal` `not_found`
+ * @throws `ApiError` `not_found`
  */
 export async function getTask(
   context: TableContext,
@@ -79,7 +79,7 @@ export async function getTask(
 /**
  * Changes the fields of a task that a patch names; equal values write nothing.
  *
- * @throws `Refusal` `not_found`, `precondition_failed`, `unknown_reference`, `dependency_cycle`, `limit_reached`
+ * @throws `ApiError` `not_found`, `precondition_failed`, `unknown_reference`, `dependency_cycle`, `limit_reached`
  */
 export function updateTask(
   context: Pick<Context, 'table' | 'clock'>,
@@ -88,7 +88,7 @@ export function updateTask(
   patch: TaskPatch,
   ifMatch: Precondition,
 ): Promise<Versioned<Task>> {
-  return untilFresh(context.table, async () => {
+  return retryOnConflict(context.table, async () => {
     const before = await requireTask(context, organization, id);
     ifMatch(before.version);
     const after = patched(before, patch, timestamp(context.clock()));
@@ -100,7 +100,7 @@ export function updateTask(
 /**
  * Deletes a task for good; its edges to dependents that are done go with it.
  *
- * @throws `Refusal` `not_found`, `precondition_failed`, `has_dependents`
+ * @throws `ApiError` `not_found`, `precondition_failed`, `has_dependents`
  */
 export async function deleteTask(
   context: Pick<Context, 'table' | 'clock'>,
@@ -110,15 +110,15 @@ export async function deleteTask(
 ): Promise<void> {
   const now = context.clock();
   const updatedAt = timestamp(now);
-  const purge = await untilFresh(context.table, async () => {
+  const purge = await retryOnConflict(context.table, async () => {
     const task = await requireTask(context, organization, id);
     ifMatch(task.version);
     const dependents = await readTasks(context, organization, task.dependents);
-    refuseWhileAwaited(dependents);
+    rejectWhileAwaited(dependents);
     return removeTask(context, organization, task, dependents, { updatedAt, purgeDueAt: timestamp(now + graceMs) });
   });
   // The task is deleted by now. Where the table is too busy to detach its dependents, the purge does that.
-  if (purge) await purgeTask(context.table, purge, updatedAt).catch(ignoreRefusal);
+  if (purge) await purgeTask(context.table, purge, updatedAt).catch(ignoreApiError);
 }
 
 async function requireTask(context: TableContext, organization: Organization, id: string): Promise<StoredTask> {
@@ -142,7 +142,7 @@ async function change(
   if (added.length === 0) return changeTask(context, organization, before, after);
   const lock = await readGraphLock(context, organization);
   await checkReferences(context, organization, undefined, after.dependsOn);
-  await refuseCycle(after.id, added, after.dependsOn, (ids) => readTasks(context, organization, ids));
+  await rejectCycle(after.id, added, after.dependsOn, (ids) => readTasks(context, organization, ids));
   return changeTask(context, organization, before, after, { read: lock });
 }
 
@@ -163,6 +163,6 @@ async function checkAssignedAgent(
   await checkReferences(context, organization, assignedAgent, after.dependsOn);
 }
 
-function ignoreRefusal(error: unknown): void {
-  if (!(error instanceof Refusal)) throw error;
+function ignoreApiError(error: unknown): void {
+  if (!(error instanceof ApiError)) throw error;
 }

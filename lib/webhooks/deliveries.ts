@@ -11,9 +11,9 @@ import type { Target } from '../table/webhooks.ts';
 import { type Alarm, timer } from './alarm.ts';
 import { type AttemptLimits, createAttemptLimit } from './attempt-limits.ts';
 import { attemptedOf, slowMs } from './attempted.ts';
-import type { Ladder } from './ladder.ts';
 import { post } from './post.ts';
 import { openPublisher, type PublisherParts } from './publisher.ts';
+import type { RetrySchedule } from './retry-schedule.ts';
 import type { Secrets } from './secrets.ts';
 import type { Outcome, Sender } from './sender.ts';
 import { openWakeUps } from './wake-ups.ts';
@@ -24,7 +24,7 @@ export type DeliveryParts = PublisherParts & {
   counts: Pick<AttemptCounter, 'close'>;
   webhooks: Subscriptions & WebhookAttempts;
   secrets: Secrets;
-  ladder: Ladder;
+  retrySchedule: RetrySchedule;
   limits: AttemptLimits;
   alarm?: Alarm;
 };
@@ -47,7 +47,7 @@ export function openDeliveries({
   webhooks,
   queues,
   secrets,
-  ladder,
+  retrySchedule,
   limits,
   clock,
   alarm = timer,
@@ -201,7 +201,7 @@ export function openDeliveries({
 
   /** The next attempt after a failure (docs/architecture.md#retry-schedule); `undefined` at the end of the delivery. */
   function retryAfter(attempt: number, { error }: Outcome, endedAt: number): Retry | undefined {
-    const wait = error === undefined ? undefined : ladder[attempt - 1];
+    const wait = error === undefined ? undefined : retrySchedule[attempt - 1];
     if (wait === undefined) return undefined;
     return { nextAttemptAt: timestamp(endedAt + wait), dueAt: timestamp(endedAt + wait + graceMs) };
   }

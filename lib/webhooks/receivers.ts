@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Context } from '../context.ts';
-import { Refusal } from '../contract/refusals.ts';
+import { ApiError } from '../contract/errors.ts';
 import { environment } from '../deployment/environment.ts';
 import { isPublicAddress } from './addresses.ts';
 
@@ -75,11 +75,11 @@ export function faultOfUrl(url: URL, allowed: Allowed): { notHttps: boolean; mes
 /**
  * Refuses a URL at registration. A host's name is checked when it is dialled: what it resolves to may change.
  *
- * @throws `Refusal` `validation_failed` for what is not https, `url_not_allowed` for the rest
+ * @throws `ApiError` `validation_failed` for what is not https, `url_not_allowed` for the rest
  */
-export function refuseUrl(text: string, allowed: Allowed): void {
+export function rejectUrl(text: string, allowed: Allowed): void {
   const fault = faultOfUrl(new URL(text), allowed);
   if (!fault) return;
   const code = fault.notHttps ? 'validation_failed' : 'url_not_allowed';
-  throw new Refusal(code, `${fault.message}.`, [{ path: 'url', code: 'invalid_value', message: fault.message }]);
+  throw new ApiError(code, `${fault.message}.`, [{ path: 'url', code: 'invalid_value', message: fault.message }]);
 }

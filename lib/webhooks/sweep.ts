@@ -3,11 +3,11 @@ import type { Counts, Waits } from '../deployment/metrics.ts';
 import { retryOf } from '../table/attempt-items.ts';
 import { unlist } from '../table/attempt-log.ts';
 import type { Table } from '../table/client.ts';
-import { deliveryLanes } from '../table/delivery-lanes.ts';
+import { deliveryPartitions } from '../table/delivery-partitions.ts';
 import { openDueList, type SweepCall, type Swept, sweep } from '../table/due.ts';
 import { eventFrom, isEvent } from '../table/event-log.ts';
 import type { Key } from '../table/keys.ts';
-import { isOldDelivery, oldDeliveryLanes, oldMessageOf } from '../table/old-deliveries.ts';
+import { isOldDelivery, oldDeliveryPartitions, oldMessageOf } from '../table/old-deliveries.ts';
 import { readTarget } from '../table/webhooks.ts';
 import type { Item } from '../table/write.ts';
 import { isLost, type Verification } from './verification.ts';
@@ -27,7 +27,7 @@ export type DeliverySweepParts = {
  * have come to every webhook that hears them.
  */
 export function openDeliverySweep({ table, verification, wake, clock }: DeliverySweepParts) {
-  const due = openDueList(table, [...deliveryLanes, ...oldDeliveryLanes]);
+  const due = openDueList(table, [...deliveryPartitions, ...oldDeliveryPartitions]);
 
   /** @returns also how long attempts have waited, and how many of the sampled events' are taken for lost */
   return async (call: SweepCall): Promise<Swept & { waits: Waits; counts: Counts }> => {

@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts';
+import { notFound } from '../contract/errors.ts';
 import type { EventName } from '../contract/events.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound } from '../contract/refusals.ts';
 import type { TestResult } from '../contract/webhooks.ts';
 import { requestFields } from '../request-context.ts';
 import { attemptItem } from '../table/attempt-items.ts';
-import type { Once } from '../table/idempotency.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
 import { transact } from '../table/transact.ts';
 import { openWebhookAttempts } from '../table/webhook-attempts.ts';
 import { readTarget } from '../table/webhooks.ts';
@@ -19,14 +19,14 @@ import type { Sender } from './sender.ts';
  * Sends a sample of an event to a webhook now, signed like every attempt, and records it in the history. It is sent once,
  * whatever the result.
  *
- * @throws `Refusal` `not_found`
+ * @throws `ApiError` `not_found`
  */
 export async function testWebhook(
   context: Pick<Context, 'table' | 'secrets' | 'ulid' | 'clock'>,
   organization: Organization,
   { webhookId, event }: { webhookId: string; event: EventName },
   send: Sender,
-  once: Once,
+  recordResponse: RecordResponse,
 ): Promise<TestResult> {
   const { table, secrets, ulid, clock } = context;
   const target = await readTarget(context, organization, webhookId);
@@ -42,6 +42,6 @@ export async function testWebhook(
   const { record, slow } = attemptedOf({ place, event }, outcome, clock());
   const row = { Put: { Item: attemptItem({ place, record, ...requestFields() }) } };
   await openWebhookAttempts(table).pace(organization, webhookId, target, { slow });
-  await transact(table, [row, ...(once ? [once(result)] : [])]);
+  await transact(table, [row, ...(recordResponse ? [recordResponse(result)] : [])]);
   return result;
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Page } from '../contract/endpoint.ts';
+import { notFound } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
-import { notFound } from '../contract/refusals.ts';
 import type { DeliveryRecord, Webhook } from '../contract/webhooks.ts';
 import type { TableContext } from '../table/client.ts';
 import { readAttemptPage, readLastAttemptEnd } from '../table/history.ts';
@@ -17,7 +17,7 @@ export async function listWebhooks(context: TableContext, organization: Organiza
 /**
  * Returns a webhook.
  *
- * @throws `Refusal` `not_found`
+ * @throws `ApiError` `not_found`
  */
 export async function getWebhook(context: TableContext, organization: Organization, id: string): Promise<Webhook> {
   const [webhook, lastEnd] = await Promise.all([
@@ -30,7 +30,7 @@ export async function getWebhook(context: TableContext, organization: Organizati
 /**
  * Deletes a webhook; deliveries that wait are not sent any more.
  *
- * @throws `Refusal` `not_found`
+ * @throws `ApiError` `not_found`
  */
 export async function deleteWebhook(context: TableContext, organization: Organization, id: string): Promise<void> {
   await removeWebhook(context, organization, await requireWebhook(context, organization, id));
@@ -39,7 +39,7 @@ export async function deleteWebhook(context: TableContext, organization: Organiz
 /**
  * Returns a page of the attempts to deliver to a webhook, newest first.
  *
- * @throws `Refusal` `not_found`
+ * @throws `ApiError` `not_found`
  */
 export async function listDeliveries(
   context: Pick<Context, 'table' | 'clock'>,

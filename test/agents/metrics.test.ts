@@ -3,7 +3,7 @@ import { openMetrics } from '../../lib/agents/metrics.ts';
 import type { AgentMetrics } from '../../lib/contract/agent-metrics.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 import type { MetricsStore, Totals } from '../../lib/table/metrics.ts';
-import { refusalOf } from '../table/board.ts';
+import { errorOf } from '../table/board.ts';
 import { completed, type ExecutionBoard, failed, openExecutionBoard } from '../table/execution-board.ts';
 import { seedMetrics } from '../table/execution-seed.ts';
 import { type Came, cameBy, chance, dayMs, executionOf, metricsOf, periods, reckoned } from './metrics-model.ts';
@@ -92,7 +92,7 @@ describe('an agent', () => {
 
   it('that there is not has none', async () => {
     const board = await openExecutionBoard();
-    expect(await refusalOf(metricsOf(board).of(board.organization, 'nobody', '7d'))).toMatchObject({
+    expect(await errorOf(metricsOf(board).of(board.organization, 'nobody', '7d'))).toMatchObject({
       code: 'not_found',
     });
   });

@@ -45,13 +45,13 @@ async function printStubs(folder: string): Promise<void> {
   console.log(`\n| Stubs | ${measured.map((source) => `\`${basename(source, '.ts')}\``).join(' | ')} |`);
   console.log(`| --- |${' --- |'.repeat(measured.length)}`);
   for (const [at, step] of steps.entries()) {
-    const cells = await Promise.all(
+    const facets = await Promise.all(
       (modules[at] as string[]).map(async (module, nth) => {
         const ratio = ratios[at * measured.length + nth] as number;
         return `${await kilobytes(module)} KB, ${ratio.toFixed(2)}`;
       }),
     );
-    console.log(`| ${step} | ${cells.join(' | ')} |`);
+    console.log(`| ${step} | ${facets.join(' | ')} |`);
   }
 }
 

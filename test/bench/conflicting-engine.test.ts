@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Refusal } from '../../lib/contract/refusals.ts';
+import { ApiError } from '../../lib/contract/errors.ts';
 import { openTable, type Table } from '../../lib/table/client.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { transact } from '../../lib/table/transact.ts';
@@ -61,7 +61,7 @@ it('refuses a transaction for as long as another is under way on its item, and c
   await underWay(put('first'), add('counter'));
   const refused = transact(table, [put('second'), add('counter')]);
   await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
-  await expect(refused).rejects.toBeInstanceOf(Refusal);
+  await expect(refused).rejects.toBeInstanceOf(ApiError);
   expect(pauses).toBe(7);
   expect(await getItem(table, { pk: 'second', sk: '-' })).toBeUndefined();
   expect(engine.take()).toEqual({ attempts: [1, 8], conflicts: { counter: 8 } });
@@ -86,7 +86,10 @@ it('says of a failed condition what the engine says', async () => {
   endWindows();
   await transact(table, [put('first'), put('other')]);
   const ConditionExpression = 'attribute_not_exists(pk)';
-  const taken = { Put: { Item: { pk: 'first', sk: '-' }, ConditionExpression }, otherwise: () => new Error('taken') };
+  const taken = {
+    Put: { Item: { pk: 'first', sk: '-' }, ConditionExpression },
+    onConditionFailed: () => new Error('taken'),
+  };
   await expect(transact(table, [taken, put('third')])).rejects.toThrow('taken');
   expect(engine.take()).toEqual({ attempts: [1, 1], conflicts: {} });
 });

@@ -37,8 +37,8 @@ const epochMs = 2 ** 30;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
 /**
- * Where the year of a board begins: with an epoch, so that the oldest is a full one. The deepest page lies in it, and
- * all of an epoch is the most that cannot be skipped.
+ * Where the year of a board begins: with an period, so that the oldest is a full one. The deepest page lies in it, and
+ * all of an period is the most that cannot be skipped.
  */
 const start = Math.ceil(Date.UTC(2025, 0, 1) / epochMs) * epochMs;
 

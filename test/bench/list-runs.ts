@@ -57,7 +57,7 @@ export async function readLists(
     reads: 0,
   }));
   try {
-    for (const { page } of measured) refuseWrong(page, await read(page));
+    for (const { page } of measured) rejectWrong(page, await read(page));
     for (let run = 0; run <= readings.runs; run++) {
       for (const one of measured) {
         const reads = one.page.offset === 0 ? readings.firstPage : readings.further;
@@ -128,7 +128,7 @@ function eventFor({ board, filter, offset }: Wanted): ApiEvent {
   return eventOf({ method, path, query, token: board.token });
 }
 
-function refuseWrong({ board, filter, offset, total, ids }: Wanted, { statusCode, body = '{}' }: ApiResult): void {
+function rejectWrong({ board, filter, offset, total, ids }: Wanted, { statusCode, body = '{}' }: ApiResult): void {
   const { data = [], pagination } = JSON.parse(body) as { data?: { id: string }[]; pagination?: { total: number } };
   if (isDeepStrictEqual([data.map(({ id }) => id), pagination?.total], [ids, total])) return;
   const asked = JSON.stringify({ tasks: board.count, filter, offset });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plot } from './plot.ts';
 
-/** A table of the page: its head, and rows of as many cells. */
+/** A table of the page: its head, and rows of as many facets. */
 type Table = { head: readonly string[]; rows: readonly (readonly string[])[] };
 
 /**
@@ -45,6 +45,6 @@ export function sectionOf({ title, text, table, plot }: Section): string {
 }
 
 function tableOf({ head, rows }: Table): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const line = (facets: readonly string[]) => `| ${facets.map((facet) => facet.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

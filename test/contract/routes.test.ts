@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pathParameters, scopes } from '../../lib/contract/endpoint.ts';
 import { endpoints } from '../../lib/contract/endpoints.ts';
-import { refusalStatus } from '../../lib/contract/refusals.ts';
+import { errorStatus } from '../../lib/contract/errors.ts';
 import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/routes.ts';
 
 const operationsAt = (path: string) => matchPath(path).map(({ operation }) => operation);
@@ -114,7 +114,7 @@ describe('a name', () => {
 });
 
 it('refuses with the statuses of the design', () => {
-  expect(refusalStatus).toEqual({
+  expect(errorStatus).toEqual({
     invalid_json: 400,
     validation_failed: 400,
     unauthorized: 401,

@@ -11,7 +11,7 @@ const dollars = (amount: number) => `$${amount.toFixed(2)}`;
 const plain = (count: number) => (count === 0 ? '' : count.toLocaleString('en'));
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [head, head.map(() => '---'), ...rows].map((facets) => `| ${facets.join(' | ')} |`).join('\n');
 }
 
 const goalRows = goals.map(({ what, most, dollars: cost }) => [

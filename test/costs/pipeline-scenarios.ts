@@ -13,7 +13,7 @@ import { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { isTurnToCount } from '../../lib/table/attempt-counts.ts';
 import { attemptKey, retryOf } from '../../lib/table/attempt-items.ts';
 import { placeOf } from '../../lib/table/attempt-log.ts';
-import { deliveryLanes } from '../../lib/table/delivery-lanes.ts';
+import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
 import { openDueList } from '../../lib/table/due.ts';
 import { eventItem, sampledAfterMs } from '../../lib/table/event-log.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
@@ -135,7 +135,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
         await deliver([body]);
         const { pk, sk, dueAt } = (await rowOf(company, body)) as Key & { dueAt: string };
         // Five minutes before its time.
-        const dueList = openDueList(company.service.table, deliveryLanes);
+        const dueList = openDueList(company.service.table, deliveryPartitions);
         await dueList.postpone({ key: { pk, sk }, dueAt }, timestamp(app().clock()));
         return () => runJob('deliveries');
       },

@@ -123,7 +123,7 @@ function difference(more: Usage, less: Usage): Usage {
 const monthSeconds = 30 * 86_400;
 
 /** What the stack has that is paid for though nothing happens; tests hold these to it. */
-export const standing = {
+export const membership = {
   keys: 1,
   /** Metrics that alarms look at. */
   alarmMetrics: 11,
@@ -150,42 +150,42 @@ const eachPeriod = (used: Usage, by: Step['by']): Step => ({
   what: 'at rest',
   usage: used,
   by,
-  times: monthSeconds / standing.everySeconds,
+  times: monthSeconds / membership.everySeconds,
 });
 
 /** What a month costs in which nobody calls, part by part. */
 export const atRest: readonly { what: string; how: string; counts: Counts }[] = [
   {
     what: 'The key',
-    how: `${standing.keys}; each of its first two yearly renewals adds one`,
-    counts: { ...nothing, key: standing.keys },
+    how: `${membership.keys}; each of its first two yearly renewals adds one`,
+    counts: { ...nothing, key: membership.keys },
   },
   {
     what: 'Polling of queues',
-    how: `${standing.polledQueues} queues that call a function, ${standing.pollers} pollers each, a request every ${standing.longPollSeconds} s`,
+    how: `${membership.polledQueues} queues that call a function, ${membership.pollers} pollers each, a request every ${membership.longPollSeconds} s`,
     counts: {
       ...nothing,
-      queueRequest: (standing.polledQueues * standing.pollers * monthSeconds) / standing.longPollSeconds,
+      queueRequest: (membership.polledQueues * membership.pollers * monthSeconds) / membership.longPollSeconds,
     },
   },
   {
     what: 'Alarms',
-    how: `${standing.alarmMetrics} metrics that they look at`,
-    counts: { ...nothing, alarmMetric: standing.alarmMetrics },
+    how: `${membership.alarmMetrics} metrics that they look at`,
+    counts: { ...nothing, alarmMetric: membership.alarmMetrics },
   },
   {
     what: 'Metrics',
-    how: `${standing.metrics} of ours, which the arrival of the heartbeat writes`,
-    counts: { ...nothing, customMetric: standing.metrics },
+    how: `${membership.metrics} of ours, which the arrival of the heartbeat writes`,
+    counts: { ...nothing, customMetric: membership.metrics },
   },
   {
     what: 'The sweeper',
-    how: `a call every ${standing.everySeconds} s for each of ${idleJobs.length} jobs: its time, its reads, the heartbeat and its lines in the log`,
+    how: `a call every ${membership.everySeconds} s for each of ${idleJobs.length} jobs: its time, its reads, the heartbeat and its lines in the log`,
     counts: sumOf(idleJobs.map((job) => eachPeriod(sweepOverdue[job], 'clock'))),
   },
   {
     what: 'The heartbeat’s arrival',
-    how: `a call of the publisher every ${standing.everySeconds} s: its time and its line in the log`,
+    how: `a call of the publisher every ${membership.everySeconds} s: its time and its line in the log`,
     counts: countsOf(eachPeriod(publishEvents['a heartbeat'], 'stream')),
   },
 ];

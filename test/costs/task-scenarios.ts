@@ -21,7 +21,7 @@ const changing = (fields: object, body: object) => async (company: Company) => (
   body,
 });
 
-/** A board of 100 tasks over a year, spread over its cells; one in two has an agent. Its ids are the same in each run. */
+/** A board of 100 tasks over a year, spread over its facets; one in two has an agent. Its ids are the same in each run. */
 async function yearOf({ service, organization }: Company): Promise<void> {
   const tasks = Array.from({ length: 100 }, (_, nth): StoredTask => {
     const time = Date.UTC(2025, 0, 1) + nth * 3.65 * 86_400_000;

@@ -6,7 +6,7 @@ import { openDeployed, tokenCommand } from './deployed.ts';
 const guarded = routes.filter(([, { scope }]) => scope).map(([operation, row]) => ({ operation, ...row }));
 
 /** Who is not let in. */
-export function tellOfRefusals(): void {
+export function reportErrors(): void {
   it('answers 401 on every route of the contract to whoever has no token', async () => {
     const { url } = await openDeployed('refusals');
     const answers: Record<string, unknown> = {};

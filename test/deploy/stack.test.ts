@@ -10,7 +10,7 @@ import { deploy, destroy } from './deployed.ts';
 import { tellOfLeastPrivilege } from './least-privilege.ts';
 import { leftovers } from './leftovers.ts';
 import { errorsOf } from './lint.ts';
-import { tellOfRefusals } from './refusals.ts';
+import { reportErrors } from './refusals.ts';
 import { tellOfRights } from './rights.ts';
 import { tellOfAnUpdate } from './update.ts';
 import { tellOfWebhooks } from './webhooks.ts';
@@ -53,7 +53,7 @@ describe('a team with an empty account', () => {
 });
 
 describe('the deployed service', { concurrent: true }, () => {
-  tellOfRefusals();
+  reportErrors();
   tellOfTheBoard();
   tellOfAgents();
   tellOfWebhooks();

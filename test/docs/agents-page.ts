@@ -16,7 +16,7 @@ function blocksOf(text: string, language: string): string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, code]) => code as string);
 }
 
-/** The first cells of the rows of the first table in a text, the heading left out. */
+/** The first facets of the rows of the first table in a text, the heading left out. */
 export function firstCellsOf(text: string): string[] {
   const table = /(?:^\|.*\|\n)+/m.exec(text)?.[0] ?? '';
   const rows = table.trimEnd().split('\n').slice(2);

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readScript } from '../../infra/local/model-script.ts';
 import { periodDays } from '../../lib/contract/agent-metrics.ts';
+import { type ErrorCode, errorStatus } from '../../lib/contract/errors.ts';
 import { delegateTask } from '../../lib/contract/executions.ts';
 import { NewImprovement } from '../../lib/contract/improvements.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { type RefusalCode, refusalStatus } from '../../lib/contract/refusals.ts';
 import { routes } from '../../lib/contract/routes.ts';
 import { readRunningCap } from '../../lib/executions/executions.ts';
 import { requestOf, systemPromptOf, verdictOf } from '../../lib/executions/prompts.ts';
@@ -43,12 +43,12 @@ describe('the page on agents', () => {
   });
 
   it('tells refusals of a delegation that there are, with their statuses', () => {
-    const cells = firstCellsOf(sectionOf('## Delegation'));
-    const told = cells.map((cell) => /^(\d+) `(\w+)`$/.exec(cell) as unknown as [string, string, RefusalCode]);
+    const facets = firstCellsOf(sectionOf('## Delegation'));
+    const told = facets.map((facet) => /^(\d+) `(\w+)`$/.exec(facet) as unknown as [string, string, ErrorCode]);
     expect(told).toHaveLength(4);
     for (const [, status, code] of told) {
-      expect(delegateTask.refuses).toContain(code);
-      expect(refusalStatus[code]).toBe(Number(status));
+      expect(delegateTask.errors).toContain(code);
+      expect(errorStatus[code]).toBe(Number(status));
     }
   });
 
@@ -75,10 +75,10 @@ describe('the page on agents', () => {
       ...readFileSync(`lib/improvements/${file}.ts`, 'utf8').matchAll(reason),
     ]);
     const told = firstCellsOf(sectionOf('### How to read `changesSummary`'));
-    const begins = (reason: string) => told.filter((cell) => reason.startsWith(cell));
+    const begins = (reason: string) => told.filter((facet) => reason.startsWith(facet));
     expect(reasons.length).toBeGreaterThan(10);
     for (const [, , reason = ''] of reasons) expect(begins(reason), reason).toHaveLength(1);
-    expect(told.filter((cell) => !reasons.some(([, , reason = '']) => reason.startsWith(cell)))).toEqual([]);
+    expect(told.filter((facet) => !reasons.some(([, , reason = '']) => reason.startsWith(facet)))).toEqual([]);
   });
 
   it('tells where every prompt stands, and that no endpoint shows it', () => {

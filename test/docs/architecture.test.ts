@@ -8,8 +8,8 @@ it('the page on the architecture lists every key family, and no other', () => {
   const families = [...source.matchAll(/(?:partition|scope)\(organization, '(\w+)'/g)].map(([, family]) => family);
   const [, section = ''] = page.split('\n### Keys\n');
   const rows = (section.split('\n#')[0] as string).matchAll(/^\|[^|]+\|([^|]+)\|/gm);
-  const cells = [...rows].slice(2).map(([, cell = '']) => cell);
-  const listed = cells.flatMap((cell) => [...cell.matchAll(/`([A-Z]+)/g)].map(([, family]) => family));
+  const facets = [...rows].slice(2).map(([, facet = '']) => facet);
+  const listed = facets.flatMap((facet) => [...facet.matchAll(/`([A-Z]+)/g)].map(([, family]) => family));
   // Counters are keyed by the family of what they count.
   expect(new Set(listed)).toEqual(new Set([...families, 'C']));
 });

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { refusalStatus } from '../../lib/contract/refusals.ts';
+import { errorStatus } from '../../lib/contract/errors.ts';
 
 const folder = 'docs/examples';
 const page = readFileSync(`${folder}/README.md`, 'utf8');
@@ -31,5 +31,5 @@ it.each(programs)('%s goes by codes that there are', (program) => {
   const text = readFileSync(`${folder}/${program}`, 'utf8');
   const codes = [...text.matchAll(/\bcode(?: [!=]==? |\)" = )["']?(\w+)/g)].map(([, code]) => code);
   if (!program.includes('receiver')) expect(codes).toContain('name_taken');
-  for (const code of codes) expect(Object.keys(refusalStatus)).toContain(code);
+  for (const code of codes) expect(Object.keys(errorStatus)).toContain(code);
 });

@@ -23,7 +23,7 @@ const alarms = Object.values(synthesized().resources<{ AlarmName: string }>('AWS
 describe('the page on deploying', () => {
   it('lists every setting that there is, and no other', () => {
     const rows = deploying.slice(deploying.indexOf('| Setting |'), deploying.indexOf('Pages in browsers'));
-    const listed = [...rows.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? []);
+    const listed = [...rows.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, facet = '']) => facet.match(/\w+/g) ?? []);
     expect(listed.sort()).toEqual(settingNames.toSorted());
   });
 

@@ -24,7 +24,7 @@ function blockOf(heading: string, language: string): string {
   return block;
 }
 
-/** The names in the first cells of the table of a section. */
+/** The names in the first facets of the table of a section. */
 function firstCellsOf(heading: string): string[] {
   const rows = sectionOf(heading).match(/^\|.*$/gm) ?? [];
   return rows.slice(2).flatMap((row) => row.split('|')[1]?.match(/[\w./-]+(?=`)/g) ?? []);

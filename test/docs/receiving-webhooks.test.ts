@@ -15,8 +15,8 @@ import {
   registerWebhook,
   testWebhook,
 } from '../../lib/contract/webhooks.ts';
-import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { faultOfUrl } from '../../lib/webhooks/receivers.ts';
+import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
 import { attemptMs, responseLimit } from '../../lib/webhooks/sender.ts';
 import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
@@ -144,7 +144,7 @@ describe('what the page says', () => {
   it('names the retries of the ladder', () => {
     const waits = [...page.matchAll(/^\| \w+ \| (\d+) (minutes|hours) after the \w+ failed \|$/gm)];
     expect(waits.map(([, count, unit]) => Number(count) * (unit === 'hours' ? 60 : 1))).toEqual(
-      readLadder(undefined).map((wait) => wait / 60_000),
+      readRetrySchedule(undefined).map((wait) => wait / 60_000),
     );
   });
 

@@ -1,6 +1,6 @@
 import { fc } from '../seeded.ts';
 import { seedAgents, storedAgent } from '../table/agent-seed.ts';
-import { refusalOf } from '../table/board.ts';
+import { errorOf } from '../table/board.ts';
 import { faultsOf } from '../table/oracle.ts';
 import { openWorkshop, scriptedModel, text } from './workshop.ts';
 
@@ -77,7 +77,7 @@ export async function runGraph(
     const instruction = `Step ${++count}.`;
     const mayBe = (run: Run) => run.agent === by && run.taskId === taskId;
     const handed = workshop.handOn(by, agent, { instruction, ...(taskId && { taskId }) });
-    const answer = (await refusalOf(handed))?.code ?? 'accepted';
+    const answer = (await errorOf(handed))?.code ?? 'accepted';
     answers[answer] = (answers[answer] ?? 0) + 1;
     // What was at work before and still is when the answer is there is surely what was handed on.
     const run = { agent, taskId, by, parents: before.filter((one) => mayBe(one) && one.status === 'running') };

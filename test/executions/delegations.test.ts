@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import { updateTask } from '../../lib/tasks/tasks.ts';
-import { refusalOf } from '../table/board.ts';
+import { errorOf } from '../table/board.ts';
 import { openWorkshop, scriptedModel, text } from './workshop.ts';
 
 const workshop = await openWorkshop({ cap: 1_000 });
@@ -19,7 +19,7 @@ beforeEach(async () => {
 const execute = (name: string) => workshop.start({ taskId }, name);
 const on = (from: string, to: string) => handOn(from, to, { taskId });
 const end = (message: ExecutionMessage) => workshop.carryOut(message, scriptedModel().tools);
-const refusalOn = async (from: string, to: string) => (await refusalOf(on(from, to)))?.code;
+const errorOn = async (from: string, to: string) => (await errorOf(on(from, to)))?.code;
 
 /** Who has had an execution before, by their names, and how often it was handed on. */
 async function chainOf({ executionId: id }: ExecutionMessage) {
@@ -42,7 +42,7 @@ describe('a chain of delegations', () => {
     await on(b, c);
     const { message } = await on(c, d);
     expect(await chainOf(message)).toEqual({ ancestors: [a, b, c], depth: 3, delegatedBy: c });
-    expect(await refusalOn(d, e)).toBe('delegation_too_deep');
+    expect(await errorOn(d, e)).toBe('delegation_too_deep');
     // Those before it are not as deep.
     expect(await chainOf((await on(c, e)).message)).toMatchObject({ depth: 3 });
   });
@@ -50,20 +50,20 @@ describe('a chain of delegations', () => {
   it.each([a, b, c])('is not given back to %s, who is in it: that is named before its depth', async (name) => {
     await on(a, b);
     await on(b, c);
-    if (name !== c) expect(await refusalOn(c, name)).toBe('delegation_cycle');
+    if (name !== c) expect(await errorOn(c, name)).toBe('delegation_cycle');
     await on(c, d);
-    expect(await refusalOn(d, name)).toBe('delegation_cycle');
+    expect(await errorOn(d, name)).toBe('delegation_cycle');
   });
 
   it('that branches is a chain in each of its branches', async () => {
     await execute(a);
     await on(a, b);
     await on(a, c);
-    expect(await refusalOn(b, a)).toBe('delegation_cycle');
+    expect(await errorOn(b, a)).toBe('delegation_cycle');
     // A sister is no ancestor.
     expect(await chainOf((await on(b, c)).message)).toMatchObject({ ancestors: [a, b], depth: 2 });
     // By now one of the two that `c` has in hand came by way of `b`.
-    expect(await refusalOn(c, b)).toBe('delegation_cycle');
+    expect(await errorOn(c, b)).toBe('delegation_cycle');
   });
 
   it('may come to an agent twice, by two ways', async () => {
@@ -78,18 +78,18 @@ describe('a chain of delegations', () => {
     await execute(c);
     await on(d, c);
     expect(await chainOf((await on(c, e)).message)).toEqual({ ancestors: [a, b, c, d], depth: 3, delegatedBy: c });
-    for (const name of [a, b, d]) expect(await refusalOn(c, name)).toBe('delegation_cycle');
-    expect(await refusalOn(e, f)).toBe('delegation_too_deep');
+    for (const name of [a, b, d]) expect(await errorOn(c, name)).toBe('delegation_cycle');
+    expect(await errorOn(e, f)).toBe('delegation_too_deep');
   });
 
   it('is forgotten with those that have ended, and counts by those that still run', async () => {
     await on(a, b);
     const deep = await on(b, c);
     const flat = await on(d, c);
-    expect(await refusalOn(c, a)).toBe('delegation_cycle');
+    expect(await errorOn(c, a)).toBe('delegation_cycle');
     await end(deep.message);
     expect(await chainOf((await on(c, a)).message)).toEqual({ ancestors: [c, d], depth: 2, delegatedBy: c });
-    expect(await refusalOn(c, d)).toBe('delegation_cycle');
+    expect(await errorOn(c, d)).toBe('delegation_cycle');
     await end(flat.message);
     expect(await chainOf((await on(c, d)).message)).toEqual({ ancestors: [c], depth: 1, delegatedBy: c });
   });
@@ -100,7 +100,7 @@ describe('a chain of delegations', () => {
     await on(b, c);
     await end(first);
     await end(second.message);
-    for (const name of [a, b]) expect(await refusalOn(c, name)).toBe('delegation_cycle');
+    for (const name of [a, b]) expect(await errorOn(c, name)).toBe('delegation_cycle');
     expect(await chainOf((await on(c, d)).message)).toMatchObject({ depth: 3 });
   });
 
@@ -110,7 +110,7 @@ describe('a chain of delegations', () => {
     expect(await chainOf((await handOn(b, a, { taskId: other })).message)).toMatchObject({ ancestors: [b], depth: 1 });
     const [first, second] = [await handOn(b, a), await handOn(a, c)];
     expect(await chainOf(second.message)).toEqual({ ancestors: [a, b], depth: 2, delegatedBy: a });
-    expect((await refusalOf(handOn(c, b)))?.code).toBe('delegation_cycle');
+    expect((await errorOf(handOn(c, b)))?.code).toBe('delegation_cycle');
     expect(await chainOf((await on(c, b)).message)).toMatchObject({ ancestors: [c], depth: 1 });
     // They are on no task, as others here may be.
     for (const { message } of [first, second]) await end(message);
@@ -193,7 +193,7 @@ describe('a delegation', () => {
       [b, 'self_delegation'],
       ['nobody', 'unknown_reference'],
     ] as const)
-      expect(await refusalOn(b, to)).toBe(code);
+      expect(await errorOn(b, to)).toBe(code);
     expect(await workshop.dump()).toEqual(before);
   });
 });

@@ -19,8 +19,8 @@ import type { Table } from '../../lib/table/client.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { openExecutionStore, openOverdueExecutions } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { openLanes } from '../../lib/table/lanes.ts';
 import { getItem } from '../../lib/table/reads.ts';
+import { createShards } from '../../lib/table/shards.ts';
 import { readTask } from '../../lib/table/tasks.ts';
 import { createTask } from '../../lib/tasks/tasks.ts';
 import { newCaller, openService } from '../service.ts';
@@ -87,7 +87,7 @@ export async function openWorkshop({
   const seen: Table = through({
     ...interceptTable(table, (send) => counted(send())),
     sleep: async () => {},
-    lanes: openLanes(),
+    shards: createShards(),
   });
   const store = openExecutionStore(seen, cap);
   const defaultModel = 'm';

@@ -24,7 +24,8 @@ async function main(args: string[]): Promise<number> {
 }
 
 function readArguments(args: string[]): { minutes: number; seed: number } {
-  const read = (text: string | undefined, otherwise: number) => (text === undefined ? otherwise : Number(text));
+  const read = (text: string | undefined, onConditionFailed: number) =>
+    text === undefined ? onConditionFailed : Number(text);
   try {
     const { values } = parseArgs({ args, options: { minutes: { type: 'string' }, seed: { type: 'string' } } });
     const [minutes, seed] = [read(values.minutes, 10), read(values.seed, randomInt(1_000_000))];

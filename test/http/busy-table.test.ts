@@ -35,7 +35,7 @@ async function openBusy(throttled: RegExp) {
     dump: () => dumpOf(table, organization),
     create: serve(
       rows.createTask,
-      ({ body, caller, once }) => createTask(context, caller.organization, body, once),
+      ({ body, caller, recordResponse }) => createTask(context, caller.organization, body, recordResponse),
       open,
     ),
     get: serve(rows.getTask, ({ params, caller }) => getTask(context, caller.organization, params.id), open),

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../lib/app.ts';
 import { type Endpoint, endpoint } from '../../lib/contract/endpoint.ts';
-import { Refusal } from '../../lib/contract/refusals.ts';
+import { ApiError } from '../../lib/contract/errors.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
 import { dataOf, errorOf } from '../api.ts';
@@ -36,12 +36,12 @@ async function newPhone({ served = row, opened = app }: { served?: Endpoint; ope
   const waiting: (() => void)[] = [];
   const handler = serve(
     served as typeof row,
-    async ({ body, once }) => {
+    async ({ body, recordResponse }) => {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       calls.push({ number: body.number, end: resolve, fail: reject });
       for (const look of waiting) look();
       const result: Result = { said: await promise };
-      if (once) await transact(table, [once(result)]);
+      if (recordResponse) await transact(table, [recordResponse(result)]);
       return result;
     },
     () => opened,
@@ -169,7 +169,7 @@ describe('a row that does not call out', () => {
 
 describe('the key of a request that came to nothing', () => {
   it.each([
-    ['a refusal', new Refusal('url_not_allowed', 'Not there.'), [422, 'url_not_allowed']],
+    ['a refusal', new ApiError('url_not_allowed', 'Not there.'), [422, 'url_not_allowed']],
     ['an error', new Error('The line is dead.'), [500, 'internal_error']],
   ])('is free again at once after %s', async (_, error, refused) => {
     const { send, made } = await newPhone();
@@ -197,7 +197,7 @@ describe('the key of a request that came to nothing', () => {
     });
     const { send, made } = await newPhone({ opened: { ...app, table: away } });
     const first = send();
-    (await made(1)).fail(new Refusal('url_not_allowed', 'Not there.'));
+    (await made(1)).fail(new ApiError('url_not_allowed', 'Not there.'));
     expect(codeOf(await first)).toEqual([422, 'url_not_allowed']);
     expect(codeOf(await send())).toEqual(inProgress);
     clock.now += leaseMs;

@@ -14,7 +14,7 @@ const absent = 'tk_01K00000000000000000000000';
 
 const create = serve(
   createTask,
-  ({ body, caller, once }, context) => tasks.createTask(context, caller.organization, body, once),
+  ({ body, caller, recordResponse }, context) => tasks.createTask(context, caller.organization, body, recordResponse),
   () => app,
 );
 

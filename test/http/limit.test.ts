@@ -18,7 +18,7 @@ const clock = clockAt(Date.parse('2026-03-01T12:00:00.000Z'));
 const { app, table } = await openService(clock, { [environment.requestsPerMinute]: '60' });
 const create = serve(
   createTask,
-  ({ body, caller, once }, context) => tasks.createTask(context, caller.organization, body, once),
+  ({ body, caller, recordResponse }, context) => tasks.createTask(context, caller.organization, body, recordResponse),
   () => app,
 );
 const get = serve(
@@ -113,7 +113,8 @@ describe('a response', () => {
     const { token } = await newCaller(unlimited);
     const handler = serve(
       createTask,
-      ({ body, caller, once }, context) => tasks.createTask(context, caller.organization, body, once),
+      ({ body, caller, recordResponse }, context) =>
+        tasks.createTask(context, caller.organization, body, recordResponse),
       () => unlimited,
     );
     const answer = await call(handler, { method: 'POST', path, body: { title: 't' }, token });

@@ -119,7 +119,8 @@ describe('the log', () => {
     const sameId = { ...app(), ulid: () => '01K00000000000000000000000' };
     const create = serve(
       createTask,
-      ({ body, caller, once }, context) => tasks.createTask(context, caller.organization, body, once),
+      ({ body, caller, recordResponse }, context) =>
+        tasks.createTask(context, caller.organization, body, recordResponse),
       () => sameId,
     );
     const sent = { method: 'POST', path: '/api/kanban-tasks', body: { title: 'private words' }, token };

@@ -37,9 +37,9 @@ const key = () => ({ pk: `p-${++count}`, sk: 's' });
 const add = (Key = key()): Write => ({
   Update: { Key, UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } },
 });
-const put = (otherwise = () => new Error('It is there.')): Write => ({
+const put = (onConditionFailed = () => new Error('It is there.')): Write => ({
   Put: { Item: key(), ConditionExpression: 'attribute_not_exists(pk)' },
-  otherwise,
+  onConditionFailed,
 });
 
 /** Has a request carried out whose behaviour is this, over the table that the engine is watched for. */
@@ -50,8 +50,8 @@ function carryOut(
 ): Promise<Answer> {
   const handler = serve(
     served,
-    async ({ once }) => {
-      await act(once ? [once({ done: true })] : []);
+    async ({ recordResponse }) => {
+      await act(recordResponse ? [recordResponse({ done: true })] : []);
       return { done: true };
     },
     () => ({ ...app, table: reachable }),

@@ -4,7 +4,7 @@ import { ulidOf } from '../../lib/contract/ids.ts';
 import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { AlreadyDone } from '../../lib/table/transact.ts';
-import { always, refusalOf } from '../table/board.ts';
+import { always, errorOf } from '../table/board.ts';
 import { watchedTable } from '../table/watched-table.ts';
 import { additions, proposes, usual } from './learning-model.ts';
 import { meanwhile, openSchool } from './school.ts';
@@ -21,7 +21,7 @@ describe('a pass that is under way', () => {
     const second = async () => {
       const before = await school.dump();
       const model = () => expect.unreachable();
-      seen.push(await refusalOf(school.improve(name, { says: { proposal: model } })));
+      seen.push(await errorOf(school.improve(name, { says: { proposal: model } })));
       expect(await school.dump()).toEqual(before);
     };
     const { answer } = await school.improve(name, { says: meanwhile(second) });
@@ -43,7 +43,7 @@ describe('a pass that is under way', () => {
       await held.promise;
       return usual.proposal(question);
     };
-    const all = Array.from({ length: 10 }, () => refusalOf(school.improve(name, { says: { proposal } })));
+    const all = Array.from({ length: 10 }, () => errorOf(school.improve(name, { says: { proposal } })));
     const refused: unknown[] = [];
     for (const one of all) void one.then((refusal) => refused.push(refusal) === 9 && held.resolve());
     const ends = await Promise.all(all);
@@ -92,7 +92,7 @@ describe('when a pass has ended the next can begin:', () => {
     const { table: through } = watchedTable(table, async ({ nth, writes }) => {
       if (writes && nth === 1) await deleteAgent(app, organization, name, always);
     });
-    expect(await refusalOf(school.improve(name, { through }))).toMatchObject({ status: 404, code: 'not_found' });
+    expect(await errorOf(school.improve(name, { through }))).toMatchObject({ status: 404, code: 'not_found' });
     expect(await school.isLocked(agent)).toBe(false);
   });
 
@@ -102,7 +102,7 @@ describe('when a pass has ended the next can begin:', () => {
       if (writes && !names('leaseUntil') && !names('self-improved')) throw new Error('out of order');
     });
     expect((await school.improve(name, { through })).answer.improved).toBe(true);
-    expect(await refusalOf(school.improve(name))).toMatchObject(inProgress);
+    expect(await errorOf(school.improve(name))).toMatchObject(inProgress);
     clock.now += 30_000;
     expect((await school.improve(name, { says: idle })).answer.improved).toBe(false);
   });
@@ -114,7 +114,7 @@ describe('a pass that died', () => {
     const agent = await school.agent(name);
     const end = await school.locks.begin(organization, agent.id);
     clock.now += 29_999;
-    expect(await refusalOf(school.improve(name))).toMatchObject(inProgress);
+    expect(await errorOf(school.improve(name))).toMatchObject(inProgress);
     clock.now += 1;
     const endOfNext = await school.locks.begin(organization, agent.id);
     await end();

@@ -6,7 +6,7 @@ import { hashOf } from '../../lib/table/agent-items.ts';
 import { readAgent } from '../../lib/table/agents.ts';
 import { readPreparedAgent } from '../../lib/table/prepared-agents.ts';
 import { purgeAgent } from '../../lib/table/purges.ts';
-import { always, refusalOf } from '../table/board.ts';
+import { always, errorOf } from '../table/board.ts';
 import { watchedTable } from '../table/watched-table.ts';
 import { additions, proposes } from './learning-model.ts';
 import { meanwhile, openSchool } from './school.ts';
@@ -241,6 +241,6 @@ describe('a purge of the agent', () => {
     expect(await left()).toBe(true);
     await purgeAgent({ table }, { organization, agentId: id }, () => undefined as never);
     expect(await left()).toBe(false);
-    expect(await refusalOf(school.improve(name))).toMatchObject({ status: 404, code: 'not_found' });
+    expect(await errorOf(school.improve(name))).toMatchObject({ status: 404, code: 'not_found' });
   });
 });

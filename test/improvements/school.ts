@@ -7,7 +7,7 @@ import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import { readAgent, readPrompt, readPromptChanges } from '../../lib/table/agents.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { openExecutionStore } from '../../lib/table/executions.ts';
-import type { Once } from '../../lib/table/idempotency.ts';
+import type { RecordResponse } from '../../lib/table/idempotency.ts';
 import { openImprovementStore } from '../../lib/table/improvements.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
@@ -15,7 +15,12 @@ import { openWorkshop } from '../executions/workshop.ts';
 import { learningModel, type Says, type Step, usual } from './learning-model.ts';
 
 /** What is said of a pass. */
-type Asked = { says?: Partial<Record<Step, Says>>; once?: Once; through?: Table; body?: Partial<NewImprovement> };
+type Asked = {
+  says?: Partial<Record<Step, Says>>;
+  once?: RecordResponse;
+  through?: Table;
+  body?: Partial<NewImprovement>;
+};
 
 /**
  * Opens a school, where agents learn: a workshop, and self-improvement by the very stores of the service. Its time stands

@@ -272,7 +272,7 @@ describe('a test delivery in the document', () => {
 
 describe('the refusals in the document', () => {
   it('have the complete list of codes', () => {
-    const { code } = at('components', 'schemas', 'Refusal', 'properties', 'error', 'properties');
+    const { code } = at('components', 'schemas', 'ErrorResponse', 'properties', 'error', 'properties');
     expect(Object.values(code?.enum as Json).sort()).toEqual([
       'agent_not_active',
       'delegation_cycle',

@@ -2,11 +2,11 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../lib/contract/endpoint.ts';
 import { references } from '../../lib/contract/endpoints.ts';
-import { detailCodes, type RefusalCode, refusalStatus } from '../../lib/contract/refusals.ts';
+import { detailCodes, type ErrorCode, errorStatus } from '../../lib/contract/errors.ts';
 import { type Operation, routes } from '../../lib/contract/routes.ts';
 import type { Schema } from '../../lib/contract/shapes.ts';
 import { check, unknownFields } from '../../lib/http/faults.ts';
-import { refusals } from '../../lib/openapi/refusals.ts';
+import { refusals } from '../../lib/openapi/error-reference.ts';
 
 const rows = routes.map(([operation, row]) => ({ operation, row }));
 const having = (part: keyof Endpoint) => rows.filter(({ row }) => row[part]);
@@ -44,7 +44,7 @@ describe('the words of a row', () => {
 });
 
 describe('the words of a refusal', () => {
-  it.each(Object.keys(refusalStatus) as RefusalCode[])('says when %s is answered, and shows it', (code) => {
+  it.each(Object.keys(errorStatus) as ErrorCode[])('says when %s is answered, and shows it', (code) => {
     const { when, message, details = [] } = refusals[code];
     expect(when).toMatch(/^[A-Z].*\.$/);
     expect(message).toMatch(/[.…]$/);

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../lib/contract/refusals.ts';
+import { ApiError } from '../../lib/contract/errors.ts';
 import { isHopeless } from '../../lib/queue/hopeless.ts';
 
 /** What something throws. */
@@ -34,7 +34,7 @@ describe('a failure', () => {
     ['a fault of the table', named('InternalServerError', { $fault: 'server' })],
     ['a broken connection', named('Error', { code: 'ECONNRESET' })],
     ['a time-out', named('TimeoutError')],
-    ['a busy service', new Refusal('unavailable', 'busy')],
+    ['a busy service', new ApiError('unavailable', 'busy')],
     ['a queue that takes no message', new Error('SQS did not take a message.')],
     ['nothing that anybody knows', 'a text'],
   ])('may pass where it is %s', (_, error) => {

@@ -41,7 +41,7 @@ async function start(agentName: string = agents[0]): Promise<RunningExecution> {
     qaReview: 'pending',
     claims: 0,
   };
-  const rest = { dueAt: now(), task: undefined, once: undefined };
+  const rest = { dueAt: now(), task: undefined, recordResponse: undefined };
   await openExecutionStore(board.table, 50).start(execution, { input: 'Do it.' }, rest);
   return execution;
 }
@@ -295,10 +295,10 @@ describe('reconciling the items of a deleted agent', () => {
 
   it('finds counters that do not add up, in whatever lane, and leaves each in the lane of what it counts', async () => {
     const { counters: pk } = keys.taskScope(organization, {});
-    const epoch = ulidOf(foundation).slice(0, 4);
-    await put({ pk, sk: `${epoch}#31`, bm: -1 });
+    const period = ulidOf(foundation).slice(0, 4);
+    await put({ pk, sk: `${period}#31`, bm: -1 });
     const differences = await counted();
-    expect(differences).toEqual([expect.objectContaining({ key: { pk, sk: `${epoch}#31` }, expected: undefined })]);
+    expect(differences).toEqual([expect.objectContaining({ key: { pk, sk: `${period}#31` }, expected: undefined })]);
     await repairDifferences(board.table, differences);
     expect(await dump()).toEqual(lived);
   });

@@ -4,10 +4,10 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { taskStatuses } from '../../lib/contract/tasks.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
-import { attemptRun } from '../../lib/table/attempt-items.ts';
+import { attemptFacet } from '../../lib/table/attempt-items.ts';
 import { openAttemptLog } from '../../lib/table/attempt-log.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { deliveryLanes } from '../../lib/table/delivery-lanes.ts';
+import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
 import { openDueList } from '../../lib/table/due.ts';
 import { type LoggedEvent, openEventLog } from '../../lib/table/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
@@ -76,7 +76,7 @@ const distantFuture = '9999-12-31T23:59:59.999Z';
  * event is left out: it is listed until the sweeper has looked at it, minutes later.
  */
 export async function dueIn(table: Table): Promise<string[]> {
-  const lists = [openDueList(table, deliveryLanes), openOverdueExecutions(table)];
+  const lists = [openDueList(table, deliveryPartitions), openOverdueExecutions(table)];
   const due = await Promise.all(lists.map((list) => Array.fromAsync(list.due(distantFuture))));
   const underWay = due.flat().filter(({ key }) => key.pk !== keys.events(organization));
   return underWay.map(({ key }) => `${key.pk} ${key.sk}`);
@@ -132,6 +132,6 @@ async function executionsIn(table: Table): Promise<ExecutionHead[]> {
 /** The attempt log of a webhook. */
 async function attemptsAt(table: Table, webhookId: string): Promise<LoggedAttempt[]> {
   const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
-  const rows = await Array.fromAsync(queryItems(table, { pk, from: `${attemptRun}#`, to: `${attemptRun}#~` }));
+  const rows = await Array.fromAsync(queryItems(table, { pk, from: `${attemptFacet}#`, to: `${attemptFacet}#~` }));
   return rows as unknown as LoggedAttempt[];
 }

@@ -24,14 +24,14 @@ import {
   removeAgent,
   removeAgentSkill,
 } from '../../lib/table/agents.ts';
-import type { Once } from '../../lib/table/idempotency.ts';
+import type { RecordResponse } from '../../lib/table/idempotency.ts';
 import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
 import { readPreparedAgent } from '../../lib/table/prepared-agents.ts';
 import { changeSettings } from '../../lib/table/settings.ts';
-import { AlreadyDone, Stale } from '../../lib/table/transact.ts';
+import { AlreadyDone, Conflict } from '../../lib/table/transact.ts';
 import { dumpOf } from '../table-dump.ts';
 import { seedAgents, storedAgent } from './agent-seed.ts';
-import { always, openBoard, refusalOf } from './board.ts';
+import { always, errorOf, openBoard } from './board.ts';
 import { type Cost, meter } from './capacity.ts';
 import { letTransactionsMeet } from './meeting.ts';
 
@@ -47,7 +47,7 @@ beforeEach(() => {
 });
 
 const dump = () => dumpOf(table, organization);
-const record: NonNullable<Once> = (answer) => {
+const record: NonNullable<RecordResponse> = (answer) => {
   const request = { key: 'k', operation: 'o', path: '/', body: {} };
   return idempotencyRecordWrite(board.app, organization, request, answer);
 };
@@ -87,7 +87,7 @@ describe('an agent in the table', () => {
     await insert();
     const before = await dump();
     const second = storedAgent({ systemPrompt: 'Another.' });
-    expect((await refusalOf(insertAgent(context, organization, second, record)))?.code).toBe('name_taken');
+    expect((await errorOf(insertAgent(context, organization, second, record)))?.code).toBe('name_taken');
     expect(await dump()).toEqual(before);
   });
 
@@ -123,7 +123,7 @@ describe('a change', () => {
     await changeAgent(context, organization, agent, next(agent));
     const before = await dump();
     const late = changeAgent(context, organization, agent, next(agent, { soul: 'Late.' }));
-    await expect(late).rejects.toBeInstanceOf(Stale);
+    await expect(late).rejects.toBeInstanceOf(Conflict);
     expect(await dump()).toEqual(before);
   });
 
@@ -136,14 +136,14 @@ describe('a change', () => {
     if (again) await insert();
     const before = await dump();
     const late = changeAgent(context, organization, agent, next(agent, { soul: 'Late.' }));
-    await expect(late).rejects.toBeInstanceOf(Stale);
+    await expect(late).rejects.toBeInstanceOf(Conflict);
     expect(await dump()).toEqual(before);
   });
 
   it('of what has got a skill meanwhile is stale', async () => {
     const agent = await insert();
     await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
-    await expect(changeAgent(context, organization, agent, next(agent))).rejects.toBeInstanceOf(Stale);
+    await expect(changeAgent(context, organization, agent, next(agent))).rejects.toBeInstanceOf(Conflict);
   });
 
   it('decided without knowing of nine others is made after them all', async () => {
@@ -234,7 +234,7 @@ describe('a deletion', () => {
     const agent = await insert();
     await change(agent);
     const before = await dump();
-    await expect(removeAgent(context, organization, headOf(agent), purgeDueAt)).rejects.toBeInstanceOf(Stale);
+    await expect(removeAgent(context, organization, headOf(agent), purgeDueAt)).rejects.toBeInstanceOf(Conflict);
     expect(await dump()).toEqual(before);
   });
 });
@@ -245,7 +245,7 @@ describe('the assignment of a skill', () => {
     await removeAgent(context, organization, headOf(agent), purgeDueAt);
     const namesake = await insert();
     const before = await dump();
-    const refused = await refusalOf(insertAgentSkill(context, organization, headOf(agent), skill, record));
+    const refused = await errorOf(insertAgentSkill(context, organization, headOf(agent), skill, record));
     expect(refused?.code).toBe('not_found');
     expect(await dump()).toEqual(before);
     expect(await readAgentSkills(context, organization, namesake.id)).toEqual([]);
@@ -269,9 +269,7 @@ describe('the assignment of a skill', () => {
     await insertAgentSkill(context, organization, headOf(other), skill, undefined);
     const before = await dump();
     for (const agent of [one, storedAgent({ name: 'nobody' })])
-      expect((await refusalOf(removeAgentSkill(context, organization, headOf(agent), skill.id)))?.code).toBe(
-        'not_found',
-      );
+      expect((await errorOf(removeAgentSkill(context, organization, headOf(agent), skill.id)))?.code).toBe('not_found');
     expect(await dump()).toEqual(before);
   });
 
@@ -309,7 +307,7 @@ describe('one transaction is', () => {
 describe('the cost', () => {
   const more = { model: 'some.model', capabilities: [], status: 'active' };
   const newAgent = { name: 'writer', displayName: 'Writer', category: 'business', ...more };
-  const create = (fields: object = {}, once?: Once) =>
+  const create = (fields: object = {}, once?: RecordResponse) =>
     createAgent(context, organization, { ...newAgent, systemPrompt: '', soul: '', ...fields } as never, once);
   const update = (patch: object) => updateAgent(context, organization, 'writer', patch, always);
   const cost = (requests: number, rcu: number, wcu: number): Omit<Cost, 'rounds'> => ({ requests, rcu, wcu });

@@ -68,8 +68,8 @@ async function oldAttempt(time: number): Promise<void> {
   };
   written.push({ order: ulid, id: record.id, time });
   const list = keys.attemptScope(organization, ulidOf(webhookId));
-  const standing = { ulid, cell: everything, lists: [list], entry: record };
-  await transact(table, listingWrites(undefined, standing, { epochs: utcDays, expiresAt: historyExpiry(time) }));
+  const membership = { ulid, facet: everything, lists: [list], entry: record };
+  await transact(table, listingWrites(undefined, membership, { periods: utcDays, expiresAt: historyExpiry(time) }));
 }
 
 const close = () => counts.close(organization, webhookId, now);

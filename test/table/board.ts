@@ -1,9 +1,9 @@
 import { ulid } from 'ulid';
 import type { App } from '../../lib/app.ts';
+import { ApiError } from '../../lib/contract/errors.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { Refusal } from '../../lib/contract/refusals.ts';
 import type { NewTask, Task } from '../../lib/contract/tasks.ts';
-import type { Once } from '../../lib/table/idempotency.ts';
+import type { RecordResponse } from '../../lib/table/idempotency.ts';
 import { createTask } from '../../lib/tasks/tasks.ts';
 import { type Clock, clockAt, newCaller, openService, type Service } from '../service.ts';
 import { withoutStream } from './seed.ts';
@@ -24,7 +24,7 @@ export type Board = {
   organization: Organization;
   clock: Clock;
   /** Puts a task on the board; what is not named is the default of a create. */
-  put: (fields?: Partial<NewTask>, once?: Once) => Promise<Task>;
+  put: (fields?: Partial<NewTask>, once?: RecordResponse) => Promise<Task>;
 };
 
 /**
@@ -60,12 +60,12 @@ export const newTask = (fields: Partial<NewTask> = {}): NewTask => ({
 export const always = () => {};
 
 /** The refusal that an attempt ends with, `undefined` where it succeeds; any other error is thrown on. */
-export async function refusalOf(attempt: Promise<unknown>): Promise<Refusal | undefined> {
+export async function errorOf(attempt: Promise<unknown>): Promise<ApiError | undefined> {
   try {
     await attempt;
     return undefined;
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof ApiError) return error;
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import { bareTasks, seed } from './seed.ts';
 const limit = 20;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-/** Tasks spread evenly over a year and over the cells of the board; one in two has an agent, one in three a project. */
+/** Tasks spread evenly over a year and over the facets of the board; one in two has an agent, one in three a project. */
 function tasksOfAYear(count: number, linked: boolean): StoredTask[] {
   const start = Date.UTC(2025, 0, 1);
   const turn = <Value>(values: readonly [Value, ...Value[]], nth: number) => values[nth % values.length] ?? values[0];
@@ -28,7 +28,7 @@ function tasksOfAYear(count: number, linked: boolean): StoredTask[] {
   });
 }
 
-/** The middle, the last page, and the last entry of the fullest epoch: nothing that can be skipped is before it. */
+/** The middle, the last page, and the last entry of the fullest period: nothing that can be skipped is before it. */
 function deepOffsets(ids: readonly string[]): number[] {
   const borders = [0, ...epochBorders(ids), ids.length];
   const sizes = borders.map((border, at) => border - (borders[at - 1] ?? 0));

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Table } from '../../lib/table/client.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { Stale, transact } from '../../lib/table/transact.ts';
+import { Conflict, transact } from '../../lib/table/transact.ts';
 import type { Item, Write } from '../../lib/table/write.ts';
 import { openBoard } from './board.ts';
 
@@ -17,12 +17,12 @@ async function foundBy(...writes: Write[]): Promise<(Item | undefined | 'not ask
   const found: (Item | undefined | 'not asked')[] = writes.map(() => 'not asked');
   const asking = writes.map((write, at) => ({
     ...write,
-    otherwise: (item: Item | undefined) => {
+    onConditionFailed: (item: Item | undefined) => {
       found[at] = item;
-      return new Stale();
+      return new Conflict();
     },
   }));
-  await expect(transact(table, asking)).rejects.toBeInstanceOf(Stale);
+  await expect(transact(table, asking)).rejects.toBeInstanceOf(Conflict);
   return found;
 }
 

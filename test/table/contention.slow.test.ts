@@ -4,7 +4,7 @@ import { timestamp } from '../../lib/contract/ids.ts';
 import type { NewTask } from '../../lib/contract/tasks.ts';
 import { findDifferences } from '../../lib/reconcile/differences.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { mostLanes, quietLanes } from '../../lib/table/lanes.ts';
+import { mostShards, quietShards } from '../../lib/table/shards.ts';
 import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { lockWindowMs, openConflictingEngine } from '../bench/conflicting-engine.ts';
 import { type Random, randomFrom } from '../soak/random.ts';
@@ -28,8 +28,8 @@ const busy: Load = { writers: 100, restMs: 400 };
 /** The goal, in tries a transaction. */
 const goal = 1.3;
 
-/** How many writes hold one of so many lanes, on average. */
-const heldBy = ({ writers, restMs }: Load, lanes: number) => (writers / restMs) * (lockWindowMs / lanes);
+/** How many writes hold one of so many shards, on average. */
+const heldBy = ({ writers, restMs }: Load, shards: number) => (writers / restMs) * (lockWindowMs / shards);
 
 let time: VirtualTime;
 let random: Random;
@@ -104,8 +104,8 @@ describe.each([
     const { attempts } = await attemptsOf(board, load, create);
     expect(attempts).toHaveLength(load.writers * writesOfEach);
     expect(mean(attempts)).toBeLessThanOrEqual(goal);
-    // So seldom that no lane is ever met held would mean that none was.
-    expect(mean(attempts)).toBeGreaterThan(1 + heldBy(load, mostLanes));
+    // So seldom that no shard is ever met held would mean that none was.
+    expect(mean(attempts)).toBeGreaterThan(1 + heldBy(load, mostShards));
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
     expect(await findDifferences(board.table, board.organization, timestamp(0))).toEqual([]);
   });
@@ -118,11 +118,11 @@ describe.each([
       updateTask(context, board.organization, made.pop()?.id as string, { status: 'done' }, always);
     const { attempts } = await attemptsOf(board, load, move);
     expect(mean(attempts)).toBeLessThanOrEqual(goal);
-    expect(mean(attempts)).toBeGreaterThan(1 + heldBy(load, mostLanes));
+    expect(mean(attempts)).toBeGreaterThan(1 + heldBy(load, mostShards));
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
   });
 });
 
 it('four lanes would not do for 250 writes a second', () => {
-  expect(heldBy(busy, quietLanes)).toBeGreaterThan(1);
+  expect(heldBy(busy, quietShards)).toBeGreaterThan(1);
 });

@@ -75,8 +75,8 @@ describe('a delegation', () => {
     const execution = board.newExecution({ ...delegated, taskId: id });
     const task = taken(await board.stored(id), execution, false, at(0));
     const request = { key: 'k', operation: 'o', path: '/', body: {} };
-    const once = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
-    const sizes = await meter(board.table).transactionsOf(() => board.start(execution, { task, once }));
+    const recordResponse = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
+    const sizes = await meter(board.table).transactionsOf(() => board.start(execution, { task, recordResponse }));
     expect(sizes).toHaveLength(1);
     expect(sizes[0]).toBeLessThanOrEqual(transactionLimit);
   });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { updateTask } from '../../lib/tasks/tasks.ts';
-import { always, openBoard, refusalOf } from './board.ts';
+import { always, errorOf, openBoard } from './board.ts';
 import { faultsOf, ringAmong, tasksOf } from './oracle.ts';
 import { bareTasks, seed } from './seed.ts';
 
@@ -14,12 +14,12 @@ it('sixteen writers who add dependencies without a pause are none of them turned
   const writer = async () => {
     for (const [at, { id }] of queue) {
       const dependsOn = [board[(at * 37 + 1) % board.length]?.id ?? ''];
-      codes.push((await refusalOf(updateTask(context, organization, id, { dependsOn }, always)))?.code);
+      codes.push((await errorOf(updateTask(context, organization, id, { dependsOn }, always)))?.code);
     }
   };
   await Promise.all(Array.from({ length: 16 }, writer));
   expect(codes.filter((code) => code !== undefined && code !== 'dependency_cycle')).toEqual([]);
-  const standing = await tasksOf(table, organization);
-  expect(ringAmong(standing)).toBeUndefined();
+  const membership = await tasksOf(table, organization);
+  expect(ringAmong(membership)).toBeUndefined();
   expect(await faultsOf(table, organization)).toEqual([]);
 });

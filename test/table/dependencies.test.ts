@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Refusal } from '../../lib/contract/refusals.ts';
+import type { ApiError } from '../../lib/contract/errors.ts';
 import { deleteTask, getTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { fc } from '../seeded.ts';
-import { always, type Board, openBoard, refusalOf } from './board.ts';
+import { always, type Board, errorOf, openBoard } from './board.ts';
 import { letTransactionsMeet } from './meeting.ts';
 import { faultsOf, ringAmong, tasksOf } from './oracle.ts';
 
@@ -16,8 +16,8 @@ const putMany = async (count: number) => {
   return (await Promise.all(puts)).map(({ id }) => id);
 };
 const dependOn = (id: string, dependsOn: string[]) =>
-  refusalOf(updateTask(board, board.organization, id, { dependsOn }, always));
-const codesOf = (refusals: (Refusal | undefined)[]) => refusals.map((refusal) => refusal?.code ?? 'done');
+  errorOf(updateTask(board, board.organization, id, { dependsOn }, always));
+const codesOf = (refusals: (ApiError | undefined)[]) => refusals.map((refusal) => refusal?.code ?? 'done');
 const ring = async () => ringAmong(await tasksOf(board.table, board.organization));
 const faults = () => faultsOf(board.table, board.organization);
 
@@ -87,8 +87,8 @@ describe('a create that depends on a task while that is deleted', () => {
     for (let round = 0; round < 20; round++) {
       const { id } = await board.put();
       letTransactionsMeet(board.table, 2);
-      const deletion = () => refusalOf(deleteTask(board, board.organization, id, always));
-      const creation = () => refusalOf(board.put({ dependsOn: [id] }));
+      const deletion = () => errorOf(deleteTask(board, board.organization, id, always));
+      const creation = () => errorOf(board.put({ dependsOn: [id] }));
       const [deleted, created] =
         round % 2
           ? await Promise.all([deletion(), creation()])
@@ -107,7 +107,7 @@ describe('a dependency that is added while its task is deleted', () => {
     for (let round = 0; round < 20; round++) {
       const [task, dependency] = (await putMany(2)) as [string, string];
       letTransactionsMeet(board.table, 2);
-      const deletion = () => refusalOf(deleteTask(board, board.organization, dependency, always));
+      const deletion = () => errorOf(deleteTask(board, board.organization, dependency, always));
       const [added, deleted] = await Promise.all([dependOn(task, [dependency]), deletion()]);
       outcomes.push(`delete ${deleted?.code}, add ${added?.code}`);
     }
@@ -124,7 +124,7 @@ describe('a dependent that is taken up again while what it depends on is deleted
       const { id } = await board.put({ status: 'done', dependsOn: [dependency] });
       letTransactionsMeet(board.table, 2);
       const change = updateTask(board, board.organization, id, { status: 'in_progress' }, always);
-      const deleted = await refusalOf(deleteTask(board, board.organization, dependency, always));
+      const deleted = await errorOf(deleteTask(board, board.organization, dependency, always));
       await change;
       const { data } = await getTask(board, board.organization, id);
       const left = data.blockedBy.map((blocker) => blocker.id);

@@ -1,7 +1,7 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { deliveryLane, deliveryLanes } from '../../lib/table/delivery-lanes.ts';
+import { deliveryPartition, deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
 import { dueEntry, type Overdue, openDueList } from '../../lib/table/due.ts';
 import type { Key } from '../../lib/table/keys.ts';
 import { transact } from '../../lib/table/transact.ts';
@@ -11,7 +11,7 @@ import { mockTable, queriesOf, returnPages } from './mock-table.ts';
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const { table } = await openBoard();
-const list = openDueList(table, deliveryLanes);
+const list = openDueList(table, deliveryPartitions);
 let organization: Organization;
 let organizations = 0;
 
@@ -22,7 +22,7 @@ beforeEach(() => {
 /** Puts an item that is listed from a moment on, in the partition of a ULID. */
 async function put(ulid: string, dueAt: string): Promise<Key> {
   const key = { pk: organization, sk: ulid };
-  await transact(table, [{ Put: { Item: { ...key, ...dueEntry(deliveryLane(ulid), dueAt) } } }]);
+  await transact(table, [{ Put: { Item: { ...key, ...dueEntry(deliveryPartition(ulid), dueAt) } } }]);
   return key;
 }
 
@@ -34,7 +34,7 @@ it('what waits is listed, whatever letter its ULID ends with, and spread over al
   const ulids = [...letters].map((letter) => letter.padStart(26, '0'));
   await Promise.all(ulids.map((ulid) => put(ulid, at(60))));
   expect((await due(at(60))).sort()).toEqual(ulids);
-  expect([...new Set(ulids.map(deliveryLane))].sort()).toEqual([...deliveryLanes]);
+  expect([...new Set(ulids.map(deliveryPartition))].sort()).toEqual([...deliveryPartitions]);
 });
 
 it('a page of each partition is read in turn, no more than is asked for, the oldest of a turn first', async () => {
@@ -45,7 +45,7 @@ it('a page of each partition is read in turn, no more than is asked for, the old
     ...(nth < 4 && { LastEvaluatedKey: { pk: 'pk', sk: `D#${nth}` } }),
   }));
   returnPages(dynamodb, ...pages);
-  const overdue = openDueList(mocked, deliveryLanes).due(at(60));
+  const overdue = openDueList(mocked, deliveryPartitions).due(at(60));
   const turn = async () => {
     const listed: Overdue[] = [];
     while (listed.length < 4) listed.push((await overdue.next()).value as Overdue);
@@ -72,7 +72,7 @@ it('it is read from a moment on, and up to one, both included', async () => {
 it('something is listed later when it is postponed, which only one of several can do', async () => {
   const key = await put('1', at(60));
   const moved = await Promise.all(Array.from({ length: 5 }, () => list.postpone({ key, dueAt: at(60) }, at(360))));
-  expect(moved.filter((one) => one !== undefined)).toEqual([{ ...key, ...dueEntry(deliveryLane('1'), at(360)) }]);
+  expect(moved.filter((one) => one !== undefined)).toEqual([{ ...key, ...dueEntry(deliveryPartition('1'), at(360)) }]);
   expect(await due(at(359))).toEqual([]);
   expect(await due(at(360))).toEqual(['1']);
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidFrom, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { deliveryLanes } from '../../lib/table/delivery-lanes.ts';
+import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
 import { openDueList } from '../../lib/table/due.ts';
 import { eventFrom, isEvent, type LoggedEvent, openEventLog, sampledAfterMs } from '../../lib/table/event-log.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -13,7 +13,7 @@ import { meter } from './capacity.ts';
 const { table } = await openBoard();
 const { costOf } = meter(table);
 const log = openEventLog(table);
-const dueList = openDueList(table, deliveryLanes);
+const dueList = openDueList(table, deliveryPartitions);
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 let organization: Organization;
 let organizations = 0;

@@ -11,7 +11,7 @@ import {
   openOverdueExecutions,
   type TaskMove,
 } from '../../lib/table/executions.ts';
-import type { Once } from '../../lib/table/idempotency.ts';
+import type { RecordResponse } from '../../lib/table/idempotency.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
 import { readTask } from '../../lib/table/tasks.ts';
 import { storedAgent } from './agent-seed.ts';
@@ -45,7 +45,7 @@ export const failed = (fields: Partial<Ending> = {}): Ending => ({
 });
 
 /** What may be said beside a start. */
-type Beside = { asked?: Asked; task?: TaskMove | undefined; once?: Once };
+type Beside = { asked?: Asked; task?: TaskMove | undefined; recordResponse?: RecordResponse };
 
 /** A board, and its executions by the very store that the handlers call; `agent` is its one active agent. */
 export type ExecutionBoard = Board & {
@@ -93,9 +93,9 @@ export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
       ...fields,
     };
   };
-  const started: ExecutionBoard['start'] = async (execution = newExecution(), { asked, task, once } = {}) => {
+  const started: ExecutionBoard['start'] = async (execution = newExecution(), { asked, task, recordResponse } = {}) => {
     const dueAt = timestamp(Date.parse(execution.startedAt) + 60_000);
-    await executions.start(execution, asked ?? { input: 'Do it.' }, { dueAt, task, once });
+    await executions.start(execution, asked ?? { input: 'Do it.' }, { dueAt, task, recordResponse });
     return execution;
   };
   const stored = async (taskId: string) => (await readTask(board, organization, taskId)) as StoredTask;

@@ -4,10 +4,10 @@ import {
   type ExecutionHead,
   executionFrom,
   executionKind,
-  executionStanding,
+  executionMembership,
 } from '../../lib/table/execution-items.ts';
 import { keys } from '../../lib/table/keys.ts';
-import type { Standing } from '../../lib/table/listing.ts';
+import type { ListMembership } from '../../lib/table/listing.ts';
 import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { nameOf } from './seed.ts';
@@ -29,13 +29,13 @@ export function executionsAmong(dump: Dump): ExecutionHead[] {
 }
 
 /** Where an execution must stand: one whose agent was deleted is in no list but that agent's, until it is purged. */
-export function standingAmong(dump: Dump): (execution: ExecutionHead) => Standing {
+export function standingAmong(dump: Dump): (execution: ExecutionHead) => ListMembership {
   const deleted = new Set(purgedAgents(dump));
   return (execution) => {
-    const standing = executionStanding(execution);
+    const membership = executionMembership(execution);
     const own = keys.executionScope(execution.organization, ulidOf(execution.agentId)).rows;
-    const lists = standing.lists.filter(({ rows }) => !deleted.has(execution.agentId) || rows === own);
-    return { ...standing, lists };
+    const lists = membership.lists.filter(({ rows }) => !deleted.has(execution.agentId) || rows === own);
+    return { ...membership, lists };
   };
 }
 

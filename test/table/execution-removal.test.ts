@@ -21,7 +21,7 @@ beforeEach(async () => {
   kept = await board.claimed();
 });
 
-/** An execution whose counter row is that of every other one of its epoch, so that they leave together. */
+/** An execution whose counter row is that of every other one of its period, so that they leave together. */
 const oneOf = (agent: StoredAgent) => board.newExecution({ id: `ex_${ulid(board.clock()).slice(0, 25)}0` }, agent);
 
 /** An agent with so many executions, all in a worker's hand, that was deleted a moment ago. */

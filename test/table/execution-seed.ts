@@ -6,7 +6,7 @@ import type { Table } from '../../lib/table/client.ts';
 import {
   type ExecutionHead,
   executionItem,
-  executionStanding,
+  executionMembership,
   inputItem,
   outputItems,
   type RunningExecution,
@@ -48,7 +48,7 @@ export function seedLists(
   executions: readonly ExecutionHead[],
   isRead: (id: string) => boolean = () => true,
 ): Promise<void> {
-  const items = [...derivedFrom(executions.map(executionStanding)).values()];
+  const items = [...derivedFrom(executions.map(executionMembership)).values()];
   return writeItems(
     table,
     items.filter(({ id }) => id === undefined || isRead(id as string)),
@@ -84,7 +84,7 @@ export function seedMetrics(
   areRead = true,
 ): Promise<void> {
   const own = new Set(executions.map(({ agentId }) => keys.executionScope(organization, ulidOf(agentId)).rows));
-  const rows = [...derivedFrom((areRead ? executions : []).map(executionStanding)).values()].filter(
+  const rows = [...derivedFrom((areRead ? executions : []).map(executionMembership)).values()].filter(
     ({ pk, sk }) => own.has(pk as string) && /^[*r]#/.test(sk as string),
   );
   return writeItems(table, [...rows, ...countsOf(organization, executions).values()]);

@@ -9,7 +9,7 @@ import { Lost } from '../../lib/table/execution-steps.ts';
 import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { Stale, transactionLimit } from '../../lib/table/transact.ts';
+import { Conflict, transactionLimit } from '../../lib/table/transact.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { fc } from '../seeded.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -137,7 +137,7 @@ describe('the end of an execution that has taken on a task', () => {
   ])('is decided anew where it was %s meanwhile, and comes through without the move', async (_, happens) => {
     const task = await board.release(execution);
     await happens();
-    expect(await failureOf(execution, { task })).toBeInstanceOf(Stale);
+    expect(await failureOf(execution, { task })).toBeInstanceOf(Conflict);
     await board.executions.end(execution, completed(), {});
     expect(await faults()).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe('the end of an execution that has taken on a task', () => {
     const { app, organization, agent } = board;
     await deleteAgent(app, organization, agent.name, always);
     await carryOutPurge(app, { organization, agentId: agent.id });
-    expect(await failureOf(execution, { task })).toBeInstanceOf(Stale);
+    expect(await failureOf(execution, { task })).toBeInstanceOf(Conflict);
     expect(await failureOf(execution)).toBeInstanceOf(Lost);
   });
 });
@@ -156,10 +156,10 @@ it('the largest start and the largest end are one transaction each, of far fewer
   const { transactionsOf } = meter(board.table);
   const { id: taskId } = await board.put({ projectId: 'proj_apollo' });
   const request = { key: 'k', operation: 'executeAgent', path: '/', body: {} };
-  const once = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
+  const recordResponse = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
   const execution = board.newExecution({ taskId });
   const task = taken(await board.stored(taskId), execution, false, at(1));
-  const starts = await transactionsOf(() => board.start(execution, { task, once }));
+  const starts = await transactionsOf(() => board.start(execution, { task, recordResponse }));
   const hand = await board.claimed(execution);
   const release = await board.release(hand);
   const output = '🙂'.repeat(250_000);

@@ -5,7 +5,7 @@ import { ulidOf } from '../../lib/contract/ids.ts';
 import { released } from '../../lib/executions/task-moves.ts';
 import { type ExecutionHead, listItemOf } from '../../lib/table/execution-items.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { ulidEpochs } from '../../lib/table/listing.ts';
+import { ulidPeriods } from '../../lib/table/listing.ts';
 import { purgeAgent } from '../../lib/table/purges.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -30,14 +30,14 @@ describe('of 20,000 executions over a year', () => {
     const agents = [board.agent, await board.hire('reader'), await board.hire('painter')];
     const executions = executionsOfAYear(board.organization, agents, { count: 20_000, running: 50 });
     asked = filtersOver(agents.map(({ id }) => id)).map((filter) => ({ filter, all: listed(executions, filter) }));
-    // A list reads no other epochs than those that its page is in.
-    const epochOf = (id: string) => ulidEpochs.of(ulidOf(id));
+    // A list reads no other periods than those that its page is in.
+    const epochOf = (id: string) => ulidPeriods.of(ulidOf(id));
     const shown = asked.flatMap(({ all }) => [0, ...deepOffsets(all)].flatMap((from) => all.slice(from, from + limit)));
     const read = new Set(shown.map(({ id }) => epochOf(id)));
     await seedLists(board.table, executions, (id) => read.has(epochOf(id)));
   }, 900_000);
 
-  /** The middle, the last page, and the last entry of the fullest epoch: nothing that can be skipped is before it. */
+  /** The middle, the last page, and the last entry of the fullest period: nothing that can be skipped is before it. */
   function deepOffsets(all: readonly ExecutionHead[]): number[] {
     const borders = [0, ...epochBorders(all.map(({ id }) => id)), all.length];
     const sizes = borders.map((border, nth) => border - (borders[nth - 1] ?? 0));

@@ -6,11 +6,11 @@ import { changeAgent, insertAgent } from '../../lib/table/agents.ts';
 import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { AlreadyDone, Stale } from '../../lib/table/transact.ts';
+import { AlreadyDone, Conflict } from '../../lib/table/transact.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { storedAgent } from './agent-seed.ts';
-import { always, refusalOf } from './board.ts';
+import { always, errorOf } from './board.ts';
 import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from './execution-board.ts';
 import { faultsOf } from './oracle.ts';
 
@@ -43,7 +43,7 @@ describe('a start', () => {
     const execution = newExecution({ taskId });
     const task = taken(await board.stored(taskId), execution, false, at(1));
     const asked = { input: 'Do it.', context: { b: 1, a: 2, constructor: 3 } };
-    await board.start(execution, { asked, task, once: onceFor });
+    await board.start(execution, { asked, task, recordResponse: onceFor });
 
     const { id, startedAt, agentName } = execution;
     expect(await executions.head(execution)).toEqual(execution);
@@ -73,19 +73,19 @@ describe('a start', () => {
   it.each(['inactive', 'draft'] as const)('of an agent that was set %s meanwhile is decided anew', async (status) => {
     const { agent, organization } = board;
     await changeAgent(board, organization, agent, { ...agent, status, version: 2 });
-    expect(await failureOf(() => board.start())).toBeInstanceOf(Stale);
+    expect(await failureOf(() => board.start())).toBeInstanceOf(Conflict);
   });
 
   it('of an agent that was deleted meanwhile is decided anew', async () => {
     await deleteAgent(board.app, board.organization, 'writer', always);
-    expect(await failureOf(() => board.start())).toBeInstanceOf(Stale);
+    expect(await failureOf(() => board.start())).toBeInstanceOf(Conflict);
   });
 
   it('of an agent that was deleted and created again meanwhile is decided anew', async () => {
     const { agent, organization } = board;
     await deleteAgent(board.app, organization, 'writer', always);
     await insertAgent(board, organization, storedAgent({ name: 'writer' }), undefined);
-    expect(await failureOf(() => board.start(board.newExecution({}, agent)))).toBeInstanceOf(Stale);
+    expect(await failureOf(() => board.start(board.newExecution({}, agent)))).toBeInstanceOf(Conflict);
   });
 
   it('whose task was changed meanwhile is decided anew', async () => {
@@ -93,7 +93,7 @@ describe('a start', () => {
     const execution = board.newExecution({ taskId: id });
     const task = taken(await board.stored(id), execution, false, at(1));
     await updateTask(board, board.organization, id, { title: 'Another' }, always);
-    expect(await failureOf(() => board.start(execution, { task, once: onceFor }))).toBeInstanceOf(Stale);
+    expect(await failureOf(() => board.start(execution, { task, recordResponse: onceFor }))).toBeInstanceOf(Conflict);
   });
 
   it('whose task was deleted meanwhile is decided anew', async () => {
@@ -101,14 +101,14 @@ describe('a start', () => {
     const execution = board.newExecution({ taskId: id });
     const task = taken(await board.stored(id), execution, false, at(1));
     await deleteTask(board, board.organization, id, always);
-    expect(await failureOf(() => board.start(execution, { task }))).toBeInstanceOf(Stale);
+    expect(await failureOf(() => board.start(execution, { task }))).toBeInstanceOf(Conflict);
   });
 
   it('whose twin was faster is done already, even where no place is left', async () => {
-    await board.start(undefined, { once: onceFor });
-    expect(await failureOf(() => board.start(undefined, { once: onceFor }))).toBeInstanceOf(AlreadyDone);
+    await board.start(undefined, { recordResponse: onceFor });
+    expect(await failureOf(() => board.start(undefined, { recordResponse: onceFor }))).toBeInstanceOf(AlreadyDone);
     await board.start();
-    expect(await failureOf(() => board.start(undefined, { once: onceFor }))).toBeInstanceOf(AlreadyDone);
+    expect(await failureOf(() => board.start(undefined, { recordResponse: onceFor }))).toBeInstanceOf(AlreadyDone);
   });
 
   it('never takes the place of an execution of the same id', async () => {
@@ -118,7 +118,7 @@ describe('a start', () => {
 });
 
 describe('the cap', () => {
-  const refused = () => failureOf(() => board.start(undefined, { once: onceFor }));
+  const refused = () => failureOf(() => board.start(undefined, { recordResponse: onceFor }));
   const rateLimited = { code: 'rate_limited', status: 429, headers: { 'Retry-After': '10' } };
 
   it('refuses who comes when as many run as may at once, and writes nothing', async () => {
@@ -136,7 +136,7 @@ describe('the cap', () => {
   });
 
   it('lets in no more than there are places, of many who come at once', async () => {
-    const refusals = await Promise.all(Array.from({ length: 8 }, () => refusalOf(board.start())));
+    const refusals = await Promise.all(Array.from({ length: 8 }, () => errorOf(board.start())));
     expect(refusals.filter((refusal) => refusal?.code === 'rate_limited')).toHaveLength(6);
     expect(await running()).toBe(2);
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
@@ -146,7 +146,7 @@ describe('the cap', () => {
     await board.start();
     await board.start();
     await deleteAgent(board.app, board.organization, 'writer', always);
-    expect(await refused()).toBeInstanceOf(Stale);
+    expect(await refused()).toBeInstanceOf(Conflict);
   });
 
   it('is the organization’s own', async () => {

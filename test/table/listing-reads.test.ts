@@ -84,7 +84,7 @@ describe('the whole board', () => {
 
 describe('a list of entries that expire', () => {
   const list = keys.attemptScope('org' as Organization, '01KE0000000000000000000000');
-  const epochs = utcDays;
+  const periods = utcDays;
   const ulidsOf = (day: string) =>
     [1, 2, 3].map((hour) => ulidFrom(Date.parse(`${day}T0${hour}:00:00Z`), new Uint8Array(10)));
   const [old = [], middle = [], recent = []] = ['2026-01-01', '2026-01-02', '2026-01-04'].map(ulidsOf);
@@ -92,13 +92,13 @@ describe('a list of entries that expire', () => {
 
   beforeEach(async () => {
     for (const ulid of [...old, ...middle, ...recent]) {
-      const standing = { ulid, cell: everything, lists: [list], entry: { told: ulid } };
-      await transact(board.table, listingWrites(undefined, standing, { epochs, expiresAt: 1_800_000_000 }));
+      const membership = { ulid, facet: everything, lists: [list], entry: { told: ulid } };
+      await transact(board.table, listingWrites(undefined, membership, { periods, expiresAt: 1_800_000_000 }));
     }
   });
 
   it('counts and shows whole epochs, and what each row carries', async () => {
-    const { rows, total } = await readPage(board.table, { list, limit: 4, offset: 2, epochs });
+    const { rows, total } = await readPage(board.table, { list, limit: 4, offset: 2, periods });
     expect(total).toBe(9);
     const wanted = [recent[0], middle[2], middle[1], middle[0]];
     expect(rows.map(({ ulid }) => ulid)).toEqual(wanted);
@@ -106,7 +106,7 @@ describe('a list of entries that expire', () => {
   });
 
   it.each([0, 1, 3, 5, 6])('neither counts nor shows what is older than `since`, at offset %i', async (offset) => {
-    const { rows, total } = await readPage(board.table, { list, limit: 4, offset, epochs, since });
+    const { rows, total } = await readPage(board.table, { list, limit: 4, offset, periods, since });
     expect(total).toBe(6);
     const counted = [...recent.toReversed(), ...middle.toReversed()];
     expect(rows.map(({ ulid }) => ulid)).toEqual(counted.slice(offset, offset + 4));

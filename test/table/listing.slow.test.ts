@@ -9,10 +9,10 @@ it('lists are those of a plain model after 16 writers at once, whatever filter a
   await fc.assert(
     fc.asyncProperty(script(400), fc.constantFrom(3, 7, 20), async (steps, limit) => {
       const board = await openBoard();
-      const { standing, missed } = await write(board, steps);
+      const { membership, missed } = await write(board, steps);
       expect(missed).toEqual([]);
       expect(await faultsOf(board.table, board.organization)).toEqual([]);
-      expect(await differences(board, standing, limit)).toEqual([]);
+      expect(await differences(board, membership, limit)).toEqual([]);
     }),
     { numRuns: 2, endOnFailure: true },
   );

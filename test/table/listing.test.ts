@@ -13,10 +13,10 @@ it('lists are those of a plain model after 16 writers at once, whatever filter a
   await fc.assert(
     fc.asyncProperty(script(40), async (steps) => {
       const board = await openBoard();
-      const { standing, missed } = await write(board, steps);
+      const { membership, missed } = await write(board, steps);
       expect(missed).toEqual([]);
       expect(await faultsOf(board.table, board.organization)).toEqual([]);
-      expect(await differences(board, standing, 4, fewOffsets)).toEqual([]);
+      expect(await differences(board, membership, 4, fewOffsets)).toEqual([]);
     }),
     { numRuns: 1, endOnFailure: true },
   );

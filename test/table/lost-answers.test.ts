@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid } from 'ulid';
 import { afterEach, describe, expect, it } from 'vitest';
+import { ApiError } from '../../lib/contract/errors.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
-import { Refusal } from '../../lib/contract/refusals.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
 import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
 import { headOf } from '../../lib/table/agent-items.ts';
@@ -12,7 +12,7 @@ import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import { attemptKey } from '../../lib/table/attempt-items.ts';
 import { openAttemptLog, placeOf } from '../../lib/table/attempt-log.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { deliveryLanes } from '../../lib/table/delivery-lanes.ts';
+import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
 import { type Overdue, openDueList, sweep } from '../../lib/table/due.ts';
 import { openEventLog } from '../../lib/table/event-log.ts';
 import { openExecutionStore, openOverdueExecutions } from '../../lib/table/executions.ts';
@@ -33,7 +33,7 @@ import { changeSettings, readSettings, replaceDefaultModel } from '../../lib/tab
 import { purgeTask } from '../../lib/table/task-removal.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
 import { readStoredToken, revokeStoredToken } from '../../lib/table/tokens.ts';
-import { AlreadyDone, OutcomeUnknown, Stale, transact } from '../../lib/table/transact.ts';
+import { AlreadyDone, Conflict, OutcomeUnknown, transact } from '../../lib/table/transact.ts';
 import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
 import { insertWebhook, readTarget } from '../../lib/table/webhooks.ts';
 import type { Write } from '../../lib/table/write.ts';
@@ -175,7 +175,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       await openEventLog(table).append({ ...event, event: 'task.created' });
       const key = keys.event(organization, ulidOf(event.id));
       const { dueAt } = (await getItem(table, key)) as { dueAt: string };
-      return () => openDueList(lossy, deliveryLanes).postpone({ key, dueAt }, at(300));
+      return () => openDueList(lossy, deliveryPartitions).postpone({ key, dueAt }, at(300));
     },
     expect.objectContaining({ item: 'tk_1' }),
   ],
@@ -417,7 +417,7 @@ const isVersion = (expected: number) => (version: number) => {
   if (version !== expected) throw new Error(`It is at version ${version}.`);
 };
 
-const preconditionFailed = () => new Refusal('precondition_failed', 'It is at another version.');
+const preconditionFailed = () => new ApiError('precondition_failed', 'It is at another version.');
 
 describe('where the answer to a single write is lost,', () => {
   it.each(paths)('%s', async (_, prepare, expected) => {
@@ -442,7 +442,7 @@ describe('the mark of a single write', () => {
   const key = () => ({ pk: randomUUID(), sk: 's' });
   const put = (Key: { pk: string; sk: string }): Write => ({
     Put: { Item: { ...Key, text: 'x' }, ConditionExpression: 'attribute_not_exists(pk)' },
-    otherwise: () => new Stale(),
+    onConditionFailed: () => new Conflict(),
   });
   const stored = async (Key: object) =>
     (await table.client.send(new GetCommand({ TableName: table.name, Key: Key as never }))).Item;
@@ -463,14 +463,14 @@ describe('the mark of a single write', () => {
     let found: unknown;
     const again: Write = {
       ...put(Key),
-      otherwise: (item) => {
+      onConditionFailed: (item) => {
         found = item;
-        return new Stale();
+        return new Conflict();
       },
     };
     for (const all of [[again], [again, put(key())]]) {
       found = undefined;
-      await expect(transact(table, all)).rejects.toBeInstanceOf(Stale);
+      await expect(transact(table, all)).rejects.toBeInstanceOf(Conflict);
       expect(found).toEqual(item);
     }
     const updated = await transact(table, [
@@ -482,7 +482,7 @@ describe('the mark of a single write', () => {
           ExpressionAttributeNames: { '#text': 'text' },
           ReturnValues: 'ALL_NEW',
         },
-        otherwise: () => new Stale(),
+        onConditionFailed: () => new Conflict(),
       },
     ]);
     expect(updated).toEqual(Key);
@@ -491,7 +491,7 @@ describe('the mark of a single write', () => {
   it('is of that write alone: the same write again is refused', async () => {
     const Key = key();
     await transact(table, [put(Key)]);
-    await expect(transact(table, [put(Key)])).rejects.toBeInstanceOf(Stale);
+    await expect(transact(table, [put(Key)])).rejects.toBeInstanceOf(Conflict);
   });
 
   it('makes no second record of the stream', async () => {
@@ -545,7 +545,7 @@ describe('where the answer to a single write is lost and another writes to the i
     const Key = { pk: randomUUID(), sk: 's' };
     const put: Write = {
       Put: { Item: { ...Key, by: 'us' }, ConditionExpression: 'attribute_not_exists(pk)' },
-      otherwise: preconditionFailed,
+      onConditionFailed: preconditionFailed,
     };
     meanwhile(() => transact(table, [{ Put: { Item: { ...Key, by: 'another' } } }]));
     await expect(transact(lossy, [put])).rejects.toBeInstanceOf(OutcomeUnknown);
@@ -566,7 +566,7 @@ describe('where the answer to a single write is lost and another writes to the i
     await transact(table, [{ Put: { Item: Key } }]);
     const remove: Write = {
       Delete: { Key, ConditionExpression: 'attribute_exists(pk)' },
-      otherwise: preconditionFailed,
+      onConditionFailed: preconditionFailed,
     };
     loseAnswers(engine);
     await transact(lossy, [remove]);

@@ -8,7 +8,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import 'aws-sdk-client-mock-vitest/extend';
 import type { Table } from '../../lib/table/client.ts';
-import { openLanes } from '../../lib/table/lanes.ts';
+import { createShards } from '../../lib/table/shards.ts';
 
 /** A mocked client of DynamoDB. */
 export type DynamoDBMock = ReturnType<typeof mockTable>['dynamodb'];
@@ -26,7 +26,7 @@ export function mockTable() {
     sleep: async (milliseconds) => {
       pauses.push(milliseconds);
     },
-    lanes: openLanes(),
+    shards: createShards(),
   };
   return { table, dynamodb: mockClient(client).resolves({}), pauses };
 }

@@ -29,13 +29,13 @@ export function listed(tasks: readonly Known[], { status, priority, agent, proje
     .reverse();
 }
 
-/** Where a list's epochs begin, as offsets: an epoch is what the first four characters of a ULID name. */
+/** Where a list's periods begin, as offsets: an period is what the first four characters of a ULID name. */
 export function epochBorders(ids: readonly string[]): number[] {
   const epochOf = (id = '') => id.slice(3, 7);
   return ids.flatMap((id, at) => (at > 0 && epochOf(id) !== epochOf(ids[at - 1]) ? [at] : []));
 }
 
-/** Offsets worth asking for: the first ones, around pages and epochs, the middle, the last page, past the end. */
+/** Offsets worth asking for: the first ones, around pages and periods, the middle, the last page, past the end. */
 export function offsetsInto(ids: readonly string[], limit: number): number[] {
   const total = ids.length;
   const lastPage = Math.max(0, Math.ceil(total / limit) - 1) * limit;

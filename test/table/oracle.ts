@@ -3,7 +3,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
-import { type StoredTask, taskFrom, taskStanding } from '../../lib/table/task-items.ts';
+import { type StoredTask, taskFrom, taskMembership } from '../../lib/table/task-items.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { dumpOf } from '../table-dump.ts';
 import { countsOf, executionsAmong, standingAmong, tornDelegations, tornExecutions } from './execution-oracle.ts';
@@ -23,13 +23,16 @@ export async function faultsOf(table: Table, organization: Organization): Promis
   const tasks = tasksAmong(dump);
   const executions = executionsAmong(dump);
   const implied = overLanes([
-    ...derivedFrom([...tasks.map((task) => taskStanding(organization, task)), ...executions.map(standingAmong(dump))]),
+    ...derivedFrom([
+      ...tasks.map((task) => taskMembership(organization, task)),
+      ...executions.map(standingAmong(dump)),
+    ]),
     ...countsOf(organization, executions),
   ]);
   const isCounter = countersOf(organization);
-  const standing = Object.entries(dump as Record<string, Item>).filter(([, item]) => !isAside(organization, item));
+  const membership = Object.entries(dump as Record<string, Item>).filter(([, item]) => !isAside(organization, item));
   const found = new Map(
-    [...overLanes(standing)]
+    [...overLanes(membership)]
       .map(([name, item]): [string, Item] => [name, isCounter(item) ? withoutZeros(item) : item])
       .filter(([, item]) => !isCounter(item) || Object.keys(item).length > 2),
   );
@@ -45,19 +48,19 @@ export async function faultsOf(table: Table, organization: Organization): Promis
   ];
 }
 
-/** The items with one counter for all lanes of an epoch, which say together how many there are. */
+/** The items with one counter for all shards of an period, which say together how many there are. */
 function overLanes(items: readonly [name: string, item: Item][]): Map<string, Item> {
   const summed = new Map<string, Item>();
   for (const [name, item] of items) {
-    const epoch = keys.counted(item as Key);
-    if (!epoch) {
+    const period = keys.counted(item as Key);
+    if (!period) {
       summed.set(name, item);
       continue;
     }
     const { pk: _, sk: __, ...numbers } = item as Record<string, number>;
-    const sums = (summed.get(nameOf(epoch)) ?? epoch) as Record<string, number>;
+    const sums = (summed.get(nameOf(period)) ?? period) as Record<string, number>;
     const added = Object.entries(numbers).map(([run, number]) => [run, (sums[run] ?? 0) + number]);
-    summed.set(nameOf(epoch), { ...sums, ...Object.fromEntries(added) });
+    summed.set(nameOf(period), { ...sums, ...Object.fromEntries(added) });
   }
   return summed;
 }

@@ -2,7 +2,7 @@ import { BatchGetCommand, type BatchGetCommandInput, GetCommand, PutCommand } fr
 import { describe, expect, it } from 'vitest';
 import type { Key } from '../../lib/table/keys.ts';
 import { countItems, getEach, getItem, getItems, queryItems } from '../../lib/table/reads.ts';
-import { openBoard, refusalOf } from './board.ts';
+import { errorOf, openBoard } from './board.ts';
 import { dynamodbError } from './dynamodb-errors.ts';
 import { mockTable, queriesOf, returnPages } from './mock-table.ts';
 
@@ -60,7 +60,7 @@ describe('a batch of items', () => {
 
   it('of which keys stay unprocessed is given up as unavailable after eight tries', async () => {
     const { table, dynamodb, pauses } = mockBatches((keys) => output([], keys));
-    expect((await refusalOf(getItems(table, keysOf(2))))?.code).toBe('unavailable');
+    expect((await errorOf(getItems(table, keysOf(2))))?.code).toBe('unavailable');
     expect(dynamodb).toHaveReceivedCommandTimes(BatchGetCommand, 8);
     expect(pauses).toHaveLength(7);
   });
@@ -127,7 +127,7 @@ describe('a read that is throttled even after the tries of the SDK', () => {
     ['range', () => Array.fromAsync(queryItems(table, { pk: 'p' }))],
     ['count', () => countItems(table, { pk: 'p', from: '1', to: '2' })],
   ])('of one %s is unavailable, not broken', async (_, read) => {
-    expect((await refusalOf(read()))?.code).toBe('unavailable');
+    expect((await errorOf(read()))?.code).toBe('unavailable');
   });
 
   it('is told apart from one that is wrong', async () => {

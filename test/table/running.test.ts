@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { ApiError } from '../../lib/contract/errors.ts';
 import { ulidFrom } from '../../lib/contract/ids.ts';
-import type { Refusal } from '../../lib/contract/refusals.ts';
 import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
 import { type ExecutionStore, openExecutionStore } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { changeSettings } from '../../lib/table/settings.ts';
-import { transact, untilFresh } from '../../lib/table/transact.ts';
+import { retryOnConflict, transact } from '../../lib/table/transact.ts';
 import { meter } from './capacity.ts';
 import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from './execution-board.ts';
 
@@ -25,15 +25,15 @@ const container = () => openExecutionStore(board.table, 50, perMinute);
 async function start(store: ExecutionStore, milliseconds: number): Promise<void> {
   const id = `ex_${ulidFrom(noon + milliseconds, new Uint8Array([0, 0, 0, 0, 0, 0, 0, 0, nth >> 8, nth++ & 255]))}`;
   const execution = board.newExecution({ id });
-  await untilFresh(board.table, () =>
-    store.start(execution, { input: 'Do it.' }, { dueAt: at(60_000), task: undefined, once: undefined }),
+  await retryOnConflict(board.table, () =>
+    store.start(execution, { input: 'Do it.' }, { dueAt: at(60_000), task: undefined, recordResponse: undefined }),
   );
 }
 
-const refusal = (store: ExecutionStore, milliseconds: number): Promise<Refusal> =>
+const refusal = (store: ExecutionStore, milliseconds: number): Promise<ApiError> =>
   start(store, milliseconds).then(
     () => Promise.reject(new Error('It was started.')),
-    (error: Refusal) => error,
+    (error: ApiError) => error,
   );
 
 const counts = async () => {

@@ -4,18 +4,18 @@ import { ulid } from 'ulid';
 import { timeOf, timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { listingWrites, type Standing } from '../../lib/table/listing.ts';
-import { type StoredTask, taskItem, taskStanding } from '../../lib/table/task-items.ts';
+import { type ListMembership, listingWrites } from '../../lib/table/listing.ts';
+import { type StoredTask, taskItem, taskMembership } from '../../lib/table/task-items.ts';
 import type { Item, Write } from '../../lib/table/write.ts';
 
 /** The name of an item: its key in one string. */
 export const nameOf = ({ pk, sk }: Item) => `${pk} ${sk}`;
 
 /** The rows and counters that stand where these things came into their lists one after the other, by name. */
-export function derivedFrom(standings: Iterable<Standing>): Map<string, Item> {
+export function derivedFrom(standings: Iterable<ListMembership>): Map<string, Item> {
   const items = new Map<string, Item>();
-  for (const standing of standings)
-    for (const write of listingWrites(undefined, standing)) {
+  for (const membership of standings)
+    for (const write of listingWrites(undefined, membership)) {
       const item = written(items, write);
       items.set(nameOf(item), item);
     }
@@ -29,8 +29,8 @@ function written(items: Map<string, Item>, write: Write): Item {
   const { Key = {}, UpdateExpression = '', ExpressionAttributeNames: names, ExpressionAttributeValues } = write.Update;
   const item = { ...(items.get(nameOf(Key)) ?? Key) };
   for (const [, name = '', value = ''] of UpdateExpression.matchAll(/(#\w+) (:\w+)/g)) {
-    const cell = names?.[name] as string;
-    item[cell] = ((item[cell] as number | undefined) ?? 0) + ExpressionAttributeValues?.[value];
+    const facet = names?.[name] as string;
+    item[facet] = ((item[facet] as number | undefined) ?? 0) + ExpressionAttributeValues?.[value];
   }
   return item;
 }
@@ -72,7 +72,7 @@ export function boardItems(
 ): Item[] {
   return [
     ...tasks.filter(isRead).map((task) => taskItem(organization, task)),
-    ...derivedFrom(tasks.map((task) => taskStanding(organization, task))).values(),
+    ...derivedFrom(tasks.map((task) => taskMembership(organization, task))).values(),
   ];
 }
 

@@ -24,11 +24,11 @@ function simulatedIndex() {
 
   const query = async (input: QueryCommandInput) => {
     const { ExpressionAttributeValues = {}, ExclusiveStartKey, Limit = Number.POSITIVE_INFINITY } = input;
-    const { ':lane': lane, ':until': until, ':from': from = '' } = ExpressionAttributeValues;
+    const { ':lane': shard, ':until': until, ':from': from = '' } = ExpressionAttributeValues;
     const place = ({ dueAt, sk }: Pick<Entry, 'dueAt' | 'sk'>) => `${dueAt} ${sk}`;
     const after = ExclusiveStartKey ? place(ExclusiveStartKey as Entry) : '';
     const found = [...entries.values()]
-      .filter((one) => one.partition === lane && one.dueAt >= from && one.dueAt <= until && place(one) > after)
+      .filter((one) => one.partition === shard && one.dueAt >= from && one.dueAt <= until && place(one) > after)
       .sort((a, b) => (place(a) < place(b) ? -1 : 1));
     const page = found.slice(0, Limit);
     read += page.length;

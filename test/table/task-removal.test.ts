@@ -8,7 +8,7 @@ import { detachLimit } from '../../lib/table/task-edges.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
 import { deleteTask, getTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
 import { dumpOf } from '../table-dump.ts';
-import { agents, always, type Board, openBoard, refusalOf } from './board.ts';
+import { agents, always, type Board, errorOf, openBoard } from './board.ts';
 import { projects } from './model.ts';
 import { faultsOf, tasksOf } from './oracle.ts';
 import { bareTasks, seed } from './seed.ts';
@@ -42,7 +42,7 @@ async function openCrowded(): Promise<Crowded> {
 /** Deletes the task through a table that tells of each request before it is sent. */
 async function deleteThrough(board: Crowded, before: (request: Watched) => unknown) {
   const { table, idle } = watchedTable(board.table, before);
-  const refusal = refusalOf(deleteTask({ table, clock: board.clock }, board.organization, board.id, always));
+  const refusal = errorOf(deleteTask({ table, clock: board.clock }, board.organization, board.id, always));
   await refusal.catch(() => {});
   await idle();
   return refusal;
@@ -69,7 +69,7 @@ const naming = async ({ table, organization, id }: Crowded) =>
   (await tasksOf(table, organization)).filter(({ dependsOn }) => dependsOn.includes(id)).map((task) => task.id);
 
 const isThere = async (board: Crowded) =>
-  (await refusalOf(getTask(board, board.organization, board.id)))?.code !== 'not_found';
+  (await errorOf(getTask(board, board.organization, board.id)))?.code !== 'not_found';
 
 /** The status of what is read and listed: the task is in both or in none, and all lists and counts are correct. */
 async function expectConsistent(board: Crowded, others = many + 2): Promise<void> {
@@ -140,7 +140,7 @@ describe('a deletion of a task with more done dependents than one transaction de
     const board = await openCrowded();
     let created: string | undefined;
     const refusal = await deleteThrough(board, async ({ nth }) => {
-      if (nth === step) created = (await refusalOf(board.put({ dependsOn: [board.id] })))?.code ?? 'created';
+      if (nth === step) created = (await errorOf(board.put({ dependsOn: [board.id] })))?.code ?? 'created';
     });
     const refused = [refusal?.code, created];
     if (step <= steps.deletes) expect(refused).toEqual(['has_dependents', 'created']);
@@ -159,7 +159,7 @@ describe('a deletion of a task with more done dependents than one transaction de
       expect(there).toBe(step <= steps.deletes);
       expect(await sweep(board)).toBe(there ? 0 : 1);
       if (there) expect((await naming(board)).sort()).toEqual(board.dependents);
-      const again = await refusalOf(deleteTask(board, board.organization, board.id, always));
+      const again = await errorOf(deleteTask(board, board.organization, board.id, always));
       expect(again?.code).toBe(there ? undefined : 'not_found');
       await expectGone(board);
       expect(await sweep(board)).toBe(0);
@@ -187,7 +187,7 @@ describe('while dependents still name a task that is deleted', () => {
     const { organization, dependents, id } = board;
     const { data } = await getTask(board, organization, dependents[0] as string);
     expect([data.dependsOn, data.blockedBy]).toEqual([[], []]);
-    const code = async (attempt: Promise<unknown>) => (await refusalOf(attempt))?.code;
+    const code = async (attempt: Promise<unknown>) => (await errorOf(attempt))?.code;
     expect(await code(updateTask(board, organization, id, { title: 'Still there?' }, always))).toBe('not_found');
     expect(await code(deleteTask(board, organization, id, always))).toBe('not_found');
     expect(await code(board.put({ dependsOn: [id] }))).toBe('unknown_reference');

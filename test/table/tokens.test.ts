@@ -3,7 +3,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
 import { readStoredToken, readStoredTokens, revokeStoredToken, type StoredToken } from '../../lib/table/tokens.ts';
-import { openBoard, refusalOf } from './board.ts';
+import { errorOf, openBoard } from './board.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -57,7 +57,7 @@ describe('a revoked token', () => {
   });
 
   it('must have been made', async () => {
-    expect((await refusalOf(revokeStoredToken({ table }, 'nobody', '2026-03-01')))?.code).toBe('not_found');
+    expect((await errorOf(revokeStoredToken({ table }, 'nobody', '2026-03-01')))?.code).toBe('not_found');
     expect(await readStoredToken({ table }, 'nobody')).toBeUndefined();
   });
 });

@@ -1,22 +1,22 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { Refusal, type RefusalCode } from '../../lib/contract/refusals.ts';
-import { AlreadyDone, Stale, transact, untilFresh } from '../../lib/table/transact.ts';
-import type { Otherwise, Write } from '../../lib/table/write.ts';
-import { refusalOf } from './board.ts';
+import { ApiError, type ErrorCode } from '../../lib/contract/errors.ts';
+import { AlreadyDone, Conflict, retryOnConflict, transact } from '../../lib/table/transact.ts';
+import type { OnConditionFailed, Write } from '../../lib/table/write.ts';
+import { errorOf } from './board.ts';
 import { cancelled, conflict, dynamodbError, inProgress } from './dynamodb-errors.ts';
 import { type DynamoDBMock, failFirst, mockTable, tokensOf, transactionsOf } from './mock-table.ts';
 
-const put = (sk: string, otherwise?: Otherwise): Write => ({
+const put = (sk: string, onConditionFailed?: OnConditionFailed): Write => ({
   Put: { Item: { pk: 'p', sk }, ConditionExpression: 'attribute_not_exists(pk)' },
-  ...(otherwise && { otherwise }),
+  ...(onConditionFailed && { onConditionFailed }),
 });
 const two = [put('a'), put('b')];
 
 /** The items of each transaction that was sent. */
 const itemsOf = (dynamodb: DynamoDBMock) => transactionsOf(dynamodb).map(({ TransactItems }) => TransactItems);
-const refusal = (code: RefusalCode, path: string) => () =>
-  new Refusal(code, `${code} at ${path}`, [{ path, code: 'invalid_value', message: path }]);
+const refusal = (code: ErrorCode, path: string) => () =>
+  new ApiError(code, `${code} at ${path}`, [{ path, code: 'invalid_value', message: path }]);
 
 describe('a transaction that is cancelled', () => {
   const passing = [
@@ -42,7 +42,7 @@ describe('a transaction that is cancelled', () => {
   it.each(passing)('%s eight times over is unavailable', async (_, error) => {
     const { table, dynamodb, pauses } = mockTable();
     dynamodb.rejects(error);
-    const refused = await refusalOf(transact(table, two));
+    const refused = await errorOf(transact(table, two));
     expect(refused?.code).toBe('unavailable');
     expect(refused?.headers).toEqual({ 'Retry-After': '1' });
     expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 8);
@@ -54,7 +54,7 @@ describe('a transaction that is cancelled', () => {
     for (let run = 0; run < 50; run++) {
       const { table, dynamodb, pauses } = mockTable();
       dynamodb.rejects(cancelled('TransactionConflict', 'None'));
-      await refusalOf(transact(table, two));
+      await errorOf(transact(table, two));
       runs.push(pauses);
     }
     for (let nth = 0; nth < 7; nth++) {
@@ -71,11 +71,11 @@ describe('a transaction that is cancelled', () => {
     const { table, dynamodb } = mockTable();
     dynamodb.rejects(cancelled('TransactionConflict', { failed: found }));
     let told: unknown;
-    const otherwise: Otherwise = (item) => {
+    const onConditionFailed: OnConditionFailed = (item) => {
       told = item;
-      return new Stale();
+      return new Conflict();
     };
-    await expect(transact(table, [put('a'), put('b', otherwise)])).rejects.toBeInstanceOf(Stale);
+    await expect(transact(table, [put('a'), put('b', onConditionFailed)])).rejects.toBeInstanceOf(Conflict);
     expect(told).toEqual(found);
     expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 1);
   });
@@ -113,7 +113,7 @@ it('a transaction asks of each of its items what a failed condition found', asyn
 describe('a transaction that meets another over a counter', () => {
   const counter: Write = {
     Update: { Key: { pk: 'c', sk: '0' }, UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } },
-    keyIn: (lane) => ({ pk: 'c', sk: `${lane}` }),
+    keyIn: (shard) => ({ pk: 'c', sk: `${shard}` }),
   };
   const met = cancelled('None', 'TransactionConflict');
 
@@ -147,7 +147,7 @@ describe('a single write', () => {
     expect(passes.dynamodb).toHaveReceivedCommandTimes(PutCommand, 8);
     const lasts = mockTable();
     lasts.dynamodb.rejects(error);
-    expect((await refusalOf(transact(lasts.table, [put('a')])))?.code).toBe('unavailable');
+    expect((await errorOf(transact(lasts.table, [put('a')])))?.code).toBe('unavailable');
     expect(lasts.dynamodb).toHaveReceivedCommandTimes(PutCommand, 8);
     expect(lasts.pauses).toHaveLength(7);
   });
@@ -161,10 +161,10 @@ describe('a single write', () => {
 });
 
 describe('of several failed conditions', () => {
-  const failing = async (...meanings: Otherwise[]): Promise<Error> => {
+  const failing = async (...meanings: OnConditionFailed[]): Promise<Error> => {
     const { table, dynamodb } = mockTable();
     dynamodb.rejects(cancelled(...meanings.map((_, at) => ({ failed: { pk: 'p', sk: `${at}` } }))));
-    const writes = meanings.map((otherwise, at) => put(`${at}`, otherwise));
+    const writes = meanings.map((onConditionFailed, at) => put(`${at}`, onConditionFailed));
     return transact(table, writes).then(
       () => new Error('It was written.'),
       (error: Error) => error,
@@ -174,12 +174,12 @@ describe('of several failed conditions', () => {
   it('those of one code are one refusal with all their details', async () => {
     const unknown = (path: string) => refusal('unknown_reference', path);
     const error = await failing(unknown('dependsOn.0'), unknown('dependsOn.2'), unknown('assignedAgent'));
-    const details = error instanceof Refusal ? error.details.map(({ path }) => path) : error;
+    const details = error instanceof ApiError ? error.details.map(({ path }) => path) : error;
     expect(details).toEqual(['dependsOn.0', 'dependsOn.2', 'assignedAgent']);
   });
 
   it('the refusal is meant that is checked first: 404, 412, 422, 403, 409, 429', async () => {
-    const inOrder: RefusalCode[] = [
+    const inOrder: ErrorCode[] = [
       'not_found',
       'precondition_failed',
       'unknown_reference',
@@ -199,12 +199,12 @@ describe('of several failed conditions', () => {
   });
 
   it('a fresh decision comes before a refusal', async () => {
-    const error = await failing(refusal('not_found', 'a'), () => new Stale());
-    expect(error).toBeInstanceOf(Stale);
+    const error = await failing(refusal('not_found', 'a'), () => new Conflict());
+    expect(error).toBeInstanceOf(Conflict);
   });
 
   it('a twin that is done comes before all', async () => {
-    const stale = () => new Stale();
+    const stale = () => new Conflict();
     const error = await failing(refusal('not_found', 'a'), stale, () => new AlreadyDone());
     expect(error).toBeInstanceOf(AlreadyDone);
   });
@@ -232,22 +232,22 @@ describe('a decision on what has changed meanwhile', () => {
     let made = 0;
     const decide = async () => {
       made += 1;
-      if (made < 5) throw new Stale();
+      if (made < 5) throw new Conflict();
       return made;
     };
-    expect(await untilFresh(table, decide)).toBe(5);
+    expect(await retryOnConflict(table, decide)).toBe(5);
   });
 
   it('is given up as unavailable when it never holds', async () => {
     const { table } = mockTable();
-    const never = untilFresh(table, () => Promise.reject(new Stale()));
-    expect((await refusalOf(never))?.code).toBe('unavailable');
+    const never = retryOnConflict(table, () => Promise.reject(new Conflict()));
+    expect((await errorOf(never))?.code).toBe('unavailable');
   });
 
   it('is not made again after a refusal', async () => {
     const { table, pauses } = mockTable();
-    const refused = untilFresh(table, () => Promise.reject(refusal('not_found', 'id')()));
-    expect((await refusalOf(refused))?.code).toBe('not_found');
+    const refused = retryOnConflict(table, () => Promise.reject(refusal('not_found', 'id')()));
+    expect((await errorOf(refused))?.code).toBe('not_found');
     expect(pauses).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ import {
   webhooksLimit,
 } from '../../lib/table/webhooks.ts';
 import { dumpOf } from '../table-dump.ts';
-import { type Board, openBoard, refusalOf } from './board.ts';
+import { type Board, errorOf, openBoard } from './board.ts';
 import { meter } from './capacity.ts';
 
 const board: Board = await openBoard();
@@ -119,7 +119,7 @@ describe('a deleted webhook', () => {
     await insert();
     const webhook = await insert();
     const refusals = await Promise.all(
-      Array.from({ length: 5 }, () => refusalOf(removeWebhook(board, organization, webhook))),
+      Array.from({ length: 5 }, () => errorOf(removeWebhook(board, organization, webhook))),
     );
     expect(refusals.filter((refusal) => refusal?.code === 'not_found')).toHaveLength(4);
     expect(Object.values(await dump()).filter((item) => 'count' in (item as object))).toMatchObject([{ count: 1 }]);
@@ -134,7 +134,7 @@ describe('the hundred webhooks of an organization', () => {
   it('have no room for another, of which nothing is written', async () => {
     await fill(100);
     const before = await dump();
-    const refusal = await refusalOf(insert(newWebhook(['task.created', 'task.completed']), 'sealed'));
+    const refusal = await errorOf(insert(newWebhook(['task.created', 'task.completed']), 'sealed'));
     expect(refusal?.code).toBe('limit_reached');
     expect(await dump()).toEqual(before);
   });
@@ -142,14 +142,14 @@ describe('the hundred webhooks of an organization', () => {
   it('have room for one again when one is deleted', async () => {
     const [first] = await fill(100);
     await removeWebhook(board, organization, first as Webhook);
-    expect(await refusalOf(insert())).toBeUndefined();
-    expect((await refusalOf(insert()))?.code).toBe('limit_reached');
+    expect(await errorOf(insert())).toBeUndefined();
+    expect((await errorOf(insert()))?.code).toBe('limit_reached');
     expect(await readWebhooks(board, organization)).toHaveLength(100);
   });
 
   it('are filled up by exactly five of ten that come at once to ninety-five', async () => {
     await fill(95);
-    const refusals = await Promise.all(Array.from({ length: 10 }, () => refusalOf(insert())));
+    const refusals = await Promise.all(Array.from({ length: 10 }, () => errorOf(insert())));
     expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(5);
     expect(refusals.filter((refusal) => refusal?.code === 'limit_reached')).toHaveLength(5);
     expect(await readWebhooks(board, organization)).toHaveLength(100);
@@ -159,6 +159,6 @@ describe('the hundred webhooks of an organization', () => {
   it('are nobody else’s', async () => {
     await fill(100);
     organization = `${organization}x` as Organization;
-    expect(await refusalOf(insert())).toBeUndefined();
+    expect(await errorOf(insert())).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { type TaskPatch, taskPriorities, taskStatuses } from '../../lib/contract
 import type { TaskFilter } from '../../lib/table/task-items.ts';
 import { createTask, deleteTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
 import { fc } from '../seeded.ts';
-import { agents, always, type Board, newTask, refusalOf } from './board.ts';
+import { agents, always, type Board, errorOf, newTask } from './board.ts';
 import { type Known, projects } from './model.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -107,12 +107,12 @@ export async function write(board: Board, steps: readonly Step[], count = 16) {
   const queue = steps.values();
   const writer = async () => {
     for (const step of queue) {
-      const refusal = await refusalOf(todo[step.do](step as never));
+      const refusal = await errorOf(todo[step.do](step as never));
       if (refusal && !expected.includes(refusal.code)) throw refusal;
     }
   };
   await Promise.all(Array.from({ length: count }, writer));
-  return { standing: lives.filter(({ deleted }) => !deleted).map(lived), missed };
+  return { membership: lives.filter(({ deleted }) => !deleted).map(lived), missed };
 }
 
 /** A filter that matches a task by its status and some of the rest: fewer than a page, whatever the board. */

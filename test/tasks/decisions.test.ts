@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../lib/contract/refusals.ts';
+import { ApiError } from '../../lib/contract/errors.ts';
 import type { TaskStatus } from '../../lib/contract/tasks.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
-import { detailed, patched, refuseWhileAwaited } from '../../lib/tasks/decisions.ts';
+import { detailed, patched, rejectWhileAwaited } from '../../lib/tasks/decisions.ts';
 
 const now = '2026-03-02T12:00:00.000Z';
 const [one, two] = ['tk_01K00000000000000000000001', 'tk_01K00000000000000000000002'];
@@ -95,25 +95,25 @@ describe('a detailed task', () => {
 });
 
 describe('a delete', () => {
-  const refusalOf = (dependents: StoredTask[]) => {
+  const errorOf = (dependents: StoredTask[]) => {
     try {
-      refuseWhileAwaited(dependents);
+      rejectWhileAwaited(dependents);
       return undefined;
     } catch (error) {
-      expect(error).toBeInstanceOf(Refusal);
-      return error as Refusal;
+      expect(error).toBeInstanceOf(ApiError);
+      return error as ApiError;
     }
   };
 
   it('is not refused without dependents, or with dependents that are all done', () => {
-    expect(refusalOf([])).toBeUndefined();
-    expect(refusalOf([taskOf({ status: 'done' }), taskOf({ status: 'done' })])).toBeUndefined();
+    expect(errorOf([])).toBeUndefined();
+    expect(errorOf([taskOf({ status: 'done' }), taskOf({ status: 'done' })])).toBeUndefined();
   });
 
   it.each(['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review'] as const)(
     'is refused while a dependent is %s, which the details name',
     (status) => {
-      const refusal = refusalOf([taskOf({ id: one, status: 'done' }), taskOf({ id: two, status })]);
+      const refusal = errorOf([taskOf({ id: one, status: 'done' }), taskOf({ id: two, status })]);
       expect(refusal?.code).toBe('has_dependents');
       expect(refusal?.details).toHaveLength(1);
       expect(refusal?.details[0]).toMatchObject({ code: 'blocking', message: expect.stringContaining(two) });
@@ -121,7 +121,7 @@ describe('a delete', () => {
   );
 
   it('names 20 dependents at most, and says how many there are', () => {
-    const refusal = refusalOf(Array.from({ length: 500 }, () => taskOf()));
+    const refusal = errorOf(Array.from({ length: 500 }, () => taskOf()));
     expect(refusal?.details).toHaveLength(20);
     expect(refusal?.message).toContain('500');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../lib/contract/refusals.ts';
-import { refuseCycle } from '../../lib/tasks/graph.ts';
+import { ApiError } from '../../lib/contract/errors.ts';
+import { rejectCycle } from '../../lib/tasks/graph.ts';
 
 /** A board of tasks by what they depend on, and how often it is read. */
 function boardOf(dependencies: Record<string, string[]>) {
@@ -18,13 +18,13 @@ function boardOf(dependencies: Record<string, string[]>) {
 }
 
 /** The refusal that a change to `dependsOn` meets, if it does. */
-async function refusalOf(id: string, dependsOn: string[], dependencies: Record<string, string[]>, added = dependsOn) {
+async function errorOf(id: string, dependsOn: string[], dependencies: Record<string, string[]>, added = dependsOn) {
   try {
-    await refuseCycle(id, added, dependsOn, boardOf(dependencies).read);
+    await rejectCycle(id, added, dependsOn, boardOf(dependencies).read);
     return undefined;
   } catch (error) {
-    expect(error).toBeInstanceOf(Refusal);
-    return error as Refusal;
+    expect(error).toBeInstanceOf(ApiError);
+    return error as ApiError;
   }
 }
 
@@ -37,7 +37,7 @@ describe('a dependency', () => {
     ['on a chain that ends in a task that is gone', 'a', ['b'], { b: ['c'] }],
     ['above tasks that are a ring themselves', 'a', ['b'], { b: ['c'], c: ['b'] }],
   ] as [string, string, string[], Record<string, string[]>][])('%s is taken', async (_, id, dependsOn, board) => {
-    expect(await refusalOf(id, dependsOn, board)).toBeUndefined();
+    expect(await errorOf(id, dependsOn, board)).toBeUndefined();
   });
 
   it.each([
@@ -49,7 +49,7 @@ describe('a dependency', () => {
   ] as [string, string, string[], Record<string, string[]>, number, string][])(
     '%s is refused, its path named',
     async (_, id, dependsOn, board, place, path) => {
-      const refusal = await refusalOf(id, dependsOn, board);
+      const refusal = await errorOf(id, dependsOn, board);
       expect(refusal?.code).toBe('dependency_cycle');
       expect(refusal?.details).toMatchObject([{ path: `dependsOn.${place}`, code: 'cycle' }]);
       expect(refusal?.details[0]?.message).toContain(path);
@@ -57,14 +57,14 @@ describe('a dependency', () => {
   );
 
   it('is named by its place in the body, whatever else was there before', async () => {
-    const refusal = await refusalOf('a', ['kept', 'also-kept', 'b'], { b: ['a'] }, ['b']);
+    const refusal = await errorOf('a', ['kept', 'also-kept', 'b'], { b: ['a'] }, ['b']);
     expect(refusal?.details[0]?.path).toBe('dependsOn.2');
   });
 
   it('in a ring of 50 tasks is refused with 20 of them named at most', async () => {
     const name = (at: number) => `task-${String(at).padStart(2, '0')}`;
     const board = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [name(at), [name((at + 1) % 50)]]));
-    const refusal = await refusalOf(name(0), [name(1)], board);
+    const refusal = await errorOf(name(0), [name(1)], board);
     expect(refusal?.code).toBe('dependency_cycle');
     expect(JSON.stringify(refusal?.details).match(/task-\d\d/g)?.length).toBeLessThanOrEqual(20);
   });
@@ -73,25 +73,25 @@ describe('a dependency', () => {
 describe('the walk', () => {
   it('reads level by level, each task once', async () => {
     const board = boardOf({ b: ['d', 'e'], c: ['e'], d: ['f'], e: ['f'], f: [] });
-    await refuseCycle('a', ['b', 'c'], ['b', 'c'], board.read);
+    await rejectCycle('a', ['b', 'c'], ['b', 'c'], board.read);
     expect(board.reads).toEqual([['b', 'c'], ['d', 'e'], ['f']]);
   });
 
   it('starts from the added dependencies alone', async () => {
     const board = boardOf({ kept: ['far'], added: [] });
-    await refuseCycle('a', ['added'], ['kept', 'added'], board.read);
+    await rejectCycle('a', ['added'], ['kept', 'added'], board.read);
     expect(board.reads).toEqual([['added']]);
   });
 
   it('stops at the ring', async () => {
     const board = boardOf({ b: ['a', 'c'], c: ['d'], d: [] });
-    await expect(refuseCycle('a', ['b'], ['b'], board.read)).rejects.toThrow(Refusal);
+    await expect(rejectCycle('a', ['b'], ['b'], board.read)).rejects.toThrow(ApiError);
     expect(board.reads).toEqual([['b']]);
   });
 
   it('reads nothing where nothing is added', async () => {
     const board = boardOf({});
-    await refuseCycle('a', [], ['b'], board.read);
+    await rejectCycle('a', [], ['b'], board.read);
     expect(board.reads).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Refusal } from '../../lib/contract/refusals.ts';
+import { ApiError } from '../../lib/contract/errors.ts';
 import type { Resolve } from '../../lib/webhooks/lookup.ts';
-import { allowedReceivers, refuseUrl } from '../../lib/webhooks/receivers.ts';
+import { allowedReceivers, rejectUrl } from '../../lib/webhooks/receivers.ts';
 import { openSender, type Sender } from '../../lib/webhooks/sender.ts';
 import { stopDials } from './dials.ts';
 import { openOffices } from './office.ts';
@@ -51,7 +51,7 @@ describe('an address that nobody may reach', () => {
       error: 'Not sent: url must not name an address that is not public.',
     });
     expect(dialled).toEqual([]);
-    expect(() => refuseUrl(url, closed)).toThrow(Refusal);
+    expect(() => rejectUrl(url, closed)).toThrow(ApiError);
   });
 });
 

@@ -9,7 +9,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { openEventLog } from '../../lib/table/event-log.ts';
 import { readAttemptPage } from '../../lib/table/history.ts';
 import { openSubscriptions } from '../../lib/table/subscriptions.ts';
-import { readLadder } from '../../lib/webhooks/ladder.ts';
+import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import type { Sender } from '../../lib/webhooks/sender.ts';
 import { openDeliverySweep } from '../../lib/webhooks/sweep.ts';
 import { openVerification } from '../../lib/webhooks/verification.ts';
@@ -77,7 +77,7 @@ async function deliver(seed: number, events: number) {
     pick: (messages) => Math.floor(random() * messages),
   };
   const posts: Posted[] = [];
-  const parts = { ladder: readLadder(undefined), limits: { prompt: 5, slow: 6 } };
+  const parts = { retrySchedule: readRetrySchedule(undefined), limits: { prompt: 5, slow: 6 } };
   const createContainer = () => {
     const { mortal, death } = mortality(random);
     const client = { send: mortal(table.client.send as Send) } as unknown as Table['client'];

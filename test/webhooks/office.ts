@@ -17,9 +17,9 @@ import { openEventLog } from '../../lib/table/event-log.ts';
 import { openSubscriptions } from '../../lib/table/subscriptions.ts';
 import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
 import { openDeliveries } from '../../lib/webhooks/deliveries.ts';
-import { readLadder } from '../../lib/webhooks/ladder.ts';
 import type { Change } from '../../lib/webhooks/publisher.ts';
 import { registerWebhook } from '../../lib/webhooks/registration.ts';
+import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { openKeyFile, type Secrets } from '../../lib/webhooks/secrets.ts';
 import type { Outcome, Post, Sender } from '../../lib/webhooks/sender.ts';
 import { openDeliverySweep } from '../../lib/webhooks/sweep.ts';
@@ -70,7 +70,7 @@ function officeOf(table: Table) {
       webhooks: { ...logs.webhooks, ...webhookAttempts },
       queues: queue.queues,
       secrets,
-      ladder: readLadder(undefined),
+      retrySchedule: readRetrySchedule(undefined),
       limits: { prompt: 5, slow: slowAttempts },
       clock,
       alarm,

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../../lib/contract/refusals.ts';
+import { ApiError } from '../../lib/contract/errors.ts';
 import { isPublicAddress } from '../../lib/webhooks/addresses.ts';
-import { allowedReceivers, refuseUrl } from '../../lib/webhooks/receivers.ts';
+import { allowedReceivers, rejectUrl } from '../../lib/webhooks/receivers.ts';
 import { fc } from '../seeded.ts';
 
 /** The code that a URL is refused with, `undefined` where it may be registered. */
 function codeOf(url: string, patterns = ''): string | undefined {
   try {
-    refuseUrl(url, allowedReceivers(patterns));
+    rejectUrl(url, allowedReceivers(patterns));
     return undefined;
   } catch (error) {
-    expect(error).toBeInstanceOf(Refusal);
-    expect((error as Refusal).details.map(({ path }) => path)).toEqual(['url']);
-    return (error as Refusal).code;
+    expect(error).toBeInstanceOf(ApiError);
+    expect((error as ApiError).details.map(({ path }) => path)).toEqual(['url']);
+    return (error as ApiError).code;
   }
 }
 

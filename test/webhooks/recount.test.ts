@@ -2,7 +2,7 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import type { Item } from '../../lib/table/write.ts';
-import { readLadder } from '../../lib/webhooks/ladder.ts';
+import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { listWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { failing, type Line, openLines } from './faults/line.ts';
@@ -17,7 +17,12 @@ beforeEach(async () => {
   await line.register(failing(1));
   line.put(line.change());
   await line.settle();
-  known = { expected: line.expected, posts: line.posts, ladder: readLadder(undefined), now: line.clock() };
+  known = {
+    expected: line.expected,
+    posts: line.posts,
+    retrySchedule: readRetrySchedule(undefined),
+    now: line.clock(),
+  };
 });
 
 /** An item of the line, by what its sort key starts with, and the item that it becomes; none deletes it. */

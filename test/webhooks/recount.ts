@@ -4,7 +4,7 @@ import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { webhookOf } from '../../lib/table/keys.ts';
 import type { Item } from '../../lib/table/write.ts';
-import type { Ladder } from '../../lib/webhooks/ladder.ts';
+import type { RetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type LoggedAttempt, stateOf } from './logged-attempts.ts';
 
@@ -23,7 +23,7 @@ export type Known = {
    * before another one had written it. One entry for each post.
    */
   unrecorded?: readonly string[];
-  ladder: Ladder;
+  retrySchedule: RetrySchedule;
   now: number;
 };
 
@@ -68,7 +68,7 @@ export async function recount(table: Table, organization: Organization, known: K
   ];
   for (const { id, webhookId, data, history } of deliveries) {
     const sent = posts.get(id) ?? [];
-    const dues = duesOf(data, history, known.ladder);
+    const dues = duesOf(data, history, known.retrySchedule);
     const lost = unrecorded.get(id)?.length ?? 0;
     const { state, ...rest } = stateOf(history);
     const end = state === 'retrying' && !there.has(webhookId) ? 'dropped' : state;
@@ -89,9 +89,9 @@ export async function recount(table: Table, organization: Organization, known: K
 const startOf = ({ deliveredAt, durationMs }: LoggedAttempt) => Date.parse(deliveredAt) - durationMs;
 
 /** When each attempt was due that was made, and the one after them. */
-function duesOf(data: string, history: readonly LoggedAttempt[], ladder: Ladder): number[] {
+function duesOf(data: string, history: readonly LoggedAttempt[], retrySchedule: RetrySchedule): number[] {
   const first = Date.parse(JSON.parse(data).occurredAt);
-  return [first, ...history.map(({ deliveredAt }, nth) => Date.parse(deliveredAt) + (ladder[nth] ?? Infinity))];
+  return [first, ...history.map(({ deliveredAt }, nth) => Date.parse(deliveredAt) + (retrySchedule[nth] ?? Infinity))];
 }
 
 /** What is missing of what was expected, and what is too much. */

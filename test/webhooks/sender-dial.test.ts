@@ -2,7 +2,7 @@ import { isIP, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Alarm } from '../../lib/webhooks/alarm.ts';
 import type { Resolve } from '../../lib/webhooks/lookup.ts';
-import { allowedReceivers, refuseUrl } from '../../lib/webhooks/receivers.ts';
+import { allowedReceivers, rejectUrl } from '../../lib/webhooks/receivers.ts';
 import { openSender } from '../../lib/webhooks/sender.ts';
 import { alarmsByHand } from './alarm.ts';
 import { stopDials } from './dials.ts';
@@ -153,7 +153,7 @@ describe('no dial', () => {
   it('goes to a name that was public before', async () => {
     const url = 'https://receiver.example/';
     const resolver = answering([publicV4], ['169.254.169.254']);
-    refuseUrl(url, closed);
+    rejectUrl(url, closed);
     await post(url, resolver);
     const before = [...dialled];
     expect(await post(url, resolver)).toMatchObject(privateName);

@@ -12,8 +12,8 @@ import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
 import { insertWebhook } from '../../lib/table/webhooks.ts';
 import { type AttemptLimits, readAttemptLimits } from '../../lib/webhooks/attempt-limits.ts';
 import { openDeliveries } from '../../lib/webhooks/deliveries.ts';
-import type { Ladder } from '../../lib/webhooks/ladder.ts';
 import type { Change } from '../../lib/webhooks/publisher.ts';
+import type { RetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import type { Secrets } from '../../lib/webhooks/secrets.ts';
 import type { Sender } from '../../lib/webhooks/sender.ts';
 import type { DeliveryQueues } from '../../lib/webhooks/wake-ups.ts';
@@ -33,14 +33,14 @@ export type Attempt = { receiver: number; attempt: number; atMs: number; lateMs:
 const start = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** Retries after 2, 4 and 8 s. */
-const ladder: Ladder = [2_000, 4_000, 8_000];
+const retrySchedule: RetrySchedule = [2_000, 4_000, 8_000];
 
 /** Opens the deliveries of a container, by the service's own code. No webhook has a secret. */
 export function simulateDeliveries(
   time: SimulatedTime,
   table: Table,
   queues: DeliveryQueues,
-  { ladder, limits }: { ladder: Ladder; limits: AttemptLimits },
+  { retrySchedule, limits }: { retrySchedule: RetrySchedule; limits: AttemptLimits },
 ) {
   return openDeliveries({
     events: openEventLog(table),
@@ -49,7 +49,7 @@ export function simulateDeliveries(
     webhooks: { ...openSubscriptions(table), ...openWebhookAttempts(table) },
     queues,
     secrets: {} as Secrets,
-    ladder,
+    retrySchedule,
     limits,
     clock: time.clock,
     alarm: time.alarm,
@@ -112,7 +112,7 @@ export async function deliverTo(
     };
   const createDeliveries = () =>
     simulateDeliveries(time, table, lambda.queues, {
-      ladder,
+      retrySchedule,
       limits: { prompt: readAttemptLimits({}).prompt, slow: slowAttempts },
     });
   const createContainer = () => {

@@ -1,5 +1,5 @@
 import type { Table } from '../../lib/table/client.ts';
-import { openLanes } from '../../lib/table/lanes.ts';
+import { createShards } from '../../lib/table/shards.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { cancelled, conditionFailed } from '../table/dynamodb-errors.ts';
 import type { SimulatedTime } from './simulated-time.ts';
@@ -64,13 +64,13 @@ export function simulateTable(time: SimulatedTime, requestMs: () => number): Tab
   function query({ input }: { input: Item }) {
     const {
       ':pk': pk,
-      ':lane': lane,
+      ':lane': shard,
       ':from': from,
       ':to': to,
       ':until': until,
     } = input.ExpressionAttributeValues as Values;
     const items = input.IndexName
-      ? [...partitions.values()].flatMap((partition) => [...partition.values()].filter(({ due }) => due === lane))
+      ? [...partitions.values()].flatMap((partition) => [...partition.values()].filter(({ due }) => due === shard))
       : [...(partitions.get(pk as string)?.values() ?? [])];
     const name = input.IndexName ? 'dueAt' : 'sk';
     const [least, most] = [from ?? '', to ?? until ?? '~'] as [string, string];
@@ -121,7 +121,7 @@ export function simulateTable(time: SimulatedTime, requestMs: () => number): Tab
     name: 'simulated',
     client: { send } as unknown as Table['client'],
     sleep: time.sleep,
-    lanes: openLanes(),
+    shards: createShards(),
   };
   return table;
 }

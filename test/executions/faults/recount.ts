@@ -2,7 +2,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { ulidOf } from '../../../lib/contract/ids.ts';
 import { taskStatuses } from '../../../lib/contract/tasks.ts';
 import { executionEvents } from '../../../lib/executions/execution-events.ts';
-import { cellOf, type ExecutionHead, executionFrom, listItemOf } from '../../../lib/table/execution-items.ts';
+import { type ExecutionHead, executionFrom, facetOf, listItemOf } from '../../../lib/table/execution-items.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { taskFrom } from '../../../lib/table/task-items.ts';
 import type { Item } from '../../../lib/table/write.ts';
@@ -41,7 +41,7 @@ function wrongRows({ organization }: Workshop, items: readonly Item[], execution
     lists.set(keys.executionScope(organization, ulidOf(agentId)).rows, own);
   return [...lists].flatMap(([pk, own]) => {
     const rows = own.flatMap((one) =>
-      ['*', cellOf(one.status)].map((run) => ({ sk: `${run}#${ulidOf(one.id)}`, ...listItemOf(one) })),
+      ['*', facetOf(one.status)].map((run) => ({ sk: `${run}#${ulidOf(one.id)}`, ...listItemOf(one) })),
     );
     const shown = (list: Item[]) =>
       list.map(({ pk: _, ...row }) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))).sort();
@@ -50,7 +50,7 @@ function wrongRows({ organization }: Workshop, items: readonly Item[], execution
       ...differs(pk, shown(within(items, pk)), shown(rows)),
       ...(['running', 'completed', 'failed'] as const).flatMap((status) => {
         const number = own.filter((one) => one.status === status).length;
-        return differs(`${pk} counts ${status}`, sum(counters.map((counter) => counter[cellOf(status)])), number);
+        return differs(`${pk} counts ${status}`, sum(counters.map((counter) => counter[facetOf(status)])), number);
       }),
     ];
   });

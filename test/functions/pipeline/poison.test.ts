@@ -5,7 +5,7 @@ import { timestamp } from '../../../lib/contract/ids.ts';
 import { consumers } from '../../../lib/deployment/consumers.ts';
 import { maxReceiveCount, queues } from '../../../lib/deployment/queues.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
-import { messagesIn, takeTurn } from './delivery-lanes.ts';
+import { messagesIn, takeTurn } from './delivery-queues.ts';
 import { messageOf, openPipeline } from './pipeline.ts';
 
 // The queues' engine reads the time in this process, so a faked one ends the time for which it hides a message.
@@ -15,7 +15,7 @@ const pipeline = await openPipeline();
 const { organization, urls, sqs } = pipeline;
 const { received, url } = await startReceiver();
 await pipeline.register(url);
-const lanes = consumers.deliverWebhook.sources.map(({ queue }) => queue);
+const shards = consumers.deliverWebhook.sources.map(({ queue }) => queue);
 
 beforeEach(() => {
   vi.spyOn(app().log, 'error').mockImplementation(() => {});
@@ -30,7 +30,7 @@ async function goodMessage(): Promise<string> {
   return body;
 }
 
-describe.each(lanes)('a message in %s that cannot be read', (queue) => {
+describe.each(shards)('a message in %s that cannot be read', (queue) => {
   const put = (MessageBody: string) => sqs.send(new SendMessageCommand({ QueueUrl: urls[queue], MessageBody }));
 
   it('is received five times and then lies in the dead letters, while those beside it are delivered', async () => {

@@ -8,7 +8,7 @@ import { setConverseClient } from '../../../lib/model/bedrock.ts';
 import { openExecutionStore } from '../../../lib/table/executions.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { dumpOf } from '../../table-dump.ts';
-import { messagesIn, receiveFrom } from './delivery-lanes.ts';
+import { messagesIn, receiveFrom } from './delivery-queues.ts';
 import { openPipeline } from './pipeline.ts';
 
 // The queues' engine reads the time in this process, so a faked one ends the time for which it hides a message.

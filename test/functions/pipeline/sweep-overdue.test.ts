@@ -5,7 +5,7 @@ import { app } from '../../../lib/app.ts';
 import type { EventName } from '../../../lib/contract/events.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { openAttemptLog } from '../../../lib/table/attempt-log.ts';
-import { deliveryLanes } from '../../../lib/table/delivery-lanes.ts';
+import { deliveryPartitions } from '../../../lib/table/delivery-partitions.ts';
 import { graceMs, openDueList } from '../../../lib/table/due.ts';
 import { type LoggedEvent, openEventLog } from '../../../lib/table/event-log.ts';
 import { openSubscriptions } from '../../../lib/table/subscriptions.ts';
@@ -78,7 +78,8 @@ describe('sweep-overdue', () => {
     const { id } = await register(receiver.url, ['task.completed']);
     const event = sampled('task.completed');
     await openEventLog(service.table).append(event);
-    const listed = async () => (await Array.fromAsync(openDueList(service.table, deliveryLanes).due(allTime))).length;
+    const listed = async () =>
+      (await Array.fromAsync(openDueList(service.table, deliveryPartitions).due(allTime))).length;
     const before = await listed();
     await runJob('deliveries', allTime);
     expect(await listed()).toBe(before);

@@ -3,11 +3,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
 import { openDueList } from '../../../lib/table/due.ts';
-import { oldDeliveryLanes } from '../../../lib/table/old-deliveries.ts';
+import { oldDeliveryPartitions } from '../../../lib/table/old-deliveries.ts';
 import { deleteWebhook, listDeliveries } from '../../../lib/webhooks/webhooks.ts';
 import { writeItems } from '../../table/seed.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
-import { takeTurn } from './delivery-lanes.ts';
+import { takeTurn } from './delivery-queues.ts';
 import { allTime, runJob } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 
@@ -106,7 +106,7 @@ describe('a delivery that the version before has left', () => {
     expect(items.map((record) => record.attempt).reverse()).toEqual(attempts);
     expect(total).toBe(attempts.length);
     expect(items.every((record) => record.deliveryId === deliveryId)).toBe(true);
-    expect(await Array.fromAsync(openDueList(service.table, oldDeliveryLanes).due(allTime))).toEqual([]);
+    expect(await Array.fromAsync(openDueList(service.table, oldDeliveryPartitions).due(allTime))).toEqual([]);
     await deleteWebhook(app(), organization, webhookId);
   });
 });

@@ -1,7 +1,7 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { endpoints } from '../../../lib/contract/endpoints.ts';
+import type { ErrorCode } from '../../../lib/contract/errors.ts';
 import { ulidOf } from '../../../lib/contract/ids.ts';
-import type { RefusalCode } from '../../../lib/contract/refusals.ts';
 import type { Operation } from '../../../lib/contract/routes.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { webhooksLimit } from '../../../lib/table/webhooks.ts';
@@ -30,7 +30,7 @@ export type Case = {
   counts: (office: Office, request: Request) => Promise<number[]>;
   /** Changes the state so that it is refused from now on, as `refused`; returns what changes it back. */
   close: (office: Office, request: Request) => Promise<() => Promise<unknown>>;
-  refused: RefusalCode;
+  refused: ErrorCode;
   /** Deletes what was made, or what it was made for. */
   remove: (office: Office, request: Request, answer: Answer) => Promise<Answer>;
 };

@@ -7,7 +7,7 @@ import { app } from '../../../lib/app.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import type { QueueName } from '../../../lib/deployment/queues.ts';
 import { createTask } from '../../../lib/tasks/tasks.ts';
-import { messagesIn } from '../../functions/pipeline/delivery-lanes.ts';
+import { messagesIn } from '../../functions/pipeline/delivery-queues.ts';
 import { messageOf, openPipeline } from '../../functions/pipeline/pipeline.ts';
 import { run } from '../../journeys/deployment.ts';
 import { newTask } from '../../table/board.ts';
@@ -75,15 +75,15 @@ it('lists how many dead letters there are of each kind, and since when', async (
   const { code, stdout, stderr } = await deadLetters('list');
   expect([code, stderr]).toEqual([0, '']);
   const [, ...rows] = stdout.trimEnd().split('\n');
-  const cells = rows.map((line) => line.split(/ {2,}/));
-  expect(cells.map(([kind, count]) => [kind, count])).toEqual([
+  const facets = rows.map((line) => line.split(/ {2,}/));
+  expect(facets.map(([kind, count]) => [kind, count])).toEqual([
     ['deliveries', '1'],
     ['executions', '0'],
     ['purges', '2'],
     ['changes', '0'],
     ['unreadable', '1'],
   ]);
-  for (const [, count, oldest] of cells) {
+  for (const [, count, oldest] of facets) {
     if (count === '0') expect(oldest).toBeUndefined();
     else expect(Date.parse(oldest ?? '')).toBeGreaterThanOrEqual(before);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../../infra/aws/settings.ts';
-import { ownTypes, readDeployedStack, refuseOtherData, unconfirmedChanges } from '../../../infra/cli/deployed-data.ts';
+import { ownTypes, readDeployedStack, rejectOtherData, unconfirmedChanges } from '../../../infra/cli/deployed-data.ts';
 import { findData } from '../../../infra/cli/preflight-data.ts';
 import { isProtected, setStackPolicy } from '../../../infra/cli/stack-policy.ts';
 import { synthesized } from '../synthesized.ts';
@@ -77,10 +77,10 @@ describe('a deploy', () => {
 
   it('is refused for such a change, and for a stack that cannot be read', async () => {
     await inShell(cloudFormation(onRestored));
-    await expect(refuseOtherData(settingsOf())).rejects.toThrow('uses the table restored');
-    await expect(refuseOtherData(settingsOf({ restoredStream: streamOf('restored') }))).resolves.toBeUndefined();
+    await expect(rejectOtherData(settingsOf())).rejects.toThrow('uses the table restored');
+    await expect(rejectOtherData(settingsOf({ restoredStream: streamOf('restored') }))).resolves.toBeUndefined();
     await inShell({ 'cloudformation:DescribeStacks': () => xmlError('AccessDenied', 'You may not.', 403) });
-    await expect(refuseOtherData(settingsOf())).rejects.toThrow(
+    await expect(rejectOtherData(settingsOf())).rejects.toThrow(
       /^The stack Crewboard-prod cannot be read: You may not\.\n.*cloudformation:ListStackResources/,
     );
   });

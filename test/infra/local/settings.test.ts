@@ -78,8 +78,8 @@ it.each(['http', '-1', '65536', '3000.5', '1e3', '0x10', ' 3000', ''])(
   },
 );
 
-it.each(['1,1,1', '86400,86400,86400', '300,1800,7200'])('takes the ladder %s', (ladder) => {
-  expect(readSettings({ RETRY_LADDER: ladder }).retryLadder).toBe(ladder);
+it.each(['1,1,1', '86400,86400,86400', '300,1800,7200'])('takes the ladder %s', (retrySchedule) => {
+  expect(readSettings({ RETRY_LADDER: retrySchedule }).retryLadder).toBe(retrySchedule);
 });
 
 it.each([
@@ -96,10 +96,10 @@ it.each([
   '5m,30m,2h',
   ' ',
   '2,3,4\n5',
-])('refuses the ladder %j in one sentence', (ladder) => {
-  expect(() => readSettings({ RETRY_LADDER: ladder })).toThrow(Problem);
-  expect(() => readSettings({ RETRY_LADDER: ladder })).toThrow(
-    `RETRY_LADDER is ${JSON.stringify(ladder)}; write three whole numbers of seconds from 1 to 86400, such as 300,1800,7200.`,
+])('refuses the ladder %j in one sentence', (retrySchedule) => {
+  expect(() => readSettings({ RETRY_LADDER: retrySchedule })).toThrow(Problem);
+  expect(() => readSettings({ RETRY_LADDER: retrySchedule })).toThrow(
+    `RETRY_LADDER is ${JSON.stringify(retrySchedule)}; write three whole numbers of seconds from 1 to 86400, such as 300,1800,7200.`,
   );
 });
 

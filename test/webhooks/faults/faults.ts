@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Table } from '../../../lib/table/client.ts';
-import { openLanes } from '../../../lib/table/lanes.ts';
+import { createShards } from '../../../lib/table/shards.ts';
 import { type Ended, type Mortal, runMortal } from '../../mortal.ts';
 import type { Clock } from '../../service.ts';
 import { dynamodbError } from '../../table/dynamodb-errors.ts';
@@ -122,7 +122,7 @@ export function openFaults(clock: Clock) {
         if (point) return this.pass(point, send);
         return workers.getStore()?.dead ? never : send();
       });
-      return { ...intercepted, sleep: async () => {}, lanes: openLanes() };
+      return { ...intercepted, sleep: async () => {}, shards: createShards() };
     },
 
     /**

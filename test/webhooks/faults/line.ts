@@ -20,9 +20,9 @@ import { openSubscriptions } from '../../../lib/table/subscriptions.ts';
 import { openWebhookAttempts } from '../../../lib/table/webhook-attempts.ts';
 import { openDeliveries } from '../../../lib/webhooks/deliveries.ts';
 import { eventIdOf } from '../../../lib/webhooks/derived-ids.ts';
-import { readLadder } from '../../../lib/webhooks/ladder.ts';
 import type { Change } from '../../../lib/webhooks/publisher.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
+import { readRetrySchedule } from '../../../lib/webhooks/retry-schedule.ts';
 import { openKeyFile } from '../../../lib/webhooks/secrets.ts';
 import type { Outcome, Sender } from '../../../lib/webhooks/sender.ts';
 import { openDeliverySweep } from '../../../lib/webhooks/sweep.ts';
@@ -68,7 +68,7 @@ function lineOf(service: Service) {
   const organization = `org-${randomUUID()}` as Organization;
   const faults = openFaults(clock);
   const room = openWaitingRoom(clock, faults);
-  const ladder = readLadder(undefined);
+  const retrySchedule = readRetrySchedule(undefined);
   const ulid = () => ulidAt(clock());
   const secrets = openKeyFile(join(createTemporaryFolder(), 'secrets.key'));
 
@@ -87,7 +87,7 @@ function lineOf(service: Service) {
       webhooks: { ...logs.webhooks, ...openWebhookAttempts(struckTable) },
       queues: room.queues,
       secrets,
-      ladder,
+      retrySchedule,
       clock,
       limits: { prompt: 5, slow: 30 },
     });
@@ -201,7 +201,7 @@ function lineOf(service: Service) {
       // Only a fault excuses a post that is not written down.
       const lost = worked.filter(({ trace }) => trace.struck.length > 0 && !trace.carriedOut.includes('record'));
       const unrecorded = [...lost.flatMap(({ deliveryId, posted }) => Array(posted).fill(deliveryId)), ...repeated];
-      return recount(table, organization, { expected, posts, unrecorded, ladder, now: clock() });
+      return recount(table, organization, { expected, posts, unrecorded, retrySchedule, now: clock() });
     },
   };
   return line;

@@ -1,10 +1,10 @@
 /** The waits after the first, second and third failed attempt, in milliseconds. After the fourth there is none. */
-export type Ladder = readonly [number, number, number];
+export type RetrySchedule = readonly [number, number, number];
 
 const minutes = (count: number) => count * 60_000;
 
 /** The ladder where none is set (docs/architecture.md#retry-schedule). */
-const standardLadder: Ladder = [minutes(5), minutes(30), minutes(120)];
+const standardRetrySchedule: RetrySchedule = [minutes(5), minutes(30), minutes(120)];
 
 /**
  * Reads `RETRY_LADDER`: three whole numbers of seconds from 1 to 86400, parted by commas, such as `300,1800,7200`;
@@ -12,13 +12,13 @@ const standardLadder: Ladder = [minutes(5), minutes(30), minutes(120)];
  *
  * @throws Error for anything else
  */
-export function readLadder(text: string | undefined): Ladder {
-  if (text === undefined) return standardLadder;
+export function readRetrySchedule(text: string | undefined): RetrySchedule {
+  if (text === undefined) return standardRetrySchedule;
   const steps = text.split(',').map((step) => step.trim());
   const valid = steps.length === 3 && steps.every((step) => /^[1-9]\d{0,4}$/.test(step) && Number(step) <= 86_400);
   if (!valid)
     throw new Error(
       `RETRY_LADDER is ${JSON.stringify(text)}; write three whole numbers of seconds from 1 to 86400, such as 300,1800,7200.`,
     );
-  return steps.map((step) => Number(step) * 1000) as unknown as Ladder;
+  return steps.map((step) => Number(step) * 1000) as unknown as RetrySchedule;
 }

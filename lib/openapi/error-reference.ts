@@ -1,13 +1,13 @@
+import type { ErrorCode, ErrorDetail } from '../contract/errors.ts';
 import * as examples from '../contract/examples.ts';
-import type { RefusalCode, RefusalDetail } from '../contract/refusals.ts';
 
 /** When a code is answered, as a Markdown sentence, and an answer that carries it. */
-type RefusalReference = { when: string; message: string; details?: readonly RefusalDetail[] };
+type ErrorReference = { when: string; message: string; details?: readonly ErrorDetail[] };
 
 const task = `There is no task ${examples.taskId}.`;
 
 /** The words and an example for each code of the closed list. */
-export const refusals: Readonly<Record<RefusalCode, RefusalReference>> = {
+export const refusals: Readonly<Record<ErrorCode, ErrorReference>> = {
   invalid_json: { when: 'The body is not JSON.', message: 'The body is not well-formed JSON in UTF-8.' },
   validation_failed: {
     when: 'A field, a query parameter or a header is missing, unknown, read-only or not what it must be; `details` name every fault.',

@@ -2,8 +2,8 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { keys, type ListScope } from '../../lib/table/keys.ts';
-import { calmWrites, mostLanes, openLanes, quietLanes } from '../../lib/table/lanes.ts';
 import { listingWrites } from '../../lib/table/listing.ts';
+import { calmWrites, createShards, mostShards, quietShards } from '../../lib/table/shards.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { cancelled } from './dynamodb-errors.ts';
@@ -14,9 +14,9 @@ const all = keys.taskScope(organization, {});
 const agents = keys.taskScope(organization, { agent: 'a' });
 const ulid = '01KE0000000000000000000004';
 
-const entering = (...lists: ListScope[]) => listingWrites(undefined, { ulid, cell: 'bm', lists });
+const entering = (...lists: ListScope[]) => listingWrites(undefined, { ulid, facet: 'bm', lists });
 
-/** Which lane each counter among writes is in, by its list's partition. */
+/** Which shard each counter among writes is in, by its list's partition. */
 function lanesOf(writes: readonly Write[]): Record<string, number> {
   return Object.fromEntries(
     writes.flatMap((write) => {
@@ -26,7 +26,7 @@ function lanesOf(writes: readonly Write[]): Record<string, number> {
     }),
   );
 }
-const laneOf = (writes: readonly Write[], list = all) => lanesOf(writes)[list.counters] as number;
+const shardOf = (writes: readonly Write[], list = all) => lanesOf(writes)[list.counters] as number;
 const countersAmong = (writes: readonly Write[]) => writes.filter((write) => 'Update' in write);
 
 afterEach(() => {
@@ -35,61 +35,61 @@ afterEach(() => {
 
 describe('a container', () => {
   it('writes a counter in the lane of what it counts, for as long as it meets nobody', () => {
-    const lanes = openLanes();
-    for (let nth = 0; nth < 100; nth++) expect(laneOf(lanes.place(entering(all)))).toBe(laneOf(entering(all)));
-    expect(laneOf(entering(all))).toBeLessThan(quietLanes);
+    const shards = createShards();
+    for (let nth = 0; nth < 100; nth++) expect(shardOf(shards.place(entering(all)))).toBe(shardOf(entering(all)));
+    expect(shardOf(entering(all))).toBeLessThan(quietShards);
   });
 
   it('that meets another over a list spreads what it writes there over twice the lanes each time, up to the most', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.999);
-    const lanes = openLanes();
+    const shards = createShards();
     const used = Array.from({ length: 6 }, () => {
-      expect(lanes.spread(countersAmong(entering(all)))).toBe(true);
-      return laneOf(lanes.place(entering(all)));
+      expect(shards.spread(countersAmong(entering(all)))).toBe(true);
+      return shardOf(shards.place(entering(all)));
     });
     expect(used).toEqual([7, 15, 31, 63, 127, 127]);
-    expect(mostLanes).toBe(128);
+    expect(mostShards).toBe(128);
     vi.mocked(Math.random).mockReturnValue(0);
-    expect(laneOf(lanes.place(entering(all)))).toBe(0);
+    expect(shardOf(shards.place(entering(all)))).toBe(0);
   });
 
   it('spreads over half as many after some writes that met nobody, and then no more', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.999);
-    const lanes = openLanes();
-    for (let met = 0; met < 3; met++) lanes.spread(countersAmong(entering(all)));
+    const shards = createShards();
+    for (let met = 0; met < 3; met++) shards.spread(countersAmong(entering(all)));
     const used = Array.from({ length: 4 * calmWrites }, () => {
-      const placed = lanes.place(entering(all));
-      lanes.passed(placed);
-      return laneOf(placed);
+      const placed = shards.place(entering(all));
+      shards.passed(placed);
+      return shardOf(placed);
     });
-    const quiet = laneOf(entering(all));
-    expect(used).toEqual([31, 15, 7, quiet].flatMap((lane) => Array(calmWrites).fill(lane)));
+    const quiet = shardOf(entering(all));
+    expect(used).toEqual([31, 15, 7, quiet].flatMap((shard) => Array(calmWrites).fill(shard)));
   });
 
   it('spreads the lists that it has met another over, alike to one lane, and leaves the others alone', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.999);
-    const lanes = openLanes();
-    lanes.spread(countersAmong(entering(all)));
-    const placed = lanes.place(entering(all, agents));
-    expect([laneOf(placed), laneOf(placed, agents)]).toEqual([7, laneOf(entering(agents), agents)]);
-    const both = openLanes();
+    const shards = createShards();
+    shards.spread(countersAmong(entering(all)));
+    const placed = shards.place(entering(all, agents));
+    expect([shardOf(placed), shardOf(placed, agents)]).toEqual([7, shardOf(entering(agents), agents)]);
+    const both = createShards();
     both.spread(countersAmong(entering(all, agents)));
     const together = both.place(entering(all, agents));
-    expect([laneOf(together), laneOf(together, agents)]).toEqual([7, 7]);
+    expect([shardOf(together), shardOf(together, agents)]).toEqual([7, 7]);
   });
 
   it('spreads nothing for what is no counter', () => {
-    const lanes = openLanes();
+    const shards = createShards();
     const item: Write = { Update: { Key: { pk: 'p', sk: 's' }, UpdateExpression: 'ADD n :one' } };
-    expect(lanes.spread([item, ...entering(all).filter((write) => 'Put' in write)])).toBe(false);
-    expect(lanes.place([item])).toEqual([item]);
-    expect(laneOf(lanes.place(entering(all)))).toBe(laneOf(entering(all)));
+    expect(shards.spread([item, ...entering(all).filter((write) => 'Put' in write)])).toBe(false);
+    expect(shards.place([item])).toEqual([item]);
+    expect(shardOf(shards.place(entering(all)))).toBe(shardOf(entering(all)));
   });
 
   it('changes nothing of a write but the lane', () => {
-    const lanes = openLanes();
-    lanes.spread(countersAmong(entering(all)));
-    const placed = lanes.place(entering(all));
+    const shards = createShards();
+    shards.spread(countersAmong(entering(all)));
+    const placed = shards.place(entering(all));
     const withoutLanes = (writes: readonly Write[]) =>
       JSON.stringify(writes).replaceAll(/"sk":"01KE#\d+"/g, '"sk":"01KE#"');
     expect(withoutLanes(placed)).toBe(withoutLanes(entering(all)));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readLadder } from '../../lib/webhooks/ladder.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
+import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { openSender } from '../../lib/webhooks/sender.ts';
 import { alarmsByHand } from './alarm.ts';
 import { notingSender, openOffices } from './office.ts';
@@ -10,7 +10,7 @@ const newOffice = await openOffices();
 
 describe('the ladder', () => {
   it('is 5 minutes, 30 minutes and 2 hours where nothing is set', () => {
-    expect(readLadder(undefined)).toEqual([300_000, 1_800_000, 7_200_000]);
+    expect(readRetrySchedule(undefined)).toEqual([300_000, 1_800_000, 7_200_000]);
   });
 
   it.each([
@@ -18,8 +18,8 @@ describe('the ladder', () => {
     ['1,1,1', [1_000, 1_000, 1_000]],
     [' 2 , 30 ,86400 ', [2_000, 30_000, 86_400_000]],
     ['86400,60,1', [86_400_000, 60_000, 1_000]],
-  ])('is read from %j', (text, ladder) => {
-    expect(readLadder(text)).toEqual(ladder);
+  ])('is read from %j', (text, retrySchedule) => {
+    expect(readRetrySchedule(text)).toEqual(retrySchedule);
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe('the ladder', () => {
     'Infinity,1,1',
     '3 0,1,1',
   ])('is not read from %j, which is named', (text) => {
-    expect(() => readLadder(text)).toThrow(`RETRY_LADDER is ${JSON.stringify(text)};`);
+    expect(() => readRetrySchedule(text)).toThrow(`RETRY_LADDER is ${JSON.stringify(text)};`);
   });
 });
 

@@ -2,7 +2,7 @@
  * The closed list of what a caller can be refused, and the status each refusal answers with.
  * The OpenAPI document publishes it as an enum; nothing else may answer with an error code.
  */
-export const refusalStatus = {
+export const errorStatus = {
   invalid_json: 400,
   validation_failed: 400,
   unauthorized: 401,
@@ -34,7 +34,7 @@ export const refusalStatus = {
 } as const;
 
 /** A code of the closed list. */
-export type RefusalCode = keyof typeof refusalStatus;
+export type ErrorCode = keyof typeof errorStatus;
 
 /** Codes of single faults inside a refusal's `details`. */
 export const detailCodes = [
@@ -50,25 +50,25 @@ export const detailCodes = [
 ] as const;
 
 /** One fault of a request: a dotted path (`dependsOn.0`), a query parameter or header by its name. */
-export type RefusalDetail = { path: string; code: (typeof detailCodes)[number]; message: string };
+export type ErrorDetail = { path: string; code: (typeof detailCodes)[number]; message: string };
 
 /** More details than this are cut: the first ones are enough to act on. */
 export const detailsLimit = 20;
 
 /**
  * An expected "no" to a caller: thrown by decisions and stores, turned into the error envelope by the edge.
- * What is not a `Refusal` is an error of ours and answers `internal_error` without saying more.
+ * What is not a `ApiError` is an error of ours and answers `internal_error` without saying more.
  */
-export class Refusal extends Error {
-  override name = 'Refusal';
-  readonly code: RefusalCode;
-  readonly details: readonly RefusalDetail[];
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[];
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
-    code: RefusalCode,
+    code: ErrorCode,
     message: string,
-    details: readonly RefusalDetail[] = [],
+    details: readonly ErrorDetail[] = [],
     headers: Readonly<Record<string, string>> = {},
   ) {
     super(message);
@@ -79,13 +79,13 @@ export class Refusal extends Error {
 
   /** The HTTP status of this refusal's code. */
   get status(): number {
-    return refusalStatus[this.code];
+    return errorStatus[this.code];
   }
 }
 
 /** The refusal for what is absent, another organization's, or cannot be an id of its kind: one answer for all three. */
-export function notFound(): Refusal {
-  return new Refusal('not_found', 'There is no such resource.');
+export function notFound(): ApiError {
+  return new ApiError('not_found', 'There is no such resource.');
 }
 
 /** The end of a message that cannot say whether a request was carried out: what is known, and what a caller can do. */

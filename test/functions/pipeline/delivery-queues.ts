@@ -16,11 +16,11 @@ export type Met = { queue: QueueName; body: string };
  * @returns what was received
  */
 export async function takeTurn(pipeline: Pipeline): Promise<Met[]> {
-  const lanes = consumers.deliverWebhook.sources.map(async ({ queue }) => {
+  const shards = consumers.deliverWebhook.sources.map(async ({ queue }) => {
     const bodies = await receiveFrom(pipeline, queue, deliver);
     return bodies.map((body) => ({ queue, body }));
   });
-  return (await Promise.all(lanes)).flat();
+  return (await Promise.all(shards)).flat();
 }
 
 /** Makes the attempts of a batch: which messages are not done with. */
