@@ -9,7 +9,8 @@ import {
   type Request,
   readIdempotencyRecord,
 } from '../table/idempotency.ts';
-import { AlreadyDone, OutcomeUnknown } from '../table/transact.ts';
+import { AlreadyDone } from '../table/transact.ts';
+import { OutcomeUnknown } from '../table/unavailable.ts';
 import { pick, replay } from './envelope.ts';
 import { type ApiEvent, type ApiResult, callerOf, header } from './exchange.ts';
 import { OutOfTime } from './out-of-time.ts';

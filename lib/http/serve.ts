@@ -5,7 +5,7 @@ import type { Endpoint, ResultOf, Scope } from '../contract/endpoint.ts';
 import { finishRequest } from '../limits/requests.ts';
 import { runWithRequest } from '../request-context.ts';
 import { isOutage } from '../table/lost-answers.ts';
-import { unavailable } from '../table/transact.ts';
+import { unavailable } from '../table/unavailable.ts';
 import { authenticate } from './authenticate.ts';
 import { envelope, refusals } from './envelope.ts';
 import { type ApiEvent, type ApiResult, callerOf, type Served } from './exchange.ts';

@@ -2,8 +2,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { inBatches } from '../batching/in-batches.ts';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
-import { isOutage } from './lost-answers.ts';
-import { isThrottling, unavailable } from './transact.ts';
+import { asUnavailable, unavailable } from './unavailable.ts';
 import type { Item } from './write.ts';
 
 /** A put or a deletion in a batch: none of them has a condition, and none waits for another. */
@@ -33,7 +32,7 @@ async function tryBatch({ client, name }: Table, writes: readonly BatchWrite[]):
     const command = new BatchWriteCommand({ RequestItems: { [name]: [...writes] } });
     return ((await client.send(command)).UnprocessedItems?.[name] ?? []) as BatchWrite[];
   } catch (error) {
-    throw isThrottling(error) || isOutage(error) ? unavailable(error) : error;
+    throw asUnavailable(error);
   }
 }
 

@@ -1,8 +1,7 @@
 import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
-import { isOutage } from './lost-answers.ts';
-import { isThrottling, unavailable } from './transact.ts';
+import { asUnavailable, unavailable } from './unavailable.ts';
 import type { Item } from './write.ts';
 import { unmarked } from './write-marks.ts';
 
@@ -11,7 +10,7 @@ async function reading<Output>(sent: Promise<Output>): Promise<Output> {
   try {
     return await sent;
   } catch (error) {
-    throw isThrottling(error) || isOutage(error) ? unavailable(error) : error;
+    throw asUnavailable(error);
   }
 }
 

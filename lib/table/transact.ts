@@ -7,10 +7,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { ApiError, outcomeUnknown } from '../contract/errors.ts';
-import { mayHaveChanged, noteChange } from '../request-context.ts';
+import { ApiError } from '../contract/errors.ts';
+import { noteChange } from '../request-context.ts';
 import type { Table } from './client.ts';
-import { isOutage, mayHaveBeenCarriedOut } from './lost-answers.ts';
+import { mayHaveBeenCarriedOut } from './lost-answers.ts';
+import { asUnavailable, isThrottling, OutcomeUnknown, unavailable } from './unavailable.ts';
 import type { Item, Write } from './write.ts';
 import { hasMark, marked, newMark, unmarked } from './write-marks.ts';
 
@@ -121,29 +122,6 @@ export async function transact(table: Table, writes: readonly Write[]): Promise<
   }
 }
 
-/** It is not known whether the request was carried out: an answer was lost, or a part of it was carried out before. */
-export class OutcomeUnknown extends ApiError {
-  constructor(cause?: unknown) {
-    super('unavailable', `The service is busy, and ${outcomeUnknown}`, [], { 'Retry-After': '1' });
-    this.cause = cause;
-  }
-}
-
-/**
- * The refusal of a service that cannot read or write now, though nothing is wrong with the request: `OutcomeUnknown`
- * unless it is known that the request has changed nothing so far.
- *
- * @param cause for the log
- */
-export function unavailable(cause?: unknown): ApiError {
-  if (mayHaveChanged()) return new OutcomeUnknown(cause);
-  const refusal = new ApiError('unavailable', 'The service is busy; nothing was changed. Try again shortly.', [], {
-    'Retry-After': '1',
-  });
-  refusal.cause = cause;
-  return refusal;
-}
-
 /**
  * Runs a decision again for as long as what it was made on has changed meanwhile. Where the answer to an earlier
  * write was lost, and the item has changed again since, a refusal would deny a change that may have been made.
@@ -175,7 +153,7 @@ async function single(table: Table, write: Write, sending: Sending): Promise<Tri
     if (error instanceof ConditionalCheckFailedException)
       return conditionFailed(write, error.Item && unmarshall(error.Item), sending);
     if (error instanceof TransactionConflictException || isThrottling(error)) return { meanings: [] };
-    throw isOutage(error) ? unavailable(error) : error;
+    throw asUnavailable(error);
   }
 }
 
@@ -229,7 +207,7 @@ async function many(table: Table, writes: readonly Write[], sending: Sending): P
       return { meanings: [] };
     }
     if (isThrottling(error)) return { meanings: [] };
-    if (!(error instanceof TransactionCanceledException)) throw isOutage(error) ? unavailable(error) : error;
+    if (!(error instanceof TransactionCanceledException)) throw asUnavailable(error);
     const reasons = error.CancellationReasons ?? [];
     const meanings = reasons.flatMap((reason, at) =>
       reason.Code === 'ConditionalCheckFailed'
@@ -241,10 +219,4 @@ async function many(table: Table, writes: readonly Write[], sending: Sending): P
     if (unknown || reasons.length === 0) throw error;
     return { meanings: [], held: writes.filter((_, at) => reasons[at]?.Code === 'TransactionConflict') };
   }
-}
-
-/** Whether DynamoDB refused for its load, after the SDK's own tries. */
-export function isThrottling(error: unknown): boolean {
-  const names = ['ThrottlingException', 'ProvisionedThroughputExceededException', 'RequestLimitExceeded'];
-  return error instanceof Error && names.includes(error.name);
 }

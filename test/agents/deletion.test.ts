@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { createAgent, deleteAgent } from '../../lib/agents/agents.ts';
 import { readAgentHead } from '../../lib/table/agents.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { unavailable } from '../../lib/table/transact.ts';
+import { unavailable } from '../../lib/table/unavailable.ts';
 import { always, type Board, openBoard } from '../table/board.ts';
 import { watchedTable } from '../table/watched-table.ts';
 

@@ -33,7 +33,8 @@ import { changeSettings, readSettings, replaceDefaultModel } from '../../lib/tab
 import { purgeTask } from '../../lib/table/task-removal.ts';
 import { createToken } from '../../lib/table/token-writes.ts';
 import { readStoredToken, revokeStoredToken } from '../../lib/table/tokens.ts';
-import { AlreadyDone, Conflict, OutcomeUnknown, transact } from '../../lib/table/transact.ts';
+import { AlreadyDone, Conflict, transact } from '../../lib/table/transact.ts';
+import { OutcomeUnknown } from '../../lib/table/unavailable.ts';
 import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
 import { insertWebhook, readTarget } from '../../lib/table/webhooks.ts';
 import type { Write } from '../../lib/table/write.ts';
