@@ -2,7 +2,8 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { inBatches } from '../batching/in-batches.ts';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
-import { asUnavailable, unavailable } from './unavailable.ts';
+import { batchRetries, retryWithJitter } from './retry.ts';
+import { asUnavailable } from './unavailable.ts';
 import type { Item } from './write.ts';
 
 /** A put or a deletion in a batch: none of them has a condition, and none waits for another. */
@@ -10,7 +11,6 @@ export type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key
 
 /** DynamoDB takes no more writes in one batch. */
 export const batchWriteLimit = 25;
-const tries = 8;
 
 /**
  * Carries out a batch of at most `batchWriteLimit` writes to different items. What DynamoDB leaves unprocessed is sent
@@ -19,12 +19,13 @@ const tries = 8;
  * @throws `ApiError` `unavailable` when some stay unprocessed, or the table cannot be reached; the others are written
  */
 export async function writeBatch(table: Table, writes: readonly BatchWrite[]): Promise<void> {
+  if (writes.length === 0) return;
   let left = writes;
-  for (let attempt = 0; left.length > 0; attempt++) {
-    if (attempt === tries) throw unavailable();
-    if (attempt > 0) await table.sleep(Math.random() * 25 * 2 ** attempt);
+  const attempt = async () => {
     left = await tryBatch(table, left);
-  }
+    return left.length === 0 ? { result: undefined } : undefined;
+  };
+  await retryWithJitter(table, attempt, batchRetries);
 }
 
 async function tryBatch({ client, name }: Table, writes: readonly BatchWrite[]): Promise<BatchWrite[]> {

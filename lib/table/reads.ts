@@ -1,7 +1,8 @@
 import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
-import { asUnavailable, unavailable } from './unavailable.ts';
+import { batchRetries, retryWithJitter } from './retry.ts';
+import { asUnavailable } from './unavailable.ts';
 import type { Item } from './write.ts';
 import { unmarked } from './write-marks.ts';
 
@@ -23,7 +24,6 @@ export async function getItem(table: Table, key: Key): Promise<Item | undefined>
 
 /** DynamoDB takes no more keys in one batch. */
 export const batchReadLimit = 100;
-const tries = 8;
 
 /**
  * Reads items as they are now, in the order of the keys; what is absent is left out.
@@ -45,9 +45,7 @@ export async function getEach(table: Table, wanted: readonly Key[]): Promise<(It
   const found = new Map<string, Item>();
   for (let at = 0; at < wanted.length; at += batchReadLimit) {
     let missing: Key[] = wanted.slice(at, at + batchReadLimit);
-    for (let attempt = 0; missing.length > 0; attempt++) {
-      if (attempt === tries) throw unavailable();
-      if (attempt > 0) await table.sleep(Math.random() * 25 * 2 ** attempt);
+    const attempt = async () => {
       const { Responses, UnprocessedKeys } = await reading(
         table.client.send(
           new BatchGetCommand({ RequestItems: { [table.name]: { Keys: missing, ConsistentRead: true } } }),
@@ -55,7 +53,9 @@ export async function getEach(table: Table, wanted: readonly Key[]): Promise<(It
       );
       for (const item of (Responses?.[table.name] ?? []) as Item[]) found.set(`${item.pk} ${item.sk}`, unmarked(item));
       missing = (UnprocessedKeys?.[table.name]?.Keys ?? []) as Key[];
-    }
+      return missing.length === 0 ? { result: undefined } : undefined;
+    };
+    await retryWithJitter(table, attempt, batchRetries);
   }
   return wanted.map((key) => found.get(`${key.pk} ${key.sk}`));
 }

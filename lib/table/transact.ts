@@ -11,7 +11,8 @@ import { ApiError } from '../contract/errors.ts';
 import { noteChange } from '../request-context.ts';
 import type { Table } from './client.ts';
 import { mayHaveBeenCarriedOut } from './lost-answers.ts';
-import { asUnavailable, isThrottling, OutcomeUnknown, unavailable } from './unavailable.ts';
+import { conflictRetries, retryWithJitter, writeRetries } from './retry.ts';
+import { asUnavailable, isThrottling, OutcomeUnknown } from './unavailable.ts';
 import type { Item, Write } from './write.ts';
 import { hasMark, marked, newMark, unmarked } from './write-marks.ts';
 
@@ -34,10 +35,6 @@ export class AlreadyDone extends Error {
 
 /** DynamoDB takes no more items in one transaction. */
 export const transactionLimit = 100;
-
-/** So often a transaction is tried before it is given up as `unavailable`. */
-export const tries = 8;
-const firstPauseMs = 25;
 
 /** Reasons that say nothing about the items themselves: the same transaction may succeed a moment later. */
 const passing = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded', 'RequestLimitExceeded'];
@@ -103,23 +100,23 @@ export async function transact(table: Table, writes: readonly Write[]): Promise<
   if (writes.length > transactionLimit) throw new Error(`A transaction of ${writes.length} items cannot be written.`);
   let placed = table.shards.place(writes);
   const sending: Sending = { token: randomUUID(), mark: newMark(), answerLost: false };
-  for (let attempt = 0; ; attempt++) {
+  const attempt = async () => {
     const tried =
       placed.length === 1 ? await single(table, placed[0] as Write, sending) : await many(table, placed, sending);
     if ('item' in tried) {
       noteChange();
       table.shards.passed(placed);
-      return tried.item;
+      return { result: tried.item };
     }
     if (tried.meanings.length > 0) throw merged(tried.meanings);
-    if (attempt + 1 === tries) throw unavailable();
     // Under another token it would be another transaction, which must not follow one that may have been carried out.
     if (table.shards.spread(tried.held ?? []) && !sending.answerLost) {
       placed = table.shards.place(writes);
       sending.token = randomUUID();
     }
-    await table.sleep(Math.random() * firstPauseMs * 2 ** attempt);
-  }
+    return undefined;
+  };
+  return retryWithJitter(table, attempt, writeRetries);
 }
 
 /**
@@ -130,17 +127,17 @@ export async function transact(table: Table, writes: readonly Write[]): Promise<
  */
 export async function retryOnConflict<Result>(table: Table, decide: () => Promise<Result>): Promise<Result> {
   let answerLost = false;
-  for (let attempt = 0; ; attempt++) {
+  const attempt = async () => {
     try {
-      return await decide();
+      return { result: await decide() };
     } catch (error) {
       if (!(error instanceof Conflict))
         throw answerLost && error instanceof ApiError ? new OutcomeUnknown(error) : error;
-      if (attempt === 20) throw unavailable();
       answerLost ||= error.answerLost;
-      await table.sleep(Math.random() * firstPauseMs * 2 ** Math.min(attempt, 6));
+      return undefined;
     }
-  }
+  };
+  return retryWithJitter(table, attempt, conflictRetries);
 }
 
 async function single(table: Table, write: Write, sending: Sending): Promise<Tried> {

@@ -1,6 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request as requestOver, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tries } from '../../lib/table/transact.ts';
+import { writeRetries } from '../../lib/table/retry.ts';
 import { openItemLocks, partitionOf, type Writes, writesOf } from './item-locks.ts';
 
 /**
@@ -69,7 +69,7 @@ export async function openConflictingEngine(
 
   function countTry({ items: [first = ''] }: Writes, again: boolean | undefined): void {
     const tried = (trying.get(first) ?? 0) + 1;
-    if (again && tried < tries) {
+    if (again && tried < writeRetries.tries) {
       trying.set(first, tried);
     } else {
       trying.delete(first);

@@ -49,23 +49,6 @@ describe('a transaction that is cancelled', () => {
     expect(pauses).toHaveLength(7);
   });
 
-  it('waits before each try anywhere from nothing to a bound that doubles', async () => {
-    const runs = [];
-    for (let run = 0; run < 50; run++) {
-      const { table, dynamodb, pauses } = mockTable();
-      dynamodb.rejects(cancelled('TransactionConflict', 'None'));
-      await errorOf(transact(table, two));
-      runs.push(pauses);
-    }
-    for (let nth = 0; nth < 7; nth++) {
-      const bound = 25 * 2 ** nth;
-      const pauses = runs.map((run) => run[nth] ?? Number.NaN);
-      expect(Math.max(...pauses)).toBeLessThanOrEqual(bound);
-      expect(Math.max(...pauses)).toBeGreaterThan(bound / 2);
-      expect(Math.min(...pauses)).toBeLessThan(bound / 2);
-    }
-  });
-
   it('for a failed condition among conflicts is decided by the condition, at once', async () => {
     const found = { pk: 'p', sk: 'b', version: 3, tags: new Set(['x']) };
     const { table, dynamodb } = mockTable();
