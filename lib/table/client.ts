@@ -10,7 +10,7 @@ export type Table = {
   name: string;
   client: DynamoDBDocumentClient;
   sleep: (milliseconds: number) => Promise<void>;
-  /** Which shards counters are written in, by what this container has met. */
+  /** The shards that counters are written in after conflicts. */
   shards: Shards;
 };
 

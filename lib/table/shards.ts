@@ -1,79 +1,81 @@
 import type { Write } from './write.ts';
 
 /**
- * Counters are spread over shards, for transactions that write to the same item at the same moment are cancelled by
- * DynamoDB (docs/architecture.md#lists-and-counts). A list reads all shards that there are, so writers use few for as
- * long as they seldom meet, and twice as many each time that they do. Counters are only ever added to, so any shard will
- * do: what a thing has added in one may be taken away in another.
+ * Counters are spread over shards, because DynamoDB cancels transactions that write to the same item at the same time
+ * (docs/architecture.md#lists-and-counts). A reader reads all shards of a list, so writers use few shards while
+ * conflicts are rare, and double their number after each conflict. Counters are only added to. So any shard will do: a
+ * list can be entered in one shard and left in another.
  */
 
-/** The shards of a list in an period whose writers do not meet. A list of a year reads 30 periods of them. */
-export const quietShards = 4;
+/** The shards of one period of a list without conflicts. A reader of a whole year reads them for 30 periods. */
+export const defaultShards = 4;
 
-/** The most shards that writers who meet are spread over. */
-export const mostShards = 128;
+/** The most shards that conflicts can lead to. */
+export const maxShards = 128;
 
-/** After so many writes to a list without a meeting a writer is content with half the shards: one in twenty or so meets another. */
-export const calmWrites = 16;
+/**
+ * After this many writes to a list without a conflict its number of shards is halved. Under a steady load about one
+ * write in 20 then has a conflict.
+ */
+export const writesBeforeHalving = 16;
 
-/** The shard of an id as long as nobody is met: a hash of it, so that a thing's moves meet its own counter. */
+/** Returns the shard of an item in a list without conflicts, so that all changes of the item go to one counter. */
 export function shardOf(ulid: string): number {
-  return ulid.charCodeAt(ulid.length - 1) % quietShards;
+  return ulid.charCodeAt(ulid.length - 1) % defaultShards;
 }
 
-/** How widely the counters of a list are spread, and how many writes ago another was met there. */
-type Spread = { shards: number; calm: number };
+/** The number of shards of a list after conflicts, and the number of writes since the last conflict or halving. */
+type ListShards = { shards: number; writesWithoutConflict: number };
 
-/** Opens the shards of a container: what it has met of other writers, by the partition of the counters. */
-export function createShards() {
-  const spreads = new Map<string, Spread>();
+/** The lists in which this process had conflicts lately, by the partition of their counters. */
+export type Shards = Map<string, ListShards>;
 
-  return {
-    /**
-     * The writes of a transaction with their counters in the shards where they are to be written. Lists that are spread
-     * alike are written in the same shard: who has it free in one mostly has it free in the others.
-     */
-    place(writes: readonly Write[]): readonly Write[] {
-      const chance = Math.random();
-      return writes.map((write) => {
-        const spread = isCounter(write) && spreads.get(partitionOf(write));
-        if (!spread) return write;
-        return { ...write, Update: { ...write.Update, Key: write.keyIn(Math.floor(chance * spread.shards)) } };
-      });
-    },
-
-    /** Notes that these writes met nobody. */
-    passed(writes: readonly Write[]): void {
-      for (const partition of writes.filter(isCounter).map(partitionOf)) {
-        const spread = spreads.get(partition);
-        if (!spread || ++spread.calm < calmWrites) continue;
-        if (spread.shards > 2 * quietShards) spreads.set(partition, { shards: spread.shards / 2, calm: 0 });
-        else spreads.delete(partition);
-      }
-    },
-
-    /**
-     * Spreads the counters among these writes, which were met in the hands of other transactions, over twice the shards.
-     *
-     * @returns whether there are any
-     */
-    spread(held: readonly Write[]): boolean {
-      const partitions = held.filter(isCounter).map(partitionOf);
-      for (const partition of partitions) {
-        const shards = 2 * (spreads.get(partition)?.shards ?? quietShards);
-        spreads.set(partition, { shards: Math.min(shards, mostShards), calm: 0 });
-      }
-      return partitions.length > 0;
-    },
-  };
+/** Creates the state of a process that had no conflict yet. */
+export function createShards(): Shards {
+  return new Map();
 }
 
-export type Shards = ReturnType<typeof createShards>;
+/**
+ * Returns the writes of a transaction, with each counter in the shard that it is to be written in. Lists with the same
+ * number of shards use the same shard: a writer that is alone in it for one list is mostly alone for the others.
+ */
+export function placeCounters(lists: Shards, writes: readonly Write[]): readonly Write[] {
+  const random = Math.random();
+  return writes.map((write) => {
+    const list = isCounter(write) && lists.get(partitionOf(write));
+    if (!list) return write;
+    return { ...write, Update: { ...write.Update, Key: write.keyIn(Math.floor(random * list.shards)) } };
+  });
+}
+
+/** Notes that writes had no conflict: halves the shards of a list when the last conflict is long enough ago. */
+export function noteNoConflict(lists: Shards, writes: readonly Write[]): void {
+  for (const partition of writes.filter(isCounter).map(partitionOf)) {
+    const list = lists.get(partition);
+    if (!list || ++list.writesWithoutConflict < writesBeforeHalving) continue;
+    if (list.shards > 2 * defaultShards) lists.set(partition, { shards: list.shards / 2, writesWithoutConflict: 0 });
+    else lists.delete(partition);
+  }
+}
+
+/**
+ * Notes that writes were in conflict with other transactions: doubles the shards of each counter among them.
+ *
+ * @returns whether there is a counter among them
+ */
+export function noteConflicts(lists: Shards, writes: readonly Write[]): boolean {
+  const partitions = writes.filter(isCounter).map(partitionOf);
+  for (const partition of partitions) {
+    const shards = 2 * (lists.get(partition)?.shards ?? defaultShards);
+    lists.set(partition, { shards: Math.min(shards, maxShards), writesWithoutConflict: 0 });
+  }
+  return partitions.length > 0;
+}
 
 /** A write that adds to a counter, in any shard. */
 type Counter = Extract<Write, { Update: unknown }> & Required<Pick<Write, 'keyIn'>>;
 
 const isCounter = (write: Write): write is Counter => 'Update' in write && write.keyIn !== undefined;
 
-/** The partition of a counter: the list that it counts. */
+/** Returns the partition of a counter: it has the counters of one list. */
 const partitionOf = ({ Update }: Counter) => Update.Key?.pk as string;

@@ -12,6 +12,7 @@ import { noteChange } from '../request-context.ts';
 import type { Table } from './client.ts';
 import { mayHaveBeenCarriedOut } from './lost-answers.ts';
 import { conflictRetries, retryWithJitter, writeRetries } from './retry.ts';
+import { noteConflicts, noteNoConflict, placeCounters } from './shards.ts';
 import { asUnavailable, isThrottling, OutcomeUnknown } from './unavailable.ts';
 import type { Item, Write } from './write.ts';
 import { hasMark, marked, newMark, unmarked } from './write-marks.ts';
@@ -98,20 +99,20 @@ function meaningOf(write: Write, found: Item | undefined): Error {
  */
 export async function transact(table: Table, writes: readonly Write[]): Promise<Item | undefined> {
   if (writes.length > transactionLimit) throw new Error(`A transaction of ${writes.length} items cannot be written.`);
-  let placed = table.shards.place(writes);
+  let placed = placeCounters(table.shards, writes);
   const sending: Sending = { token: randomUUID(), mark: newMark(), answerLost: false };
   const attempt = async () => {
     const tried =
       placed.length === 1 ? await single(table, placed[0] as Write, sending) : await many(table, placed, sending);
     if ('item' in tried) {
       noteChange();
-      table.shards.passed(placed);
+      noteNoConflict(table.shards, placed);
       return { result: tried.item };
     }
     if (tried.meanings.length > 0) throw merged(tried.meanings);
     // Under another token it would be another transaction, which must not follow one that may have been carried out.
-    if (table.shards.spread(tried.held ?? []) && !sending.answerLost) {
-      placed = table.shards.place(writes);
+    if (noteConflicts(table.shards, tried.held ?? []) && !sending.answerLost) {
+      placed = placeCounters(table.shards, writes);
       sending.token = randomUUID();
     }
     return undefined;

@@ -4,7 +4,7 @@ import { createTable } from '../../infra/local/table.ts';
 import { qaReviewer } from '../../lib/agents/system-agents.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { calmWrites, mostShards, quietShards } from '../../lib/table/shards.ts';
+import { defaultShards, maxShards, writesBeforeHalving } from '../../lib/table/shards.ts';
 import type { Bench, Part } from './bench.ts';
 import { type Contention, lockWindowMs } from './conflicting-engine.ts';
 import type { Said as EngineSaid } from './conflicting-engine-process.ts';
@@ -91,9 +91,9 @@ reason, as DynamoDB does, whatever time the engine takes, which carries out one 
 a single put 7.6 (medians of 400, github.com/alexdebrie/dynamodb-performance-testing); the rest of it is taken for the time
 in which its items are held. Attempts: how often a transaction was tried, those that were given up after 8 tries (refused,
 503) among them. The goal: 1.3 at most for 100 writers of nobody’s tasks.`,
-      `The counters of a list have ${quietShards} lanes, and a task’s is by its id: no more than ${figure(quietShards / (lockWindowMs / 1000))} writes a second could pass.
-A writer who meets another over a list’s counters spreads what it writes there over twice the lanes, ${mostShards} at most, and
-over half as many after ${calmWrites} writes without a meeting. In Lambda each
+      `The counters of a list have ${defaultShards} lanes, and a task’s is by its id: no more than ${figure(defaultShards / (lockWindowMs / 1000))} writes a second could pass.
+A writer who meets another over a list’s counters spreads what it writes there over twice the lanes, ${maxShards} at most, and
+over half as many after ${writesBeforeHalving} writes without a meeting. In Lambda each
 container learns that by itself; here the writers are one process and learn it together
 (\`test/table/contention.slow.test.ts\` has 100 that each learn by themselves). An agent’s own list is spread to the same
 lane as the organization’s: who has the one free mostly has the other. DynamoDB itself takes 1,000 write units a second to

@@ -4,7 +4,7 @@ import { timestamp } from '../../lib/contract/ids.ts';
 import type { NewTask } from '../../lib/contract/tasks.ts';
 import { findDifferences } from '../../lib/reconcile/differences.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { mostShards, quietShards } from '../../lib/table/shards.ts';
+import { defaultShards, maxShards } from '../../lib/table/shards.ts';
 import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { lockWindowMs, openConflictingEngine } from '../bench/conflicting-engine.ts';
 import { type Random, randomFrom } from '../soak/random.ts';
@@ -16,20 +16,20 @@ import { type VirtualTime, virtualTime } from './virtual-time.ts';
 
 const writesOfEach = 15;
 
-/** Writers, and how long each rests between two writes, on average, in ms. */
-type Load = { writers: number; restMs: number };
+/** The number of writers, and the average pause of each between two writes in ms. */
+type Load = { writers: number; pauseMs: number };
 
-/** 32 writes a second, of writers who seldom meet. */
-const quiet: Load = { writers: 32, restMs: 1_000 };
+/** 32 writes a second: conflicts are rare. */
+const quiet: Load = { writers: 32, pauseMs: 1_000 };
 
-/** 250 writes a second: as many new tasks as a partition of DynamoDB takes rows of, at 1,000 write units a second. */
-const busy: Load = { writers: 100, restMs: 400 };
+/** 250 writes a second: the most new tasks that one partition of DynamoDB can list, at 1,000 write units a second. */
+const busy: Load = { writers: 100, pauseMs: 400 };
 
-/** The goal, in tries a transaction. */
+/** The most tries of a transaction, on average. */
 const goal = 1.3;
 
-/** How many writes hold one of so many shards, on average. */
-const heldBy = ({ writers, restMs }: Load, shards: number) => (writers / restMs) * (lockWindowMs / shards);
+/** Returns how many writes use one shard at the same time, on average. */
+const writersOfShard = ({ writers, pauseMs }: Load, shards: number) => (writers / pauseMs) * (lockWindowMs / shards);
 
 let time: VirtualTime;
 let random: Random;
@@ -42,7 +42,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A board whose transactions hold their items for the lock window, in virtual time. */
+/** Creates a board whose transactions lock their items for the lock window, in virtual time. */
 async function contendedBoard() {
   const board = await openBoard();
   const engine = await openConflictingEngine(board.engine, async (carriedOut) => {
@@ -51,7 +51,7 @@ async function contendedBoard() {
   });
   onTestFinished(engine.stop);
   const { table } = board;
-  /** The context of a container of its own, which knows only the conflicts that it had itself. */
+  /** Creates the context of another container, which knows only its own conflicts. */
   const container = () => {
     const own = { ...openTable(table.name, engine.endpoint), sleep: time.sleep };
     onTestFinished(() => own.client.destroy());
@@ -60,16 +60,13 @@ async function contendedBoard() {
   return { ...board, engine, container };
 }
 
-/**
- * Has writers, each in a container of its own, write with rests in between, and answers how often their transactions
- * were tried.
- */
+/** Runs the writers of a load, each in its own container, and returns the number of tries of each transaction. */
 async function attemptsOf(
   { engine, container }: Awaited<ReturnType<typeof contendedBoard>>,
-  { writers, restMs }: Load,
+  { writers, pauseMs }: Load,
   write: (context: ReturnType<typeof container>) => Promise<unknown>,
 ) {
-  const rest = () => time.sleep(-Math.log(1 - random()) * restMs);
+  const rest = () => time.sleep(-Math.log(1 - random()) * pauseMs);
   const writer = async () => {
     const context = container();
     for (let nth = 0; nth < writesOfEach; nth++) {
@@ -89,28 +86,28 @@ const [assignedAgent] = agents;
 const [projectId] = projects;
 
 const kinds: [string, Partial<NewTask>][] = [
-  ['of nobody', {}],
+  ['without an agent', {}],
   ['of one agent and project', { assignedAgent, projectId }],
 ];
 
 describe.each([
-  ['32 writers who seldom meet', quiet],
-  ['100 writers who would always meet in four lanes', busy],
+  ['32 writers with rare conflicts', quiet],
+  ['100 writers, too many for four shards', busy],
 ])('%s', (_, load) => {
-  it.each(kinds)('try the creates of tasks %s no more than 1.3 times, and every one is counted', async (_, fields) => {
+  it.each(kinds)('try to create a task %s 1.3 times on average, and each task is counted', async (_, fields) => {
     const board = await contendedBoard();
     const create = (context: ReturnType<typeof board.container>) =>
       createTask(context, board.organization, newTask(fields), undefined);
     const { attempts } = await attemptsOf(board, load, create);
     expect(attempts).toHaveLength(load.writers * writesOfEach);
     expect(mean(attempts)).toBeLessThanOrEqual(goal);
-    // So seldom that no shard is ever met held would mean that none was.
-    expect(mean(attempts)).toBeGreaterThan(1 + heldBy(load, mostShards));
+    // Fewer tries would mean that the engine locked nothing.
+    expect(mean(attempts)).toBeGreaterThan(1 + writersOfShard(load, maxShards));
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
     expect(await findDifferences(board.table, board.organization, timestamp(0))).toEqual([]);
   });
 
-  it('try the moves of tasks of their own as seldom', async () => {
+  it('try to change the status of their own tasks 1.3 times on average', async () => {
     const board = await contendedBoard();
     const made = bareTasks(load.writers * writesOfEach, () => board.clock(), random);
     await seed(board.table, board.organization, made);
@@ -118,11 +115,11 @@ describe.each([
       updateTask(context, board.organization, made.pop()?.id as string, { status: 'done' }, always);
     const { attempts } = await attemptsOf(board, load, move);
     expect(mean(attempts)).toBeLessThanOrEqual(goal);
-    expect(mean(attempts)).toBeGreaterThan(1 + heldBy(load, mostShards));
+    expect(mean(attempts)).toBeGreaterThan(1 + writersOfShard(load, maxShards));
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
   });
 });
 
-it('four lanes would not do for 250 writes a second', () => {
-  expect(heldBy(busy, quietShards)).toBeGreaterThan(1);
+it('four shards are too few for 250 writes a second', () => {
+  expect(writersOfShard(busy, defaultShards)).toBeGreaterThan(1);
 });

@@ -3,7 +3,15 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { keys, type ListScope } from '../../lib/table/keys.ts';
 import { listingWrites } from '../../lib/table/listing.ts';
-import { calmWrites, createShards, mostShards, quietShards } from '../../lib/table/shards.ts';
+import {
+  createShards,
+  defaultShards,
+  maxShards,
+  noteConflicts,
+  noteNoConflict,
+  placeCounters,
+  writesBeforeHalving,
+} from '../../lib/table/shards.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { cancelled } from './dynamodb-errors.ts';
@@ -16,8 +24,8 @@ const ulid = '01KE0000000000000000000004';
 
 const entering = (...lists: ListScope[]) => listingWrites(undefined, { ulid, facet: 'bm', lists });
 
-/** Which shard each counter among writes is in, by its list's partition. */
-function lanesOf(writes: readonly Write[]): Record<string, number> {
+/** Returns the shard of each counter among writes, by the partition of its list. */
+function shardsOf(writes: readonly Write[]): Record<string, number> {
   return Object.fromEntries(
     writes.flatMap((write) => {
       if (!('Update' in write)) return [];
@@ -26,7 +34,7 @@ function lanesOf(writes: readonly Write[]): Record<string, number> {
     }),
   );
 }
-const shardOf = (writes: readonly Write[], list = all) => lanesOf(writes)[list.counters] as number;
+const shardOf = (writes: readonly Write[], list = all) => shardsOf(writes)[list.counters] as number;
 const countersAmong = (writes: readonly Write[]) => writes.filter((write) => 'Update' in write);
 
 afterEach(() => {
@@ -34,86 +42,87 @@ afterEach(() => {
 });
 
 describe('a container', () => {
-  it('writes a counter in the lane of what it counts, for as long as it meets nobody', () => {
+  it('writes a counter in the shard of the item while there are no conflicts', () => {
     const shards = createShards();
-    for (let nth = 0; nth < 100; nth++) expect(shardOf(shards.place(entering(all)))).toBe(shardOf(entering(all)));
-    expect(shardOf(entering(all))).toBeLessThan(quietShards);
+    for (let nth = 0; nth < 100; nth++)
+      expect(shardOf(placeCounters(shards, entering(all)))).toBe(shardOf(entering(all)));
+    expect(shardOf(entering(all))).toBeLessThan(defaultShards);
   });
 
-  it('that meets another over a list spreads what it writes there over twice the lanes each time, up to the most', () => {
+  it('doubles the shards of a list after each conflict, up to 128', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.999);
     const shards = createShards();
     const used = Array.from({ length: 6 }, () => {
-      expect(shards.spread(countersAmong(entering(all)))).toBe(true);
-      return shardOf(shards.place(entering(all)));
+      expect(noteConflicts(shards, countersAmong(entering(all)))).toBe(true);
+      return shardOf(placeCounters(shards, entering(all)));
     });
     expect(used).toEqual([7, 15, 31, 63, 127, 127]);
-    expect(mostShards).toBe(128);
+    expect(maxShards).toBe(128);
     vi.mocked(Math.random).mockReturnValue(0);
-    expect(shardOf(shards.place(entering(all)))).toBe(0);
+    expect(shardOf(placeCounters(shards, entering(all)))).toBe(0);
   });
 
-  it('spreads over half as many after some writes that met nobody, and then no more', () => {
+  it('halves the shards after each 16 writes without a conflict, down to 4', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.999);
     const shards = createShards();
-    for (let met = 0; met < 3; met++) shards.spread(countersAmong(entering(all)));
-    const used = Array.from({ length: 4 * calmWrites }, () => {
-      const placed = shards.place(entering(all));
-      shards.passed(placed);
+    for (let nth = 0; nth < 3; nth++) noteConflicts(shards, countersAmong(entering(all)));
+    const used = Array.from({ length: 4 * writesBeforeHalving }, () => {
+      const placed = placeCounters(shards, entering(all));
+      noteNoConflict(shards, placed);
       return shardOf(placed);
     });
-    const quiet = shardOf(entering(all));
-    expect(used).toEqual([31, 15, 7, quiet].flatMap((shard) => Array(calmWrites).fill(shard)));
+    const byId = shardOf(entering(all));
+    expect(used).toEqual([31, 15, 7, byId].flatMap((shard) => Array(writesBeforeHalving).fill(shard)));
   });
 
-  it('spreads the lists that it has met another over, alike to one lane, and leaves the others alone', () => {
+  it('doubles only the shards of lists with a conflict, and uses the same shard in each of them', () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.999);
     const shards = createShards();
-    shards.spread(countersAmong(entering(all)));
-    const placed = shards.place(entering(all, agents));
+    noteConflicts(shards, countersAmong(entering(all)));
+    const placed = placeCounters(shards, entering(all, agents));
     expect([shardOf(placed), shardOf(placed, agents)]).toEqual([7, shardOf(entering(agents), agents)]);
     const both = createShards();
-    both.spread(countersAmong(entering(all, agents)));
-    const together = both.place(entering(all, agents));
+    noteConflicts(both, countersAmong(entering(all, agents)));
+    const together = placeCounters(both, entering(all, agents));
     expect([shardOf(together), shardOf(together, agents)]).toEqual([7, 7]);
   });
 
-  it('spreads nothing for what is no counter', () => {
+  it('changes no shards after a conflict over an item that is not a counter', () => {
     const shards = createShards();
     const item: Write = { Update: { Key: { pk: 'p', sk: 's' }, UpdateExpression: 'ADD n :one' } };
-    expect(shards.spread([item, ...entering(all).filter((write) => 'Put' in write)])).toBe(false);
-    expect(shards.place([item])).toEqual([item]);
-    expect(shardOf(shards.place(entering(all)))).toBe(shardOf(entering(all)));
+    expect(noteConflicts(shards, [item, ...entering(all).filter((write) => 'Put' in write)])).toBe(false);
+    expect(placeCounters(shards, [item])).toEqual([item]);
+    expect(shardOf(placeCounters(shards, entering(all)))).toBe(shardOf(entering(all)));
   });
 
-  it('changes nothing of a write but the lane', () => {
+  it('changes nothing in a write but the shard', () => {
     const shards = createShards();
-    shards.spread(countersAmong(entering(all)));
-    const placed = shards.place(entering(all));
-    const withoutLanes = (writes: readonly Write[]) =>
+    noteConflicts(shards, countersAmong(entering(all)));
+    const placed = placeCounters(shards, entering(all));
+    const withoutShards = (writes: readonly Write[]) =>
       JSON.stringify(writes).replaceAll(/"sk":"01KE#\d+"/g, '"sk":"01KE#"');
-    expect(withoutLanes(placed)).toBe(withoutLanes(entering(all)));
+    expect(withoutShards(placed)).toBe(withoutShards(entering(all)));
   });
 });
 
-describe('a transaction that another holds', () => {
-  const held = (nth: number) => entering(all).map((_, at) => (at === nth ? 'TransactionConflict' : 'None'));
+describe('a transaction in conflict', () => {
+  const conflictOver = (nth: number) => entering(all).map((_, at) => (at === nth ? 'TransactionConflict' : 'None'));
   const countersOf = (dynamodb: DynamoDBMock) =>
     transactionsOf(dynamodb).flatMap(({ TransactItems = [] }) =>
       TransactItems.flatMap(({ Update }) => (Update?.Key?.sk as string | undefined) ?? []),
     );
 
-  it('over a counter is tried in other lanes, each try under a token of its own', async () => {
+  it('over a counter is retried in other shards, each try with its own token', async () => {
     const { table, dynamodb } = mockTable();
-    failFirst(dynamodb, ...Array(7).fill(cancelled(...held(1))));
+    failFirst(dynamodb, ...Array(7).fill(cancelled(...conflictOver(1))));
     await transact(table, entering(all));
     expect(new Set(tokensOf(dynamodb)).size).toBe(8);
     expect(new Set(countersOf(dynamodb)).size).toBeGreaterThan(2);
   });
 
-  it('over anything else is tried again as it is, under its token', async () => {
+  it('over another item is retried unchanged, with the same token', async () => {
     const { table, dynamodb } = mockTable();
-    failFirst(dynamodb, ...Array(7).fill(cancelled(...held(0))));
+    failFirst(dynamodb, ...Array(7).fill(cancelled(...conflictOver(0))));
     await transact(table, entering(all));
     expect(dynamodb).toHaveReceivedCommandTimes(TransactWriteCommand, 8);
     expect(new Set(tokensOf(dynamodb)).size).toBe(1);
