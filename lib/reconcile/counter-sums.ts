@@ -40,6 +40,6 @@ function sumsOf(items: Items): Map<string, Record<string, number>> {
 
 /** Returns the name of the period that a counter counts; `undefined` for any other item. */
 function periodOf(item: Item): string | undefined {
-  const counted = keys.counted(item as Key);
+  const counted = keys.counterPeriod(item as Key);
   return counted && itemName(counted);
 }

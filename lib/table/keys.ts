@@ -3,21 +3,21 @@ import type { Organization } from '../contract/organization.ts';
 /** The primary key of an item. */
 export type Key = { pk: string; sk: string };
 
-/** A list of things: a partition of index rows and one of counters, see `listing.ts`. */
+/** The partitions of a list: one of rows and one of counters, see `listing.ts`. */
 export type ListScope = {
   rows: string;
   counters: string;
-  /** The partition of the things themselves, where it has them all in the order of their ids, and nothing else. */
+  /** The partition of the listed items, if it has all of them in the order of the list and nothing else. */
   items?: string;
 };
 
-/** The one item of a partition that holds a single one. */
+/** The sort key of the only item of a partition. */
 const only = '-';
 
-/** The family of what counts lists. */
+/** The family of the counters of lists. */
 const counters = 'C';
 
-/** A partition of an organization. Nothing that a user sends can contain `#`, so no name reaches another partition. */
+/** Returns a partition of an organization. No name or id of a caller can contain `#`: none leads to another partition. */
 const partition = (organization: Organization, ...parts: string[]) => ['O', organization, ...parts].join('#');
 
 const scope = (organization: Organization, ...parts: string[]): ListScope => ({
@@ -25,36 +25,36 @@ const scope = (organization: Organization, ...parts: string[]): ListScope => ({
   counters: partition(organization, counters, ...parts),
 });
 
-/** The organization that an item's partition belongs to. */
+/** Returns the organization of a partition. */
 export function organizationOf(pk: string): Organization {
   return pk.split('#')[1] as Organization;
 }
 
-/** The ULID of the webhook that a partition of the attempt log belongs to. */
+/** Returns the ULID of the webhook of a partition of the attempt log. */
 export function webhookOf(pk: string): string {
   return pk.split('#')[3] as string;
 }
 
 /**
- * The family of an organization's partition: what its items are, whoever they belong to. Counters are of the family of
- * counters of their lists.
+ * Returns the family of a partition: the kind of its items, which is the same in all organizations. The counters of
+ * each kind of list are a family of their own.
  */
 export function familyOf(pk: string): string {
-  const [, , family = '', counted] = pk.split('#');
-  return family === counters ? `${family}#${counted}` : family;
+  const [, , family = '', listFamily] = pk.split('#');
+  return family === counters ? `${family}#${listFamily}` : family;
 }
 
 /**
- * Every key of the table (docs/architecture.md#keys). No other file spells one. Ids are given without their kind's
- * prefix: an `ulid` here is the 26 characters behind it.
+ * Returns all keys of the table (docs/architecture.md#keys). No other file spells a key. Ids have no prefix here: a
+ * `ulid` is the 26 characters after it.
  */
 export const keys = {
-  /** What every partition of an organization begins with. */
+  /** The prefix of all partitions of an organization. */
   organization: (organization: Organization) => partition(organization, ''),
 
   tasks: (organization: Organization) => partition(organization, 'T'),
   task: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'T'), sk: ulid }),
-  /** The lists of tasks: all of them, those of an agent, of a project, of both. */
+  /** The list of all tasks, of an agent's tasks, of a project's tasks, or of an agent's tasks in a project. */
   taskScope: (organization: Organization, filter: { agent?: string; project?: string }): ListScope => {
     if (filter.agent !== undefined && filter.project !== undefined)
       return scope(organization, 'TAP', filter.agent, filter.project);
@@ -62,25 +62,25 @@ export const keys = {
     if (filter.project !== undefined) return scope(organization, 'TP', filter.project);
     return { ...scope(organization, 'TX'), items: keys.tasks(organization) };
   },
-  listRow: (list: ListScope, run: string, id: string): Key => ({ pk: list.rows, sk: `${run}#${id}` }),
+  listRow: (list: ListScope, facet: string, id: string): Key => ({ pk: list.rows, sk: `${facet}#${id}` }),
   listCounter: (list: ListScope, period: string, shard: number): Key => ({
     pk: list.counters,
     sk: `${period}#${shard}`,
   }),
-  /** The period of a list that a counter counts in, whatever its shard; `undefined` for any other item. */
-  counted: ({ pk, sk }: Key): Key | undefined =>
+  /** The key of a counter without its shard, which names a period of a list; `undefined` for any other item. */
+  counterPeriod: ({ pk, sk }: Key): Key | undefined =>
     pk.split('#')[2] === counters ? { pk, sk: sk.slice(0, sk.lastIndexOf('#')) } : undefined,
   graphLock: (organization: Organization): Key => ({ pk: partition(organization, 'G'), sk: only }),
 
   agents: (organization: Organization) => partition(organization, 'A'),
   agent: (organization: Organization, name: string): Key => ({ pk: partition(organization, 'A'), sk: name }),
-  /** The prompts and souls that an agent has and had, each under its hash. */
+  /** The current and former prompts and souls of an agent, by hash, and the changes of its prompt. */
   agentTexts: (organization: Organization, agent: string) => partition(organization, 'AP', agent),
   agentText: (organization: Organization, agent: string, hash: string): Key => ({
     pk: partition(organization, 'AP', agent),
     sk: hash,
   }),
-  /** Which prompt an agent has had since when; beside its texts, and in the order of time. */
+  /** A change of an agent's prompt, in the partition of its texts. Changes sort by time. */
   promptChange: (organization: Organization, agent: string, at: string, version: number): Key => ({
     pk: partition(organization, 'AP', agent),
     sk: `@${at}#${String(version).padStart(9, '0')}`,
@@ -90,7 +90,7 @@ export const keys = {
     pk: partition(organization, 'AS', agent),
     sk: skill,
   }),
-  /** The partitions that belong to an agent alone, and go with it; those of its executions are named by its list. */
+  /** The partitions that are deleted with an agent. The partitions of its executions are found by its list. */
   agentPartitions: (organization: Organization, agent: string): string[] => [
     keys.agentTexts(organization, agent),
     keys.agentSkills(organization, agent),
@@ -99,12 +99,12 @@ export const keys = {
     keys.metrics(organization, agent),
     keys.improvement(organization, agent).pk,
   ],
-  /** What is left to be purged of an agent that was deleted. */
+  /** The purge of a deleted agent. */
   purge: (organization: Organization, agent: string): Key => ({ pk: partition(organization, 'PU'), sk: agent }),
-  /** Which dependents still name a task that was deleted. */
+  /** The purge of a deleted task, which removes it from its dependents. */
   taskPurge: (organization: Organization, task: string): Key => ({ pk: partition(organization, 'PT'), sk: task }),
 
-  /** An execution: its head, its input, and its output in parts. */
+  /** The partition of an execution: its head, its input and the parts of its output. */
   execution: (organization: Organization, execution: string) => partition(organization, 'X', execution),
   executionHead: (organization: Organization, execution: string): Key => ({
     pk: partition(organization, 'X', execution),
@@ -118,22 +118,21 @@ export const keys = {
     pk: partition(organization, 'X', execution),
     sk: `OUT#${part}`,
   }),
-  /** The lists of executions: all of them, and those of an agent. */
+  /** The list of all executions, or of an agent's executions. */
   executionScope: (organization: Organization, agent?: string): ListScope =>
     agent === undefined ? scope(organization, 'XL') : scope(organization, 'XA', agent),
-  /** Who has handed what on to whom. */
   delegation: (organization: Organization, delegation: string): Key => ({
     pk: partition(organization, 'D'),
     sk: delegation,
   }),
-  /** The pass of self-improvement that an agent is in. */
+  /** The running self-improvement of an agent. */
   improvement: (organization: Organization, agent: string): Key => ({
     pk: partition(organization, 'AI', agent),
     sk: only,
   }),
-  /** How many executions of the organization run. */
+  /** The number of running executions of the organization. */
   running: (organization: Organization): Key => ({ pk: partition(organization, 'RUN'), sk: only }),
-  /** The finished executions of an agent in numbers, an item for each UTC day on which any was started. */
+  /** The metrics of an agent's finished executions, one item for each UTC day of their starts. */
   metrics: (organization: Organization, agent: string) => partition(organization, 'M', agent),
   metricsOfDay: (organization: Organization, agent: string, date: string): Key => ({
     pk: partition(organization, 'M', agent),
@@ -154,17 +153,17 @@ export const keys = {
   event: (organization: Organization, ulid: string): Key => ({ pk: partition(organization, 'E'), sk: ulid }),
   /** The attempt log of a webhook. */
   attemptScope: (organization: Organization, webhook: string): ListScope => scope(organization, 'WD', webhook),
-  /** When an attempt that was late was begun; beside the log. */
+  /** The start of a late attempt, in the partition of the attempt log. */
   lateAttempt: (organization: Organization, webhook: string, delivery: string, attempt: number): Key => ({
     pk: partition(organization, 'WD', webhook),
     sk: `L#${delivery}#${attempt}`,
   }),
-  /** How many attempts a webhook had on each day, up to a moment; among the counters of its log. */
+  /** The numbers of a webhook's attempts by day up to a time, in the partition of the counters of its log. */
   closedAttempts: (organization: Organization, webhook: string): Key => ({
     pk: scope(organization, 'WD', webhook).counters,
     sk: 'closed',
   }),
-  /** A delivery as versions before the attempt log kept it; beside that log. */
+  /** A delivery that a version without the attempt log wrote, in the partition of that log. */
   oldDelivery: (organization: Organization, webhook: string, delivery: string): Key => ({
     pk: partition(organization, 'WD', webhook),
     sk: `D#${delivery}`,
@@ -176,12 +175,12 @@ export const keys = {
   }),
   /** The token bucket of the organization's requests, see `request-bucket.ts`. */
   requestBucket: (organization: Organization): Key => ({ pk: partition(organization, 'RL'), sk: only }),
-  /** What an operator has set of the organization. */
+  /** The settings of the organization, which operators change. */
   settings: (organization: Organization): Key => ({ pk: partition(organization, 'SET'), sk: only }),
   tokens: (organization: Organization) => partition(organization, 'TOK'),
   organizationToken: (organization: Organization, id: string): Key => ({ pk: partition(organization, 'TOK'), sk: id }),
-  /** Of the deployment, not of an organization. */
+  /** The heartbeat of the deployment. It belongs to no organization. */
   heartbeat: (): Key => ({ pk: 'HEARTBEAT', sk: only }),
-  /** A token is looked up before its organization is known, so its key alone has none. */
+  /** An access token. It is read before its organization is known, so its key has no organization. */
   token: (id: string): Key => ({ pk: `TOK#${id}`, sk: only }),
 };

@@ -7,66 +7,69 @@ import { transactionLimit } from './transact.ts';
 import type { Item, OnConditionFailed, Write } from './write.ts';
 
 /**
- * Lists that are exact, read their own writes and cost the same at any size (docs/architecture.md#lists-and-counts).
- * DynamoDB counts nothing and skips nothing, so each listed thing keeps thin rows in the lists that it is in, in the
- * order of its id, and counter rows that say how many there are. Rows and counters change in the thing's own
- * transaction.
+ * Lists with exact totals, whose reads see all earlier writes and cost the same at any size
+ * (docs/architecture.md#lists-and-counts). DynamoDB cannot count or skip items. So each item has small rows in the
+ * lists that it is in, sorted by its ULID, and counters have the number of rows. Rows and counters are written in the
+ * transaction that changes the item.
  */
 
 /**
- * The run of a list that holds everything in it, whatever its facet. Each run has a number of its own in the counters, and
- * rows of its own; but this one has no rows where the things themselves are a partition in the order of the list.
+ * The facet of all items of a list. Like any facet it has its own rows and its own number in the counters. It has no
+ * rows in a list whose items are one partition in the order of the list: the items are read instead.
  */
 export const everything = '*';
 
-/** Where a thing stands: the lists it is in, and its facet in each of them (for a task: status × priority). */
+/** The lists that an item is in, and its facet in them (of a task: status and priority). */
 export type ListMembership = {
-  /** Its order is the list's. */
+  /** Sorts the item in the lists. */
   ulid: string;
-  /** `everything` for a thing that has no facets. */
+  /** `everything` if the items of the lists have no facets. */
   facet: string;
   lists: ListScope[];
-  /** What the rows carry, where a row is the list's entry itself. */
+  /** Further attributes of the rows, if a row is itself the entry of the list. */
   entry?: Item;
 };
 
 /**
- * How a list's time is cut for counting. Counters of whole periods let an offset skip them, and totals stay exact
- * where expiry takes whole periods away.
+ * Divides the time of a list into periods, each with its own counters. A page at an offset skips whole periods by their
+ * counters, and the total stays exact if the rows of a whole period expire.
  */
 export type Periods = {
-  /** The period of a ULID; its order is the order of time. */
+  /** Returns the period of a ULID. Periods sort by time. */
   of: (ulid: string) => string;
-  /** The least ULID that an period can hold. */
+  /** Returns the least ULID of a period. */
   first: (period: string) => string;
-  /** The greatest ULID that an period can hold. */
+  /** Returns the greatest ULID of a period. */
   last: (period: string) => string;
 };
 
-/** Periods of 2³⁰ ms, 12.4 days: the first 4 characters of a ULID. A year has 30. */
+/** Periods of 2³⁰ ms (12.4 days): the first 4 characters of a ULID. A year has 30 periods. */
 export const ulidPeriods: Periods = {
   of: (ulid) => ulid.slice(0, 4),
   first: (period) => period.padEnd(26, '0'),
   last: (period) => period.padEnd(26, 'Z'),
 };
 
-const runsOf = (facet: string) => (facet === everything ? [everything] : [everything, facet]);
+/** Returns the facets whose rows and counters include an item of a facet. */
+const includingFacets = (facet: string) => (facet === everything ? [everything] : [everything, facet]);
 
-const hasRows = ({ items }: ListScope, run: string) => run !== everything || items === undefined;
+const hasRows = ({ items }: ListScope, facet: string) => facet !== everything || items === undefined;
 
 const isIn = (membership: ListMembership | undefined, list: ListScope): membership is ListMembership =>
   membership?.lists.some((other) => other.rows === list.rows) ?? false;
 
-/** How a kind of list is kept: how its time is cut, and when what is written to it expires (seconds since 1970). */
-export type Keeping = { periods?: Periods; expiresAt?: number };
+/** The periods of a list, and when its new rows and counters expire (seconds since 1970; never by default). */
+export type ListOptions = { periods?: Periods; expiresAt?: number };
 
 /**
- * The writes that take a thing from where it stands to where it will stand, `undefined` meaning nowhere. They go
- * into the transaction that changes the thing itself: per list 3 writes to enter, to leave or to change the facet, and 2
- * to enter or to leave a list whose things are a partition.
- * Rows that carry an entry are written anew, even where the thing stays.
+ * Returns the writes that move an item from its lists to other lists or another facet. They belong in the transaction
+ * that changes the item. Each list takes 3 writes for an item that enters, leaves or changes its facet, and 2 writes
+ * for an item that enters or leaves a list whose items are one partition. Rows with an entry are always written again.
+ *
+ * @param before `undefined` for a new item
+ * @param after `undefined` for a deleted item
  */
-export function listingWrites(before?: ListMembership, after?: ListMembership, keeping: Keeping = {}): Write[] {
+export function listingWrites(before?: ListMembership, after?: ListMembership, options: ListOptions = {}): Write[] {
   const ulid = ((after ?? before) as ListMembership).ulid;
   const lists = new Map([...(before?.lists ?? []), ...(after?.lists ?? [])].map((list) => [list.rows, list]));
   return [...lists.values()].flatMap((list) => {
@@ -74,65 +77,71 @@ export function listingWrites(before?: ListMembership, after?: ListMembership, k
     const entered = isIn(after, list) ? after.facet : undefined;
     const rewritten = after?.entry !== undefined;
     if (left === entered && !rewritten) return [];
-    const leaves = left ? runsOf(left) : [];
-    const enters = entered ? runsOf(entered) : [];
+    const leaves = left ? includingFacets(left) : [];
+    const enters = entered ? includingFacets(entered) : [];
     return [
       ...leaves
-        .filter((run) => hasRows(list, run) && !enters.includes(run))
-        .map((run): Write => ({ Delete: { Key: keys.listRow(list, run, ulid) } })),
+        .filter((facet) => hasRows(list, facet) && !enters.includes(facet))
+        .map((facet): Write => ({ Delete: { Key: keys.listRow(list, facet, ulid) } })),
       ...enters
-        .filter((run) => hasRows(list, run) && (rewritten || !leaves.includes(run)))
-        .map((run) => put({ ...keys.listRow(list, run, ulid), ...after?.entry }, keeping)),
-      ...(left === entered ? [] : [count(list, ulid, changesOf(leaves, enters), keeping)]),
+        .filter((facet) => hasRows(list, facet) && (rewritten || !leaves.includes(facet)))
+        .map((facet) => put({ ...keys.listRow(list, facet, ulid), ...after?.entry }, options)),
+      ...(left === entered ? [] : [addToCounter(list, ulid, countChanges(leaves, enters), options)]),
     ];
   });
 }
 
-/** The most things that `leavingWrites` takes out in one transaction: two rows each, and the counter. */
+/** The most items whose `leavingWrites` fit one transaction: two rows for each item, and the counter. */
 export const leavingLimit = Math.floor((transactionLimit - 1) / 2);
 
-/** Names the counter row of a thing in a list: things of one name can leave the list in one transaction. */
+/** Returns the name of an item's counter in a list. Items with the same counter can leave the list together. */
 export function counterOf(ulid: string): string {
   return `${ulidPeriods.of(ulid)}#${shardOf(ulid)}`;
 }
 
 /**
- * The writes that take several things of one counter row out of a list, for a list that loses many at once.
+ * Returns the writes that remove several items with the same counter from a list.
  *
- * @param otherwise what it means that one of them stands elsewhere by now, or nowhere
+ * @param onConditionFailed what it means that an item has left the list or changed its facet
  */
 export function leavingWrites(
   list: ListScope,
-  things: readonly Pick<ListMembership, 'ulid' | 'facet'>[],
+  items: readonly Pick<ListMembership, 'ulid' | 'facet'>[],
   onConditionFailed: OnConditionFailed,
 ): Write[] {
-  const rows = things.flatMap(({ ulid, facet }) => runsOf(facet).map((run) => keys.listRow(list, run, ulid)));
-  const changes = changesOf(
-    things.flatMap(({ facet }) => runsOf(facet)),
+  const rows = items.flatMap(({ ulid, facet }) =>
+    includingFacets(facet).map((including) => keys.listRow(list, including, ulid)),
+  );
+  const changes = countChanges(
+    items.flatMap(({ facet }) => includingFacets(facet)),
     [],
   );
   return [
     ...rows.map((Key): Write => ({ Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, onConditionFailed })),
-    count(list, (things[0] as ListMembership).ulid, changes, {}),
+    addToCounter(list, (items[0] as ListMembership).ulid, changes, {}),
   ];
 }
 
-function put(item: Item, { expiresAt }: Keeping): Write {
+function put(item: Item, { expiresAt }: ListOptions): Write {
   return { Put: { Item: { ...item, ...(expiresAt && { [tableSchema.expiry]: expiresAt }) } } };
 }
 
-/** What rows that go and come change in the number of each run; a run that loses as many as it gains is left out. */
-function changesOf(leaves: readonly string[], enters: readonly string[]): Record<string, number> {
+/** Returns the change in the number of each facet, without changes of 0. */
+function countChanges(leaves: readonly string[], enters: readonly string[]): Record<string, number> {
   const changes: Record<string, number> = {};
-  for (const run of leaves) changes[run] = (changes[run] ?? 0) - 1;
-  for (const run of enters) changes[run] = (changes[run] ?? 0) + 1;
+  for (const facet of leaves) changes[facet] = (changes[facet] ?? 0) - 1;
+  for (const facet of enters) changes[facet] = (changes[facet] ?? 0) + 1;
   return Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== 0));
 }
 
-function count(list: ListScope, ulid: string, changes: Record<string, number>, keeping: Keeping): Write {
-  const { periods = ulidPeriods, expiresAt } = keeping;
-  const runs = Object.entries(changes);
-  const add = `ADD ${runs.map((_, at) => `#run${at} :change${at}`).join(', ')}`;
+function addToCounter(
+  list: ListScope,
+  ulid: string,
+  changes: Record<string, number>,
+  { periods = ulidPeriods, expiresAt }: ListOptions,
+): Write {
+  const facets = Object.entries(changes);
+  const add = `ADD ${facets.map((_, at) => `#facet${at} :change${at}`).join(', ')}`;
   const keyIn = (shard: number) => keys.listCounter(list, periods.of(ulid), shard);
   return {
     keyIn,
@@ -140,40 +149,40 @@ function count(list: ListScope, ulid: string, changes: Record<string, number>, k
       Key: keyIn(shardOf(ulid)),
       UpdateExpression: expiresAt ? `SET #expiry = :expiry ${add}` : add,
       ExpressionAttributeNames: {
-        ...Object.fromEntries(runs.map(([run], at) => [`#run${at}`, run])),
+        ...Object.fromEntries(facets.map(([facet], at) => [`#facet${at}`, facet])),
         ...(expiresAt && { '#expiry': tableSchema.expiry }),
       },
       ExpressionAttributeValues: {
-        ...Object.fromEntries(runs.map(([, change], at) => [`:change${at}`, change])),
+        ...Object.fromEntries(facets.map(([, change], at) => [`:change${at}`, change])),
         ...(expiresAt && { ':expiry': expiresAt }),
       },
     },
   };
 }
 
-/** What to read of a list. */
+/** The page to read of a list. */
 export type ListQuery = {
   list: ListScope;
-  /** The facets that the filters match; `undefined` for all of a list that has rows of `everything`. */
+  /** The facets that match the filters. `undefined` means all items, in a list that has rows of `everything`. */
   facets?: readonly string[] | undefined;
   limit: number;
   offset: number;
   periods?: Periods;
-  /** The oldest ULID that still counts, at the start of an period: where entries expire, for TTL deletes late. */
+  /** The oldest ULID that has not expired; the start of a period. DynamoDB deletes expired rows late. */
   since?: string;
-  /** Counts the list where no counters do; newest period first. */
+  /** Counts the items of a list without counters by period, the newest first. */
   count?: () => Promise<PeriodCount[]>;
 };
 
-/** How many an period of a list holds, and the least and the greatest ULID that it can hold. */
+/** The number of items in a period of a list, and the least and the greatest ULID of the period. */
 export type PeriodCount = { number: number; first: string; last: string };
 
-/** A row of a list: the ULID that orders it, and what else it carries. */
+/** A row of a list: the ULID of the item, and the other attributes. */
 export type Row = { ulid: string; entry: Item };
 
 /**
- * Reads a page, newest first, and the exact total, strongly consistent. At offset 0 the counters are read beside one
- * query a facet; at any other they come first and let whole periods be skipped.
+ * Returns a page, newest first, and the exact total. Reads are strongly consistent. At offset 0 the counters are read
+ * at the same time as the rows. At other offsets they are read first, to skip whole periods.
  */
 export async function readPage(table: Table, query: ListQuery): Promise<{ rows: Row[]; total: number }> {
   const { limit, offset, count = () => countPeriods(table, query) } = query;
@@ -184,15 +193,15 @@ export async function readPage(table: Table, query: ListQuery): Promise<{ rows: 
   const counts = await count();
   const total = totalOf(counts);
   if (offset >= total) return { rows: [], total };
-  const { newest, oldest, above } = periodsOfPage(counts, offset, limit);
-  const skip = offset - above;
+  const { newest, oldest, newer } = periodsOfPage(counts, offset, limit);
+  const skip = offset - newer;
   const rows = await readRows(table, { ...query, since: oldest.first }, newest.last, skip + limit);
   return { rows: rows.slice(skip, skip + limit), total };
 }
 
 /**
- * Reads a page of a list whose things are a partition, newest first, and the exact total, strongly consistent, in one round.
- * It reads all things above the page, which weigh more than rows: for pages near the start of the list.
+ * Returns a page of a list whose items are one partition, newest first, and the exact total. Reads are strongly
+ * consistent. It also reads all items before the page, which are larger than rows. So it is for pages near the start.
  */
 export async function readItemPage(
   table: Table,
@@ -207,24 +216,24 @@ export async function readItemPage(
 }
 
 /**
- * The newest and the oldest period that a page lies in, and how many stand `above` them: periods before are skipped,
- * those behind are not read, for each of six facets would read into them.
+ * Returns the newest and the oldest period of a page, and the number of items that are newer than both. Without the
+ * oldest period as a bound the queries of several facets would read rows of older periods too.
  */
 function periodsOfPage(counts: PeriodCount[], offset: number, limit: number) {
-  const on: PeriodCount[] = [];
-  let above = 0;
+  const onPage: PeriodCount[] = [];
+  let newer = 0;
   let seen = 0;
   for (const period of counts) {
     seen += period.number;
-    if (seen <= offset) above = seen;
-    else if (seen - period.number < offset + limit) on.push(period);
+    if (seen <= offset) newer = seen;
+    else if (seen - period.number < offset + limit) onPage.push(period);
   }
-  return { newest: on[0] as PeriodCount, oldest: on.at(-1) as PeriodCount, above };
+  return { newest: onPage[0] as PeriodCount, oldest: onPage.at(-1) as PeriodCount, newer };
 }
 
 const totalOf = (counts: PeriodCount[]) => counts.reduce((total, { number }) => total + number, 0);
 
-/** How many of the asked facets each period holds, newest first. */
+/** Returns the number of items with the queried facets in each period, the newest first. */
 async function countPeriods(
   table: Table,
   query: Pick<ListQuery, 'list' | 'facets' | 'periods' | 'since'>,
@@ -234,7 +243,7 @@ async function countPeriods(
   for await (const { sk, ...numbers } of queryItems(table, {
     pk: list.counters,
     from: since && periods.of(since),
-    // A year has a hundred counters of up to 25 numbers: what is not asked for need not be read out of the answer.
+    // A year has about a hundred counters of up to 25 numbers: only the needed numbers are worth parsing.
     only: facets,
   })) {
     const [period] = (sk as string).split('#') as [string];
@@ -244,20 +253,20 @@ async function countPeriods(
 }
 
 /**
- * The newest `limit` rows of each asked facet, from a ULID downwards, merged. A thing on its way from facet to facet
- * may be met in both: once is enough.
+ * Returns the newest `limit` rows of each queried facet together, newest first, from the ULID `from` downwards. An item
+ * whose facet changes during the queries can have a row in two of them; it is returned once.
  */
 async function readRows(table: Table, query: ListQuery, from: string | undefined, limit: number): Promise<Row[]> {
   const { list, facets = [everything], since = '' } = query;
-  const runs = await Promise.all(
-    facets.map(async (run) => {
+  const rowsByFacet = await Promise.all(
+    facets.map(async (facet) => {
       const rows: Row[] = [];
-      const range = { pk: list.rows, from: `${run}#${since}`, to: `${run}#${from ?? '~'}`, limit };
+      const range = { pk: list.rows, from: `${facet}#${since}`, to: `${facet}#${from ?? '~'}`, limit };
       for await (const { pk: _, sk, [tableSchema.expiry]: __, ...entry } of queryItems(table, range))
-        rows.push({ ulid: (sk as string).slice(run.length + 1), entry });
+        rows.push({ ulid: (sk as string).slice(facet.length + 1), entry });
       return rows;
     }),
   );
-  const once = new Map(runs.flat().map((row) => [row.ulid, row]));
-  return [...once.values()].sort((a, b) => (a.ulid < b.ulid ? 1 : -1));
+  const unique = new Map(rowsByFacet.flat().map((row) => [row.ulid, row]));
+  return [...unique.values()].sort((a, b) => (a.ulid < b.ulid ? 1 : -1));
 }

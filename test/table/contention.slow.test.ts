@@ -94,7 +94,7 @@ describe.each([
   ['32 writers with rare conflicts', quiet],
   ['100 writers, too many for four shards', busy],
 ])('%s', (_, load) => {
-  it.each(kinds)('try to create a task %s 1.3 times on average, and each task is counted', async (_, fields) => {
+  it.each(kinds)('try to create a task %s at most 1.3 times on average, and each task is counted', async (_, fields) => {
     const board = await contendedBoard();
     const create = (context: ReturnType<typeof board.container>) =>
       createTask(context, board.organization, newTask(fields), undefined);
@@ -107,7 +107,7 @@ describe.each([
     expect(await findDifferences(board.table, board.organization, timestamp(0))).toEqual([]);
   });
 
-  it('try to change the status of their own tasks 1.3 times on average', async () => {
+  it('try to change the status of their own tasks at most 1.3 times on average', async () => {
     const board = await contendedBoard();
     const made = bareTasks(load.writers * writesOfEach, () => board.clock(), random);
     await seed(board.table, board.organization, made);

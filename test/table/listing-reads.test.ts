@@ -18,10 +18,10 @@ beforeEach(async () => {
   board = await openBoard();
 });
 
-/** Leaves a row behind that no item stands for: what a write in flight looks like to a list. */
-async function putRow(run: string, ulid: string, filter: { agent?: string; project?: string } = {}): Promise<void> {
+/** Puts a row without an item, as a reader sees it while a write is under way. */
+async function putRow(facet: string, ulid: string, filter: { agent?: string; project?: string } = {}): Promise<void> {
   const { table, organization } = board;
-  const Item = keys.listRow(keys.taskScope(organization, filter), run, ulid);
+  const Item = keys.listRow(keys.taskScope(organization, filter), facet, ulid);
   await table.client.send(new PutCommand({ TableName: table.name, Item }));
 }
 
@@ -30,21 +30,21 @@ const idsOf = async (filter: TaskFilter, page = firstPage) => {
   return items.map(({ id }) => id);
 };
 
-describe('a list during a move', () => {
-  it('shows a task once that is met in two cells', async () => {
+describe('a list during a write', () => {
+  it('shows a task once that has rows of two facets', async () => {
     const { id } = await board.put({ status: 'done', priority: 'low' });
     await putRow('bl', ulidOf(id));
     expect(await idsOf({ priority: 'low' })).toEqual([id]);
   });
 
-  it('leaves out a row whose item is gone', async () => {
+  it('leaves out a row whose item was deleted', async () => {
     const { id } = await board.put();
     const gone = `${ulidOf(id).slice(0, 10)}0000000000000000`;
     await putRow('bm', gone);
     expect(await idsOf({ status: 'backlog' })).toEqual([id]);
   });
 
-  it('leaves out a row whose item does not match any more', async () => {
+  it('leaves out a row whose item no longer matches', async () => {
     const { id } = await board.put({ status: 'backlog', priority: 'low' });
     await putRow('dl', ulidOf(id));
     expect(await idsOf({ status: 'done' })).toEqual([]);
@@ -54,7 +54,7 @@ describe('a list during a move', () => {
     expect(await idsOf({ project: 'proj_apollo' })).toEqual([]);
   });
 
-  it('shows the item as it is, though the row is of another cell that the filter takes', async () => {
+  it('shows the current item of a row of another matching facet', async () => {
     const { id } = await board.put({ status: 'done', priority: 'low' });
     await putRow('bl', ulidOf(id));
     const { items } = await listTasks(board, board.organization, { priority: 'low' }, firstPage);
@@ -63,7 +63,7 @@ describe('a list during a move', () => {
 });
 
 describe('the whole board', () => {
-  it('is shown page by page, newest first, by its tasks and further down by its rows', async () => {
+  it('is read from its tasks on the first pages and from its rows on later pages, newest first', async () => {
     const { table, organization } = board;
     const tasks = bareTasks(260, (nth) => Date.UTC(2026, 0, 1) + nth * 3_600_000).map((task, nth) => ({
       ...task,
@@ -92,20 +92,20 @@ describe('a list of entries that expire', () => {
 
   beforeEach(async () => {
     for (const ulid of [...old, ...middle, ...recent]) {
-      const membership = { ulid, facet: everything, lists: [list], entry: { told: ulid } };
+      const membership = { ulid, facet: everything, lists: [list], entry: { copy: ulid } };
       await transact(board.table, listingWrites(undefined, membership, { periods, expiresAt: 1_800_000_000 }));
     }
   });
 
-  it('counts and shows whole epochs, and what each row carries', async () => {
+  it('has the entries of whole periods, newest first', async () => {
     const { rows, total } = await readPage(board.table, { list, limit: 4, offset: 2, periods });
     expect(total).toBe(9);
-    const wanted = [recent[0], middle[2], middle[1], middle[0]];
-    expect(rows.map(({ ulid }) => ulid)).toEqual(wanted);
-    expect(rows.map(({ entry }) => entry.told)).toEqual(wanted);
+    const expected = [recent[0], middle[2], middle[1], middle[0]];
+    expect(rows.map(({ ulid }) => ulid)).toEqual(expected);
+    expect(rows.map(({ entry }) => entry.copy)).toEqual(expected);
   });
 
-  it.each([0, 1, 3, 5, 6])('neither counts nor shows what is older than `since`, at offset %i', async (offset) => {
+  it.each([0, 1, 3, 5, 6])('leaves out entries older than `since`, at offset %i', async (offset) => {
     const { rows, total } = await readPage(board.table, { list, limit: 4, offset, periods, since });
     expect(total).toBe(6);
     const counted = [...recent.toReversed(), ...middle.toReversed()];

@@ -11,7 +11,7 @@ const projects = keys.taskScope(organization, { project: 'p' });
 
 const membership = (facet: string, ...lists: ListMembership['lists']): ListMembership => ({ ulid, facet, lists });
 
-/** Writes in short: what is put, what is deleted, what each counter is added. */
+/** Returns writes as short texts: the puts, the deletions and the changes of each counter. */
 function inShort(writes: ReturnType<typeof listingWrites>): string[] {
   return writes.map((write) => {
     if ('Put' in write) return `put ${write.Put.Item?.pk} ${write.Put.Item?.sk}`;
@@ -24,8 +24,8 @@ function inShort(writes: ReturnType<typeof listingWrites>): string[] {
   });
 }
 
-describe('the writes of a thing that', () => {
-  it('enters a list are two rows and its counter', () => {
+describe('listingWrites', () => {
+  it('puts two rows and adds to the counter for an item that enters a list', () => {
     expect(inShort(listingWrites(undefined, membership('bm', agents)))).toEqual([
       `put O#org#TA#a *#${ulid}`,
       `put O#org#TA#a bm#${ulid}`,
@@ -33,7 +33,7 @@ describe('the writes of a thing that', () => {
     ]);
   });
 
-  it('leaves a list are the same taken back', () => {
+  it('deletes the rows and subtracts from the counter for an item that leaves a list', () => {
     expect(inShort(listingWrites(membership('bm', agents), undefined))).toEqual([
       `delete O#org#TA#a *#${ulid}`,
       `delete O#org#TA#a bm#${ulid}`,
@@ -41,7 +41,7 @@ describe('the writes of a thing that', () => {
     ]);
   });
 
-  it('enters or leaves a list whose things are a partition are the row of its cell and its counter', () => {
+  it('writes one row and the counter for an item that enters or leaves a list whose items are one partition', () => {
     expect(inShort(listingWrites(undefined, membership('bm', all)))).toEqual([
       `put O#org#TX bm#${ulid}`,
       'add O#org#C#TX 01KE#0 * 1, bm 1',
@@ -52,7 +52,7 @@ describe('the writes of a thing that', () => {
     ]);
   });
 
-  it('changes its cell are one row for another, and one counter that takes from one cell what it gives the other', () => {
+  it('replaces one row and writes one counter for an item that changes its facet', () => {
     expect(inShort(listingWrites(membership('bm', all), membership('dm', all)))).toEqual([
       `delete O#org#TX bm#${ulid}`,
       `put O#org#TX dm#${ulid}`,
@@ -60,7 +60,7 @@ describe('the writes of a thing that', () => {
     ]);
   });
 
-  it('goes from one list to another leave alone the list that it stays in', () => {
+  it('writes nothing to the list that an item stays in', () => {
     expect(inShort(listingWrites(membership('bm', all, agents), membership('bm', all, projects)))).toEqual([
       `delete O#org#TA#a *#${ulid}`,
       `delete O#org#TA#a bm#${ulid}`,
@@ -71,7 +71,7 @@ describe('the writes of a thing that', () => {
     ]);
   });
 
-  it('changes list and cell together are those of both', () => {
+  it('combines a change of the list with a change of the facet', () => {
     expect(inShort(listingWrites(membership('bm', all, agents), membership('dm', all, projects)))).toEqual([
       `delete O#org#TX bm#${ulid}`,
       `put O#org#TX dm#${ulid}`,
@@ -85,11 +85,11 @@ describe('the writes of a thing that', () => {
     ]);
   });
 
-  it('stays where it stands are none', () => {
+  it('writes nothing for an item that stays in its lists', () => {
     expect(listingWrites(membership('bm', all, agents), membership('bm', all, agents))).toEqual([]);
   });
 
-  it('has no cells are one row and its counter', () => {
+  it('writes one row and the counter for an item without facets', () => {
     expect(inShort(listingWrites(undefined, membership(everything, agents)))).toEqual([
       `put O#org#TA#a *#${ulid}`,
       'add O#org#C#TA#a 01KE#0 * 1',
@@ -97,15 +97,15 @@ describe('the writes of a thing that', () => {
   });
 });
 
-describe('rows that carry their entry', () => {
+describe('rows with an entry', () => {
   const entryOf = (status: string) => ({ ...membership(status, agents), entry: { status } });
 
-  it('carry it in each run', () => {
+  it('have it for each facet', () => {
     const puts = listingWrites(undefined, entryOf('running')).flatMap((write) => ('Put' in write ? [write.Put] : []));
     expect(puts.map(({ Item }) => Item?.status)).toEqual(['running', 'running']);
   });
 
-  it('carry the new one in each run when the cell changes', () => {
+  it('have the new entry for each facet after a change of the facet', () => {
     const writes = listingWrites(entryOf('running'), entryOf('completed'));
     const puts = writes.flatMap((write) => ('Put' in write ? [write.Put] : []));
     expect(puts.map(({ Item }) => [Item?.sk, Item?.status]).sort()).toEqual([
@@ -113,10 +113,8 @@ describe('rows that carry their entry', () => {
       [`completed#${ulid}`, 'completed'],
     ]);
   });
-});
 
-describe('rows that carry an entry which changes where it stands', () => {
-  it('are written anew, and nothing is counted', () => {
+  it('are written again without a change of the counter when only the entry changes', () => {
     const before = { ...membership('running', agents), entry: { tokens: 1 } };
     const writes = listingWrites(before, { ...before, entry: { tokens: 2 } });
     expect(inShort(writes)).toEqual([`put O#org#TA#a *#${ulid}`, `put O#org#TA#a running#${ulid}`]);
@@ -125,13 +123,13 @@ describe('rows that carry an entry which changes where it stands', () => {
 });
 
 describe('rows and counters that expire', () => {
-  it('carry the moment, in seconds since 1970', () => {
+  it('have the time in seconds since 1970', () => {
     const writes = listingWrites(undefined, membership('bm', agents), { expiresAt: 1_800_000_000 });
-    const moments = writes.map((write) => {
+    const times = writes.map((write) => {
       if ('Put' in write) return write.Put.Item?.expiresAt;
       return 'Update' in write && write.Update.ExpressionAttributeValues?.[':expiry'];
     });
-    expect(moments).toEqual([1_800_000_000, 1_800_000_000, 1_800_000_000]);
+    expect(times).toEqual([1_800_000_000, 1_800_000_000, 1_800_000_000]);
   });
 });
 
@@ -140,7 +138,7 @@ describe('periods', () => {
     expect(ulidPeriods.of('01KEZZ00000000000000000000')).toBe('01KE');
   });
 
-  it('end with the greatest ULID that they can hold', () => {
+  it('end with their greatest ULID', () => {
     expect(ulidPeriods.last('01KE')).toBe('01KEZZZZZZZZZZZZZZZZZZZZZZ');
   });
 });
@@ -150,14 +148,14 @@ describe('shards', () => {
     const writes = listingWrites(undefined, { ...membership('bm', all), ulid: id });
     return writes.flatMap((write) => ('Update' in write ? [write.Update.Key?.sk as string] : []))[0];
   };
-  const everyLastLetter = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'].map((letter) => ulid.slice(0, 25) + letter);
+  const everyLastCharacter = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'].map((character) => ulid.slice(0, 25) + character);
 
-  it('are four, whatever letter a ULID ends with', () => {
-    expect([...new Set(everyLastLetter.map(counterOf))].sort()).toEqual(['01KE#0', '01KE#1', '01KE#2', '01KE#3']);
+  it('are four for all last characters of a ULID', () => {
+    expect([...new Set(everyLastCharacter.map(counterOf))].sort()).toEqual(['01KE#0', '01KE#1', '01KE#2', '01KE#3']);
   });
 
-  it('are alike in their share of ids, within a factor of two', () => {
-    const shares = Map.groupBy(everyLastLetter, counterOf)
+  it('get the same share of ULIDs within a factor of two', () => {
+    const shares = Map.groupBy(everyLastCharacter, counterOf)
       .values()
       .map((ids) => ids.length);
     const sorted = [...shares].sort((a, b) => a - b);

@@ -5,7 +5,7 @@ import { differences } from './comparison.ts';
 import { faultsOf } from './oracle.ts';
 import { script, write } from './writers.ts';
 
-it('lists are those of a plain model after 16 writers at once, whatever filter and offset', async () => {
+it('lists have the items of a plain model after 16 concurrent writers, for every filter and offset', async () => {
   await fc.assert(
     fc.asyncProperty(script(400), fc.constantFrom(3, 7, 20), async (steps, limit) => {
       const board = await openBoard();

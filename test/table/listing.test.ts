@@ -5,11 +5,11 @@ import { differences } from './comparison.ts';
 import { faultsOf } from './oracle.ts';
 import { script, write } from './writers.ts';
 
-/** The first page, one behind an offset, and past the end. */
+/** The offsets of the first page, of the second one, and of the end. */
 const fewOffsets = ({ length }: readonly string[], limit: number) => [...new Set([0, Math.min(limit, length), length])];
 
-// The slow twin has more of the same.
-it('lists are those of a plain model after 16 writers at once, whatever filter and offset', async () => {
+// listing.slow.test.ts runs more steps.
+it('lists have the items of a plain model after 16 concurrent writers, for every filter and offset', async () => {
   await fc.assert(
     fc.asyncProperty(script(40), async (steps) => {
       const board = await openBoard();

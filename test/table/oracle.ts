@@ -52,7 +52,7 @@ export async function faultsOf(table: Table, organization: Organization): Promis
 function overLanes(items: readonly [name: string, item: Item][]): Map<string, Item> {
   const summed = new Map<string, Item>();
   for (const [name, item] of items) {
-    const period = keys.counted(item as Key);
+    const period = keys.counterPeriod(item as Key);
     if (!period) {
       summed.set(name, item);
       continue;
