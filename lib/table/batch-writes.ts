@@ -6,17 +6,17 @@ import { batchRetries, retryWithJitter } from './retry.ts';
 import { asUnavailable } from './unavailable.ts';
 import type { Item } from './write.ts';
 
-/** A put or a deletion in a batch: none of them has a condition, and none waits for another. */
+/** A put or a deletion in a batch. It has no condition and is carried out independently of the others. */
 export type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: Key } };
 
-/** DynamoDB takes no more writes in one batch. */
+/** The most writes that DynamoDB takes in one batch. */
 export const batchWriteLimit = 25;
 
 /**
- * Carries out a batch of at most `batchWriteLimit` writes to different items. What DynamoDB leaves unprocessed is sent
- * again, with full jitter.
+ * Carries out a batch of at most `batchWriteLimit` writes to different items. Writes that DynamoDB leaves unprocessed
+ * are sent again.
  *
- * @throws `ApiError` `unavailable` when some stay unprocessed, or the table cannot be reached; the others are written
+ * @throws `ApiError` `unavailable` if writes stay unprocessed or the table is not reachable; the other writes are done
  */
 export async function writeBatch(table: Table, writes: readonly BatchWrite[]): Promise<void> {
   if (writes.length === 0) return;
@@ -38,8 +38,8 @@ async function tryBatch({ client, name }: Table, writes: readonly BatchWrite[]):
 }
 
 /**
- * Returns a function that puts an item, whatever is there. Those of one turn of the event loop go together, and of items with
- * the same key the first one.
+ * Creates a function that puts an item and replaces any item with its key. Puts of the same turn of the event loop are
+ * sent as one batch. If several have the same key, only the first is sent.
  *
  * @throws what `writeBatch` throws
  */

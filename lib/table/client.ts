@@ -5,10 +5,11 @@ import { clientConfig } from '../aws/client-config.ts';
 import { noteLostAnswers } from './lost-answers.ts';
 import { createShards, type Shards } from './shards.ts';
 
-/** The table that stores write to. `sleep` waits between tries; tests pass one that does not. */
+/** A connection to the DynamoDB table. */
 export type Table = {
   name: string;
   client: DynamoDBDocumentClient;
+  /** Waits between tries. Tests pass a function that does not wait. */
   sleep: (milliseconds: number) => Promise<void>;
   /** The shards that counters are written in after conflicts. */
   shards: Shards;
@@ -17,7 +18,11 @@ export type Table = {
 /** The part of a context that functions of lib/table need. */
 export type TableContext = { table: Table };
 
-/** Opens the table; `endpoint` points at a local engine. */
+/**
+ * Opens a connection to the table.
+ *
+ * @param endpoint of a local engine; AWS by default
+ */
 export function openTable(name: string, endpoint?: string, limits = callLimitsOf('dynamodb', endpoint)): Table {
   const dynamodb = new DynamoDBClient({ ...clientConfig(endpoint), ...heldTo(limits) });
   noteLostAnswers(dynamodb);

@@ -3,7 +3,7 @@ import { queryItems } from './reads.ts';
 import { transact, transactionLimit } from './transact.ts';
 import type { Write } from './write.ts';
 
-/** Deletes every item of a partition to which nothing is added any more. It may be done again, and by several at once. */
+/** Deletes all items of a partition that gets no new items. It can be repeated, and run several times at once. */
 export async function deletePartition(table: Table, pk: string): Promise<void> {
   let writes: Write[] = [];
   for await (const { sk } of queryItems(table, { pk })) {

@@ -1,21 +1,21 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
-/** The errors of requests of which a try may have been carried out although no answer to it came. */
+/** The errors of requests that may have been carried out in a try whose response was lost. */
 const afterLostAnswer = new WeakSet<object>();
 
-/** Codes of connections that were never made: nothing was sent. */
+/** Error codes of connections that were never opened: nothing was sent. */
 const neverSent = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
 
 type Failed = { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
 
 /**
- * Notes for each request whether one of its tries may have been carried out without an answer. The SDK tries again by
- * itself and throws the error of its last try only, which may be of the write that an earlier try has made.
+ * Adds a middleware to a client that notes lost responses, for `mayHaveBeenCarriedOut`. The SDK retries requests and
+ * throws only the error of the last try. That error can be the effect of an earlier try that was carried out.
  */
 export function noteLostAnswers({ middlewareStack }: DynamoDBClient): void {
   middlewareStack.add(
     (next) => {
-      // The SDK calls this once for each request, and what it returns once for each try.
+      // The SDK calls this function once for each request, and the returned function once for each try.
       let lost = false;
       return async (sent) => {
         try {
@@ -31,9 +31,9 @@ export function noteLostAnswers({ middlewareStack }: DynamoDBClient): void {
 }
 
 /**
- * Notes whether a request may have been carried out, by the error of its last try.
+ * Notes and returns whether a request may have been carried out, by the error of its last try.
  *
- * @param before whether an earlier try may have been
+ * @param before whether an earlier try may have been carried out
  */
 export function noteLostAnswer(error: unknown, before = false): boolean {
   const lost = before || isLost(error as Failed);
@@ -41,20 +41,20 @@ export function noteLostAnswer(error: unknown, before = false): boolean {
   return lost;
 }
 
-/** Whether the request that failed with this error may have been carried out, by its last try or an earlier one. */
+/** Returns whether the request that failed with this error may have been carried out in any of its tries. */
 export function mayHaveBeenCarriedOut(error: unknown): boolean {
   return typeof error === 'object' && error !== null && afterLostAnswer.has(error);
 }
 
-/** An answer with a status below 500 says what was done; without a status there was none, or it cannot be read. */
+/** A status below 500 is a clear response. Without a status there was no response, or it could not be read. */
 function isLost({ code = '', $metadata }: Failed): boolean {
   return ($metadata?.httpStatusCode ?? 500) >= 500 && !neverSent.includes(code);
 }
 
-/** Codes of connections that broke or timed out. */
+/** Error codes of connections that broke or timed out. */
 const broken = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
 
-/** Whether AWS could not be reached, did not answer in time, or failed itself: the same call may succeed later. */
+/** Returns whether AWS was not reachable, did not respond in time, or failed: the same call may succeed later. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { name, code = '', $metadata } = error as Failed;

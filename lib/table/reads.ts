@@ -6,8 +6,8 @@ import { asUnavailable } from './unavailable.ts';
 import type { Item } from './write.ts';
 import { unmarked } from './write-marks.ts';
 
-/** Waits for a read; a table that still throttles, or cannot be reached, is busy, not broken. */
-async function reading<Output>(sent: Promise<Output>): Promise<Output> {
+/** Waits for a read. Throttling and outages throw `ApiError` `unavailable`. */
+async function finishRead<Output>(sent: Promise<Output>): Promise<Output> {
   try {
     return await sent;
   } catch (error) {
@@ -15,18 +15,18 @@ async function reading<Output>(sent: Promise<Output>): Promise<Output> {
   }
 }
 
-/** Reads an item as it is now (strongly consistent), or `undefined`. */
+/** Returns an item, strongly consistent; `undefined` if there is none. */
 export async function getItem(table: Table, key: Key): Promise<Item | undefined> {
   const command = new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true });
-  const { Item } = await reading(table.client.send(command));
+  const { Item } = await finishRead(table.client.send(command));
   return Item && unmarked(Item);
 }
 
-/** DynamoDB takes no more keys in one batch. */
+/** The most keys that DynamoDB takes in one batch. */
 export const batchReadLimit = 100;
 
 /**
- * Reads items as they are now, in the order of the keys; what is absent is left out.
+ * Returns the items that exist, in the order of the keys, strongly consistent.
  *
  * @throws `ApiError` `unavailable` when keys stay unprocessed
  */
@@ -35,8 +35,8 @@ export async function getItems(table: Table, wanted: readonly Key[]): Promise<It
 }
 
 /**
- * Reads the item of each key as it is now, `undefined` where there is none. Keys that DynamoDB leaves unprocessed are sent
- * again.
+ * Returns the item of each key, strongly consistent; `undefined` for a key without an item. Keys that DynamoDB leaves
+ * unprocessed are sent again.
  *
  * @param wanted different keys
  * @throws `ApiError` `unavailable` when keys stay unprocessed
@@ -46,7 +46,7 @@ export async function getEach(table: Table, wanted: readonly Key[]): Promise<(It
   for (let at = 0; at < wanted.length; at += batchReadLimit) {
     let missing: Key[] = wanted.slice(at, at + batchReadLimit);
     const attempt = async () => {
-      const { Responses, UnprocessedKeys } = await reading(
+      const { Responses, UnprocessedKeys } = await finishRead(
         table.client.send(
           new BatchGetCommand({ RequestItems: { [table.name]: { Keys: missing, ConsistentRead: true } } }),
         ),
@@ -61,8 +61,8 @@ export async function getEach(table: Table, wanted: readonly Key[]): Promise<(It
 }
 
 /**
- * A range of a partition: sort keys `from` to `to`, both included, and how many items at most. With `only` nothing else
- * of an item is handed over but its sort key and these attributes; it takes as many read units.
+ * A range of a partition: the sort keys `from` to `to`, both included, and at most `limit` items. With `only` the items
+ * have only the sort key and these attributes. That saves no read units.
  */
 export type Range = {
   pk: string;
@@ -72,16 +72,16 @@ export type Range = {
   only?: readonly string[] | undefined;
 };
 
-/** Only these attributes; by stand-ins, for a name may be any text. */
+/** Returns the projection of attributes. Placeholders allow any name. */
 function projected(names: readonly string[]) {
-  const standIns = Object.fromEntries(names.map((name, at) => [`#only${at}`, name]));
-  return { ProjectionExpression: Object.keys(standIns).join(', '), ExpressionAttributeNames: standIns };
+  const placeholders = Object.fromEntries(names.map((name, at) => [`#only${at}`, name]));
+  return { ProjectionExpression: Object.keys(placeholders).join(', '), ExpressionAttributeNames: placeholders };
 }
 
 /** The ends of a range. */
 type Bounds = Required<Pick<Range, 'pk' | 'to'>> & { from: string };
 
-/** What asks for a range as it is now. */
+/** Returns the strongly consistent query of a range. */
 function queryOf({ name }: Table, { pk, from, to }: Bounds) {
   return {
     TableName: name,
@@ -91,13 +91,13 @@ function queryOf({ name }: Table, { pk, from, to }: Bounds) {
   };
 }
 
-/** Counts a range of a partition as it is now. It takes as many read units as reading it. */
+/** Returns the number of items in a range, strongly consistent. It takes as many read units as reading the items. */
 export async function countItems(table: Table, range: Bounds): Promise<number> {
   let count = 0;
   let start: Item | undefined;
   do {
     const { Count = 0, LastEvaluatedKey }: { Count?: number | undefined; LastEvaluatedKey?: Item | undefined } =
-      await reading(
+      await finishRead(
         table.client.send(
           new QueryCommand({
             ...queryOf(table, range),
@@ -112,7 +112,7 @@ export async function countItems(table: Table, range: Bounds): Promise<number> {
   return count;
 }
 
-/** Reads a range of a partition as it is now, by descending sort key, page after page for as long as it is asked. */
+/** Yields the items of a range by descending sort key, strongly consistent. Pages are read when they are needed. */
 export async function* queryItems(
   table: Table,
   { pk, from = ' ', to = '~', limit, only }: Range,
@@ -121,7 +121,7 @@ export async function* queryItems(
   let left = limit ?? Number.POSITIVE_INFINITY;
   do {
     const { Items = [], LastEvaluatedKey }: { Items?: Item[] | undefined; LastEvaluatedKey?: Item | undefined } =
-      await reading(
+      await finishRead(
         table.client.send(
           new QueryCommand({
             ...queryOf(table, { pk, from, to }),

@@ -17,103 +17,113 @@ import { asUnavailable, isThrottling, OutcomeUnknown } from './unavailable.ts';
 import type { Item, Write } from './write.ts';
 import { hasMark, marked, newMark, unmarked } from './write-marks.ts';
 
-/** The item is no longer what the decision was made on: read it again and decide again. */
+/** The item has changed since it was read. Read it and decide again, see `retryOnConflict`. */
 export class Conflict extends Error {
   override name = 'Conflict';
-  /** Whether an answer to this very write was lost, so that it may have been made before the item changed again. */
+  /** Whether the response to an earlier try was lost: the write may be done, and another one after it. */
   answerLost = false;
 }
 
-/** Takes a lost race for an answer: for writes where whoever is too late has nothing more to do. */
+/** Returns `undefined` for a `Conflict`, and throws any other error. For writes that another writer may do instead. */
 export function ignoreConflict(error: unknown): undefined {
   if (!(error instanceof Conflict)) throw error;
 }
 
-/** The same request, known by its Idempotency-Key, was carried out meanwhile: its answer is the answer. */
+/** A duplicate request with the same Idempotency-Key was carried out at the same time. Its response is to be used. */
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }
 
-/** DynamoDB takes no more items in one transaction. */
+/** The most items that DynamoDB takes in one transaction. */
 export const transactionLimit = 100;
 
-/** Reasons that say nothing about the items themselves: the same transaction may succeed a moment later. */
-const passing = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded', 'RequestLimitExceeded'];
+/** Reasons of a cancellation after which the same transaction may succeed a moment later. */
+const transientReasons = [
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+  'RequestLimitExceeded',
+];
+
+/** The state of a write over all its tries. */
+type Tries = {
+  /** DynamoDB recognizes a repeated transaction by it. */
+  token: string;
+  /** `transact` recognizes a repeated single write by it: a mark that the write leaves on the item. */
+  mark: string;
+  /** Whether an earlier try may have been carried out without a response. */
+  answerLost: boolean;
+};
 
 /**
- * A transaction that did not happen: the meanings of its failed conditions, or none where only its moment was bad; and
- * then whose items another transaction held.
+ * The outcome of a try: the item that a single update returns, or a failure. A failure has the errors of all failed
+ * conditions. Without errors the write is to be retried; `conflicting` are the writes in conflict with a transaction.
  */
-type Failure = { meanings: Error[]; held?: readonly Write[] };
+type Outcome = { item: Item | undefined } | { errors: Error[]; conflicting?: readonly Write[] };
 
-/**
- * What stays the same over all tries of a write: the token by which DynamoDB knows a transaction again, and the mark by
- * which a single write is known again; and whether a try may have been carried out without an answer.
- */
-type Sending = { token: string; mark: string; answerLost: boolean };
-
-/** What a try came to: done, perhaps with the item that a single update asked for, or a failure. */
-type Tried = { item: Item | undefined } | Failure;
-
-/** What failed conditions lead to, if several do: a finished twin, then a fresh decision, then the refusal that is checked first. */
-function rank(meaning: Error): number {
-  if (meaning instanceof AlreadyDone) return 0;
-  if (meaning instanceof Conflict) return 1;
+/** Returns the rank of an error among several. The least is thrown: a duplicate request, a conflict, the first check. */
+function precedence(error: Error): number {
+  if (error instanceof AlreadyDone) return 0;
+  if (error instanceof Conflict) return 1;
   const order = [404, 412, 422, 403, 409, 429];
-  return meaning instanceof ApiError ? 2 + order.indexOf(meaning.status) : 99;
+  return error instanceof ApiError ? 2 + order.indexOf(error.status) : 99;
 }
 
-/** One error for several: the first in rank, with the details of all refusals of its code. */
-export function merged(meanings: Error[]): Error {
-  const [first] = meanings.sort((a, b) => rank(a) - rank(b));
+/** Returns one error for several: the first by precedence, with the details of all errors that have its code. */
+export function merged(errors: Error[]): Error {
+  const [first] = errors.sort((a, b) => precedence(a) - precedence(b));
   if (!(first instanceof ApiError)) return first as Error;
-  const alike = meanings.filter((other): other is ApiError => other instanceof ApiError && other.code === first.code);
+  const alike = errors.filter((other): other is ApiError => other instanceof ApiError && other.code === first.code);
   return new ApiError(
     first.code,
     first.message,
-    alike.flatMap((refusal) => [...refusal.details]),
+    alike.flatMap(({ details }) => [...details]),
     first.headers,
   );
 }
 
-function meaningOf(write: Write, found: Item | undefined): Error {
+/** Returns the error that the failed condition of a write means. */
+function conditionError(write: Write, found: Item | undefined): Error {
   if (write.onConditionFailed) return write.onConditionFailed(found);
-  // The expression only: values are callers' texts, and this error goes to the log.
+  // Only the expression: its values are texts of callers, and this error goes to the log.
   const [[kind, { ConditionExpression }]] = Object.entries(write) as [[string, { ConditionExpression?: string }]];
-  return new Error(`A condition failed that has no meaning: ${kind} IF ${ConditionExpression}`);
+  return new Error(`Unexpected failed condition: ${kind} IF ${ConditionExpression}`);
 }
 
 /**
- * Carries out writes, all or none: one by a single command, more by a transaction. This is the only place that
- * retries what DynamoDB cancels for a conflict or for throttling, up to 8 times with full jitter (the SDK retries none
- * of these): the same items under the same token, but where another transaction was met over a counter, which is then
- * looked for in another shard, and is another transaction to DynamoDB.
+ * Carries out all of the writes or none: one write by a single command, several by a transaction. Conflicts with other
+ * transactions and throttling are retried here, because the SDK does not retry them. Each try sends the same items with
+ * the same token, except after a conflict over a counter: then the counter is written in another shard, which is a new
+ * transaction with a new token.
  *
- * A write takes effect once, also where an answer is lost and the SDK sends it again: DynamoDB knows a transaction by
- * its token, and a single put or update is known by the mark that it leaves on the item
+ * A write takes effect once, even if a response is lost and the SDK sends the request again: DynamoDB recognizes a
+ * transaction by its token, and a single put or update is recognized by the mark that it leaves on the item
  * (docs/decisions/04-one-function-writes.md).
  *
- * @returns the item, where a single update asks for it by `ReturnValues`
- * @throws what a failed condition means (`otherwise`); `ApiError` `unavailable` when conflicts, throttling or an outage
- *   last; `OutcomeUnknown` where the write may have been made all the same.
+ * @returns the item, if a single update asks for it by `ReturnValues`
+ * @throws the error of a failed condition (`onConditionFailed`); `ApiError` `unavailable` if the last try fails because
+ *   of conflicts, throttling or an outage; `OutcomeUnknown` if the write may be done
  */
 export async function transact(table: Table, writes: readonly Write[]): Promise<Item | undefined> {
-  if (writes.length > transactionLimit) throw new Error(`A transaction of ${writes.length} items cannot be written.`);
+  if (writes.length > transactionLimit)
+    throw new Error(`A transaction has at most ${transactionLimit} items, not ${writes.length}.`);
   let placed = placeCounters(table.shards, writes);
-  const sending: Sending = { token: randomUUID(), mark: newMark(), answerLost: false };
+  const tries: Tries = { token: randomUUID(), mark: newMark(), answerLost: false };
   const attempt = async () => {
-    const tried =
-      placed.length === 1 ? await single(table, placed[0] as Write, sending) : await many(table, placed, sending);
-    if ('item' in tried) {
+    const outcome =
+      placed.length === 1
+        ? await tryWrite(table, placed[0] as Write, tries)
+        : await tryTransaction(table, placed, tries);
+    if ('item' in outcome) {
       noteChange();
       noteNoConflict(table.shards, placed);
-      return { result: tried.item };
+      return { result: outcome.item };
     }
-    if (tried.meanings.length > 0) throw merged(tried.meanings);
-    // Under another token it would be another transaction, which must not follow one that may have been carried out.
-    if (noteConflicts(table.shards, tried.held ?? []) && !sending.answerLost) {
+    if (outcome.errors.length > 0) throw merged(outcome.errors);
+    // A new token makes a new transaction. It must not follow one that may have been carried out.
+    if (noteConflicts(table.shards, outcome.conflicting ?? []) && !tries.answerLost) {
       placed = placeCounters(table.shards, writes);
-      sending.token = randomUUID();
+      tries.token = randomUUID();
     }
     return undefined;
   };
@@ -121,10 +131,10 @@ export async function transact(table: Table, writes: readonly Write[]): Promise<
 }
 
 /**
- * Runs a decision again for as long as what it was made on has changed meanwhile. Where the answer to an earlier
- * write was lost, and the item has changed again since, a refusal would deny a change that may have been made.
+ * Runs a function that reads, decides and writes, again after each `Conflict`.
  *
- * @throws `ApiError` `unavailable` when the item changes faster than decisions can be made on it; `OutcomeUnknown`
+ * @throws `ApiError` `unavailable` after the last conflict; `OutcomeUnknown` instead of an `ApiError` if the response
+ *   to an earlier write was lost: that write may be done, and the error would deny it
  */
 export async function retryOnConflict<Result>(table: Table, decide: () => Promise<Result>): Promise<Result> {
   let answerLost = false;
@@ -141,38 +151,38 @@ export async function retryOnConflict<Result>(table: Table, decide: () => Promis
   return retryWithJitter(table, attempt, conflictRetries);
 }
 
-async function single(table: Table, write: Write, sending: Sending): Promise<Tried> {
+async function tryWrite(table: Table, write: Write, tries: Tries): Promise<Outcome> {
   const common = { TableName: table.name, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   try {
-    const { Attributes } = await sendSingle(table, marked(write, sending.mark), common);
+    const { Attributes } = await sendSingle(table, marked(write, tries.mark), common);
     return { item: Attributes && unmarked(Attributes) };
   } catch (error) {
-    noteIfLost(sending, error);
+    noteIfLost(tries, error);
     if (error instanceof ConditionalCheckFailedException)
-      return conditionFailed(write, error.Item && unmarshall(error.Item), sending);
-    if (error instanceof TransactionConflictException || isThrottling(error)) return { meanings: [] };
+      return conditionFailed(write, error.Item && unmarshall(error.Item), tries);
+    if (error instanceof TransactionConflictException || isThrottling(error)) return { errors: [] };
     throw asUnavailable(error);
   }
 }
 
-/** Notes that a try may have been carried out. */
-function noteIfLost(sending: Sending, error: unknown): void {
+/** Notes whether a failed try may have been carried out. */
+function noteIfLost(tries: Tries, error: unknown): void {
   if (!mayHaveBeenCarriedOut(error)) return;
-  sending.answerLost = true;
+  tries.answerLost = true;
   noteChange();
 }
 
-/** What a failed condition of a single write is: its own earlier try, or a failure with a meaning. */
-function conditionFailed(write: Write, found: Item | undefined, { mark, answerLost }: Sending): Tried {
+/** Returns the outcome of a single write whose condition failed. An earlier try of the same write may be the reason. */
+function conditionFailed(write: Write, found: Item | undefined, { mark, answerLost }: Tries): Outcome {
   if (found && hasMark(found, mark)) return { item: unmarked(found) };
-  // What was to be deleted is gone.
+  // The item is deleted, by an earlier try or by another writer.
   if (answerLost && 'Delete' in write && !found) return { item: undefined };
-  const meaning = meaningOf(write, found && unmarked(found));
-  if (!answerLost) return { meanings: [meaning] };
-  // Another write may have hidden the mark: a refusal would deny a change that may have been made.
-  if (meaning instanceof ApiError) throw new OutcomeUnknown(meaning);
-  if (meaning instanceof Conflict) meaning.answerLost = true;
-  return { meanings: [meaning] };
+  const failure = conditionError(write, found && unmarked(found));
+  if (!answerLost) return { errors: [failure] };
+  // A later write may have replaced the mark. An error to the caller would deny a change that may be done.
+  if (failure instanceof ApiError) throw new OutcomeUnknown(failure);
+  if (failure instanceof Conflict) failure.answerLost = true;
+  return { errors: [failure] };
 }
 
 function sendSingle(
@@ -183,38 +193,38 @@ function sendSingle(
   if ('Put' in write) return table.client.send(new PutCommand({ ...write.Put, ...common }));
   if ('Update' in write) return table.client.send(new UpdateCommand({ ...write.Update, ...common }));
   if ('Delete' in write) return table.client.send(new DeleteCommand({ ...write.Delete, ...common }));
-  throw new Error('A condition check alone writes nothing.');
+  throw new Error('A condition check needs a write in the same transaction.');
 }
 
-async function many(table: Table, writes: readonly Write[], sending: Sending): Promise<Tried> {
+async function tryTransaction(table: Table, writes: readonly Write[], tries: Tries): Promise<Outcome> {
   const common = { TableName: table.name, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
   const items = writes.map(({ onConditionFailed: _, keyIn: __, ...write }) => {
     const [[kind, spec]] = Object.entries(write) as [[string, object]];
     return { [kind]: { ...spec, ...common } };
   });
   try {
-    const { token: ClientRequestToken } = sending;
+    const { token: ClientRequestToken } = tries;
     await table.client.send(new TransactWriteCommand({ TransactItems: items as never, ClientRequestToken }));
     return { item: undefined };
   } catch (error) {
-    noteIfLost(sending, error);
+    noteIfLost(tries, error);
     if (error instanceof TransactionInProgressException) {
-      // An earlier try is still being carried out.
-      sending.answerLost = true;
+      // DynamoDB still carries out an earlier try.
+      tries.answerLost = true;
       noteChange();
-      return { meanings: [] };
+      return { errors: [] };
     }
-    if (isThrottling(error)) return { meanings: [] };
+    if (isThrottling(error)) return { errors: [] };
     if (!(error instanceof TransactionCanceledException)) throw asUnavailable(error);
     const reasons = error.CancellationReasons ?? [];
-    const meanings = reasons.flatMap((reason, at) =>
+    const errors = reasons.flatMap((reason, at) =>
       reason.Code === 'ConditionalCheckFailed'
-        ? [meaningOf(writes[at] as Write, reason.Item && unmarked(unmarshall(reason.Item)))]
+        ? [conditionError(writes[at] as Write, reason.Item && unmarked(unmarshall(reason.Item)))]
         : [],
     );
-    if (meanings.length > 0) return { meanings };
-    const unknown = reasons.find((reason) => reason.Code !== 'None' && !passing.includes(reason.Code ?? ''));
+    if (errors.length > 0) return { errors };
+    const unknown = reasons.find((reason) => reason.Code !== 'None' && !transientReasons.includes(reason.Code ?? ''));
     if (unknown || reasons.length === 0) throw error;
-    return { meanings: [], held: writes.filter((_, at) => reasons[at]?.Code === 'TransactionConflict') };
+    return { errors: [], conflicting: writes.filter((_, at) => reasons[at]?.Code === 'TransactionConflict') };
   }
 }

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { Item, Write } from './write.ts';
 
-/** The attribute that names the last write that an item had alone; short, for it counts as a part of the item. */
+/** The attribute with the mark of an item's last single write. A short name, because it adds to the size of the item. */
 const markName = 'w';
 
-/** A mark that no other write of an item has. */
+/** Creates a mark that no other write has. */
 export function newMark(): string {
   return randomBytes(6).toString('base64url');
 }
 
 /**
- * A put or an update whose failed condition has a meaning, with a mark that it leaves on the item. An update is not
- * carried out again on an item with its mark, also where its own condition would still hold.
+ * Adds a mark to a put or an update with `onConditionFailed`; returns other writes as they are. The condition of a
+ * marked update fails on an item that has its mark, so a repeated update is not carried out twice.
  */
 export function marked(write: Write, mark: string): Write {
   if (!write.onConditionFailed) return write;
@@ -24,7 +24,7 @@ export function marked(write: Write, mark: string): Write {
     ExpressionAttributeValues,
   } = write.Update;
   const set = 'SET #mark = :mark';
-  const unlike = 'attribute_not_exists(#mark) OR #mark <> :mark';
+  const notMarked = 'attribute_not_exists(#mark) OR #mark <> :mark';
   return {
     ...write,
     Update: {
@@ -32,19 +32,19 @@ export function marked(write: Write, mark: string): Write {
       UpdateExpression: /\bSET /.test(UpdateExpression)
         ? UpdateExpression.replace(/\bSET /, `${set}, `)
         : `${set} ${UpdateExpression}`,
-      ConditionExpression: ConditionExpression ? `(${ConditionExpression}) AND (${unlike})` : unlike,
+      ConditionExpression: ConditionExpression ? `(${ConditionExpression}) AND (${notMarked})` : notMarked,
       ExpressionAttributeNames: { ...ExpressionAttributeNames, '#mark': markName },
       ExpressionAttributeValues: { ...ExpressionAttributeValues, ':mark': mark },
     },
   };
 }
 
-/** Whether an item has the mark of a write. */
+/** Returns whether an item has a mark. */
 export function hasMark(item: Item, mark: string): boolean {
   return item[markName] === mark;
 }
 
-/** An item as its store wrote it. */
+/** Returns an item without its mark. */
 export function unmarked(item: Item): Item {
   if (!(markName in item)) return item;
   const { [markName]: _, ...rest } = item;

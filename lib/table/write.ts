@@ -5,16 +5,17 @@ import type { Key } from './keys.ts';
 export type Item = Record<string, unknown>;
 
 /**
- * What a failed condition means, told by the item that was found (`undefined`: there is none): a refusal to the
- * caller, or `Conflict`, or `AlreadyDone`.
+ * Returns the error that a failed condition means: an `ApiError`, `Conflict` or `AlreadyDone`.
+ *
+ * @param found the stored item; `undefined` if there is none
  */
 export type OnConditionFailed = (found: Item | undefined) => Error;
 
 type Spec<Input> = Omit<Input, 'TableName' | 'ReturnValuesOnConditionCheckFailure'>;
 
 /**
- * One write of a transaction, and what its failed condition means. An update that is sent alone without `otherwise`
- * must be one that may be carried out twice.
+ * A write of a transaction, or a single write. A single update without `onConditionFailed` must have the same result if
+ * it is carried out twice: it gets no mark that would prevent that (`write-marks.ts`).
  */
 export type Write = (
   | { Put: Spec<PutCommandInput> }
@@ -27,6 +28,6 @@ export type Write = (
     }
 ) & {
   onConditionFailed?: OnConditionFailed;
-  /** For what only adds to a counter: where it may be added instead, see `shards.ts`. */
+  /** Returns the key of the counter in another shard, for an update that only adds to a counter; see `shards.ts`. */
   keyIn?: (shard: number) => Key;
 };

@@ -20,7 +20,7 @@ async function written(prepare: (dynamodb: DynamoDBMock) => void) {
   return { error, sent: calls.map(({ args: [{ input }] }) => input.RequestItems?.mocked), pauses };
 }
 
-it('a batch of puts and deletions of the greatest size is one request', async () => {
+it('a batch of the greatest size can have puts or deletions', async () => {
   const { table } = await openBoard();
   await writeBatch(table, puts(batchWriteLimit));
   const keys = puts(batchWriteLimit).map(({ PutRequest: { Item } }): Key => ({ pk: Item.pk, sk: Item.sk }));
@@ -33,7 +33,7 @@ it('a batch of puts and deletions of the greatest size is one request', async ()
   expect(await numbers()).toEqual(keys.map(() => undefined));
 });
 
-it('what DynamoDB leaves unprocessed is sent again after a pause, and nothing else', async () => {
+it('only unprocessed writes are sent again, after a pause', async () => {
   const [first, second] = puts(2);
   const { error, sent, pauses } = await written((dynamodb) =>
     dynamodb
@@ -46,18 +46,18 @@ it('what DynamoDB leaves unprocessed is sent again after a pause, and nothing el
   expect(pauses).toHaveLength(1);
 });
 
-it('what stays unprocessed for eight tries is refused as `unavailable`', async () => {
+it('writes that stay unprocessed after eight tries throw `unavailable`', async () => {
   const { error, sent } = await written((dynamodb) => dynamodb.resolves(unprocessed(puts(1))));
   expect(error).toMatchObject({ code: 'unavailable' });
   expect(sent).toHaveLength(8);
 });
 
-it.each(['ThrottlingException', 'ProvisionedThroughputExceededException'])('%s is `unavailable`', async (name) => {
+it.each(['ThrottlingException', 'ProvisionedThroughputExceededException'])('%s throws `unavailable`', async (name) => {
   const { error } = await written((dynamodb) => dynamodb.rejects(dynamodbError(name)));
   expect(error).toMatchObject({ code: 'unavailable' });
 });
 
-it('any other error is thrown as it is', async () => {
+it('other errors of DynamoDB are thrown as they are', async () => {
   const { error } = await written((dynamodb) => dynamodb.rejects(dynamodbError('ValidationException')));
   expect(error).toMatchObject({ name: 'ValidationException' });
 });

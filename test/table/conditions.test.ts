@@ -5,28 +5,28 @@ import { Conflict, transact } from '../../lib/table/transact.ts';
 import type { Item, Write } from '../../lib/table/write.ts';
 import { openBoard } from './board.ts';
 
-const standing = { pk: 'things', sk: 'standing', version: 3, tags: new Set(['x', 'y']), inner: { list: [1, 'two'] } };
+const existing = { pk: 'things', sk: 'existing', version: 3, tags: new Set(['x', 'y']), inner: { list: [1, 'two'] } };
 let table: Table;
 beforeAll(async () => {
   ({ table } = await openBoard());
-  await transact(table, [{ Put: { Item: standing } }]);
+  await transact(table, [{ Put: { Item: existing } }]);
 });
 
-/** What each failed condition was told to have found. */
-async function foundBy(...writes: Write[]): Promise<(Item | undefined | 'not asked')[]> {
-  const found: (Item | undefined | 'not asked')[] = writes.map(() => 'not asked');
-  const asking = writes.map((write, at) => ({
+/** Returns the item that `onConditionFailed` of each write received, or that it was not called. */
+async function foundBy(...writes: Write[]): Promise<(Item | undefined | 'not called')[]> {
+  const found: (Item | undefined | 'not called')[] = writes.map(() => 'not called');
+  const observed = writes.map((write, at) => ({
     ...write,
     onConditionFailed: (item: Item | undefined) => {
       found[at] = item;
       return new Conflict();
     },
   }));
-  await expect(transact(table, asking)).rejects.toBeInstanceOf(Conflict);
+  await expect(transact(table, observed)).rejects.toBeInstanceOf(Conflict);
   return found;
 }
 
-const { pk, sk } = standing;
+const { pk, sk } = existing;
 const mustBeNew: Write = { Put: { Item: { pk, sk }, ConditionExpression: 'attribute_not_exists(pk)' } };
 const change = (Key: { pk: string; sk: string }): Write => ({
   Update: {
@@ -47,11 +47,11 @@ it.each([
   ['put', mustBeNew],
   ['update', change({ pk, sk })],
   ['delete', remove],
-])('the failed condition of a single %s is told the item that is there', async (_, write) => {
-  expect(await foundBy(write)).toEqual([standing]);
+])('onConditionFailed of a single %s receives the stored item', async (_, write) => {
+  expect(await foundBy(write)).toEqual([existing]);
 });
 
-it('the failed condition of a single write is told that nothing is there', async () => {
+it('onConditionFailed of a single write receives `undefined` if there is no item', async () => {
   expect(await foundBy(change(absent))).toEqual([undefined]);
 });
 
@@ -59,12 +59,12 @@ it.each([
   ['put', mustBeNew],
   ['update', change({ pk, sk })],
   ['delete', remove],
-])('the failed condition of a %s in a transaction is told the item that is there', async (_, write) => {
-  expect(await foundBy(fresh, write)).toEqual(['not asked', standing]);
+])('onConditionFailed of a %s in a transaction receives the stored item', async (_, write) => {
+  expect(await foundBy(fresh, write)).toEqual(['not called', existing]);
 });
 
-it('each failed condition of a transaction is told its own item, and nothing is written', async () => {
-  expect(await foundBy(fresh, check, remove)).toEqual(['not asked', undefined, standing]);
+it('onConditionFailed of each write in a transaction receives its own item, and nothing is written', async () => {
+  expect(await foundBy(fresh, check, remove)).toEqual(['not called', undefined, existing]);
   expect(await getItem(table, { pk, sk: 'fresh' })).toBeUndefined();
-  expect(await getItem(table, { pk, sk })).toEqual(standing);
+  expect(await getItem(table, { pk, sk })).toEqual(existing);
 });

@@ -94,18 +94,21 @@ describe.each([
   ['32 writers with rare conflicts', quiet],
   ['100 writers, too many for four shards', busy],
 ])('%s', (_, load) => {
-  it.each(kinds)('try to create a task %s at most 1.3 times on average, and each task is counted', async (_, fields) => {
-    const board = await contendedBoard();
-    const create = (context: ReturnType<typeof board.container>) =>
-      createTask(context, board.organization, newTask(fields), undefined);
-    const { attempts } = await attemptsOf(board, load, create);
-    expect(attempts).toHaveLength(load.writers * writesOfEach);
-    expect(mean(attempts)).toBeLessThanOrEqual(goal);
-    // Fewer tries would mean that the engine locked nothing.
-    expect(mean(attempts)).toBeGreaterThan(1 + writersOfShard(load, maxShards));
-    expect(await faultsOf(board.table, board.organization)).toEqual([]);
-    expect(await findDifferences(board.table, board.organization, timestamp(0))).toEqual([]);
-  });
+  it.each(kinds)(
+    'try to create a task %s at most 1.3 times on average, and each task is counted',
+    async (_, fields) => {
+      const board = await contendedBoard();
+      const create = (context: ReturnType<typeof board.container>) =>
+        createTask(context, board.organization, newTask(fields), undefined);
+      const { attempts } = await attemptsOf(board, load, create);
+      expect(attempts).toHaveLength(load.writers * writesOfEach);
+      expect(mean(attempts)).toBeLessThanOrEqual(goal);
+      // Fewer tries would mean that the engine locked nothing.
+      expect(mean(attempts)).toBeGreaterThan(1 + writersOfShard(load, maxShards));
+      expect(await faultsOf(board.table, board.organization)).toEqual([]);
+      expect(await findDifferences(board.table, board.organization, timestamp(0))).toEqual([]);
+    },
+  );
 
   it('try to change the status of their own tasks at most 1.3 times on average', async () => {
     const board = await contendedBoard();

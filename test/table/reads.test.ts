@@ -15,7 +15,7 @@ const output = (items: Key[], left: Key[] = []) => ({
   UnprocessedKeys: left.length > 0 ? { mocked: { Keys: left } } : {},
 });
 
-/** A table that answers batches with the output for their keys, and the inputs of the batches that it received. */
+/** Creates a table that responds to each batch with the output for its keys, and records the inputs. */
 function mockBatches(outputFor: (keys: Key[]) => ReturnType<typeof output>) {
   const { table, dynamodb, pauses } = mockTable();
   dynamodb.on(BatchGetCommand).callsFake(async (input) => outputFor(keysIn(input)));
@@ -23,7 +23,7 @@ function mockBatches(outputFor: (keys: Key[]) => ReturnType<typeof output>) {
   return { table, dynamodb, pauses, inputs };
 }
 
-it('a single item is asked for strongly', async () => {
+it('getItem reads strongly consistently', async () => {
   const { table, dynamodb } = mockTable();
   dynamodb.on(GetCommand).resolves({ Item: { pk: 'p', sk: 's' } });
   expect(await getItem(table, { pk: 'p', sk: 's' })).toEqual({ pk: 'p', sk: 's' });
@@ -31,24 +31,24 @@ it('a single item is asked for strongly', async () => {
 });
 
 describe('a batch of items', () => {
-  it('is in the order of the keys, whatever order it is answered in', async () => {
+  it('is in the order of the keys when the response is in another order', async () => {
     const { table } = mockBatches((keys) => output(keys.toReversed()));
     expect(await getItems(table, keysOf(7))).toEqual(keysOf(7));
   });
 
-  it('leaves out what is absent', async () => {
-    const wanted = keysOf(5);
+  it('leaves out keys without an item', async () => {
+    const keys = keysOf(5);
     const { table } = mockBatches((keys) => output(keys.filter(({ sk }) => sk !== '1002')));
-    expect(await getItems(table, wanted)).toEqual(wanted.filter(({ sk }) => sk !== '1002'));
+    expect(await getItems(table, keys)).toEqual(keys.filter(({ sk }) => sk !== '1002'));
   });
 
-  it('says of each key that it has no item, where it is asked for each', async () => {
-    const wanted = keysOf(3);
+  it('has `undefined` for each key without an item, from getEach', async () => {
+    const keys = keysOf(3);
     const { table } = mockBatches((keys) => output(keys.filter(({ sk }) => sk !== '1001')));
-    expect(await getEach(table, wanted)).toEqual([wanted[0], undefined, wanted[2]]);
+    expect(await getEach(table, keys)).toEqual([keys[0], undefined, keys[2]]);
   });
 
-  it('asks strongly, again for what was left unprocessed and for nothing else', async () => {
+  it('is read strongly consistently, and only unprocessed keys are read again', async () => {
     const { table, inputs } = mockBatches((keys) => {
       const [first, ...rest] = keys.toReversed();
       return output(first ? [first] : [], rest);
@@ -58,20 +58,20 @@ describe('a batch of items', () => {
     for (const { RequestItems } of inputs()) expect(RequestItems).toMatchObject({ mocked: { ConsistentRead: true } });
   });
 
-  it('of which keys stay unprocessed is given up as unavailable after eight tries', async () => {
+  it('throws `unavailable` when keys stay unprocessed after eight tries', async () => {
     const { table, dynamodb, pauses } = mockBatches((keys) => output([], keys));
     expect((await errorOf(getItems(table, keysOf(2))))?.code).toBe('unavailable');
     expect(dynamodb).toHaveReceivedCommandTimes(BatchGetCommand, 8);
     expect(pauses).toHaveLength(7);
   });
 
-  it('of more than a hundred is asked for in hundreds', async () => {
+  it('of more than 100 keys is read in requests of 100 keys', async () => {
     const { table, inputs } = mockBatches((keys) => output(keys));
     expect(await getItems(table, keysOf(250))).toEqual(keysOf(250));
     expect(inputs().map((input) => keysIn(input).length)).toEqual([100, 100, 50]);
   });
 
-  it('of nothing asks nothing', async () => {
+  it('without keys sends no request', async () => {
     const { table, dynamodb } = mockTable();
     expect(await getItems(table, [])).toEqual([]);
     expect(dynamodb).not.toHaveReceivedAnyCommand();
@@ -79,7 +79,7 @@ describe('a batch of items', () => {
 });
 
 describe('a range of a partition', () => {
-  it('is read page after page, and no further than asked', async () => {
+  it('is read page by page up to the limit', async () => {
     const pageFrom = (at: number) => ({ Items: keysOf(10).slice(at, at + 2), LastEvaluatedKey: keysOf(10)[at + 1] });
     const { table, dynamodb } = mockTable();
     returnPages(dynamodb, ...[0, 2, 4, 6, 8].map(pageFrom));
@@ -92,14 +92,14 @@ describe('a range of a partition', () => {
     for (const { ConsistentRead } of queriesOf(dynamodb)) expect(ConsistentRead).toBe(true);
   });
 
-  it('goes on behind an empty page', async () => {
+  it('is read beyond an empty page', async () => {
     const empty = { Items: [], LastEvaluatedKey: {} };
     const { table, dynamodb } = mockTable();
     returnPages(dynamodb, empty, empty, { Items: keysOf(1) });
     expect(await Array.fromAsync(queryItems(table, { pk: 'p' }))).toEqual(keysOf(1));
   });
 
-  it('is in descending order and includes both its ends', async () => {
+  it('is in descending order and includes both ends', async () => {
     const { table } = await openBoard();
     for (const Item of keysOf(5)) await table.client.send(new PutCommand({ TableName: table.name, Item }));
     const found = await Array.fromAsync(queryItems(table, { pk: 'p', from: '1001', to: '1003' }));
@@ -107,7 +107,7 @@ describe('a range of a partition', () => {
     expect(await countItems(table, { pk: 'p', from: '1001', to: '1003' })).toBe(3);
   });
 
-  it('is counted page after page, strongly', async () => {
+  it('is counted page by page, strongly consistently', async () => {
     const pages = [0, 1, 2, 3].map((Count) => ({ Count, ...(Count < 3 && { LastEvaluatedKey: keysOf(4)[Count] }) }));
     const { table, dynamodb } = mockTable();
     returnPages(dynamodb, ...pages);
@@ -117,7 +117,7 @@ describe('a range of a partition', () => {
   });
 });
 
-describe('a read that is throttled even after the tries of the SDK', () => {
+describe('a read that is still throttled after the retries of the SDK', () => {
   const { table, dynamodb } = mockTable();
   dynamodb.rejects(dynamodbError('ThrottlingException'));
 
@@ -126,18 +126,18 @@ describe('a read that is throttled even after the tries of the SDK', () => {
     ['batch', () => getItems(table, keysOf(2))],
     ['range', () => Array.fromAsync(queryItems(table, { pk: 'p' }))],
     ['count', () => countItems(table, { pk: 'p', from: '1', to: '2' })],
-  ])('of one %s is unavailable, not broken', async (_, read) => {
+  ])('of one %s throws `unavailable`', async (_, read) => {
     expect((await errorOf(read()))?.code).toBe('unavailable');
   });
 
-  it('is told apart from one that is wrong', async () => {
-    const wrong = mockTable();
-    wrong.dynamodb.rejects(dynamodbError('ValidationException'));
-    await expect(getItem(wrong.table, { pk: 'p', sk: 's' })).rejects.toThrow('ValidationException');
+  it('throws other errors of DynamoDB as they are', async () => {
+    const invalid = mockTable();
+    invalid.dynamodb.rejects(dynamodbError('ValidationException'));
+    await expect(getItem(invalid.table, { pk: 'p', sk: 's' })).rejects.toThrow('ValidationException');
   });
 });
 
-it('a range hands over its sort keys and only the attributes that are asked for, whatever their names', async () => {
+it('a range can be limited to attributes of any name, and has the sort keys too', async () => {
   const { table } = await openBoard();
   const Item = { pk: 'range', sk: '1', 'done:high': 2, 'done:low': 3, size: 4 };
   await table.client.send(new PutCommand({ TableName: table.name, Item }));
