@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Scope } from '../contract/endpoint.ts';
 import { timestamp } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import { createToken } from '../table/token-writes.ts';
+import { insertToken } from '../table/token-writes.ts';
 import { hashSecret, mintToken, writeToken } from './token.ts';
 
 /** What a new token is for. */
@@ -22,7 +22,7 @@ export async function issueToken(context: Context, { organization, scopes, expir
   const createdAt = timestamp(context.clock());
   await createSystemAgents(context, organization);
   const token = mintToken();
-  await createToken(context.table, {
+  await insertToken(context.table, {
     id: token.id,
     hash: hashSecret(token.secret),
     organization,

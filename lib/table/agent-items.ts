@@ -6,48 +6,52 @@ import { requestTokenId } from '../request-context.ts';
 import { type Key, keys } from './keys.ts';
 import type { Item } from './write.ts';
 
-/** An agent as it is stored, but for its long texts. Its id's ULID keys what belongs to it: a namesake sees none of it. */
+/**
+ * An agent without its long texts. The keys of its other items have the ULID of its id, so a new agent with the name of
+ * a deleted one gets none of its items.
+ */
 export type AgentHead = Omit<Agent, 'systemPrompt' | 'soul'> & {
-  /** Counts the changes; the `ETag`. */
+  /** The number of changes; the `ETag`. */
   version: number;
-  /** Names the prompt of this version: `sha256:` and 64 hexadecimal digits of its UTF-8 bytes. */
+  /** The hash of the prompt: `sha256:` and 64 hexadecimal digits. */
   promptHash: string;
-  /** Names the soul of this version, likewise. */
+  /** The hash of the soul, in the same form. */
   soulHash: string;
 };
 
-/** An agent whole. */
+/** An agent with its texts. */
 export type StoredAgent = Agent & { version: number };
 
-/** What names a text: the SHA-256 of its UTF-8 bytes. */
+/** Returns the hash of a text: the SHA-256 of its UTF-8 bytes. */
 export function hashOf(text: string): string {
   return `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
 }
 
-/** The name of the text of no characters, which is stored nowhere. */
+/** The hash of the empty text, which is not stored. */
 const emptyHash = hashOf('');
 
-/** The head of a whole agent. */
+/** Returns an agent without its texts. */
 export function headOf({ systemPrompt, soul, ...head }: StoredAgent): AgentHead {
   return { ...head, promptHash: hashOf(systemPrompt), soulHash: hashOf(soul) };
 }
 
-/** Why an agent has another prompt than before. */
+/** The reason of a change of a prompt. */
 export type PromptChangeReason = 'created' | 'changed' | 'self-improved';
 
-/** That an agent has had a prompt from a moment on: which, why, and by whom. */
+/** A change of an agent's prompt. */
 export type PromptChange = {
-  /** Names the prompt, which stands under it for as long as the agent does. */
+  /** The hash of the new prompt. Its text is stored until the agent is deleted. */
   promptHash: string;
+  /** ISO 8601. */
   at: string;
   why: PromptChangeReason;
-  /** The id of the token that asked for it; absent for what the service has made itself. */
+  /** The id of the access token of the request; absent for a change by the service itself. */
   by?: string;
-  /** What a pass of self-improvement says of its change. */
+  /** The summary of a change by self-improvement. */
   summary?: string;
 };
 
-/** The item that says so, in the order of time beside the agent's texts. */
+/** Returns the item of a change of the prompt. It is in the partition of the agent's texts and sorts by time. */
 export function promptChangeItem(
   organization: Organization,
   { id, systemPrompt, updatedAt, version }: StoredAgent,
@@ -64,7 +68,7 @@ export function promptChangeItem(
   };
 }
 
-/** The item that an agent's head is stored as. Its creation is its id's own time. */
+/** Returns the item of an agent. Its time of creation is the time of its id, so it is not stored. */
 export function agentItem(
   organization: Organization,
   { createdAt: _, promptHash, soulHash, ...head }: AgentHead,
@@ -79,9 +83,9 @@ export function agentItem(
 }
 
 /**
- * The head that an item stores.
+ * Returns the agent of an item.
  *
- * @param defaultModel of an agent that was put before agents had models
+ * @param defaultModel of an agent that a version without models wrote
  */
 export function agentFrom({ pk: _, sk: __, kind: ___, ...rest }: Item, defaultModel: string): AgentHead {
   const createdAt = timestamp(timeOf(ulidOf(rest.id as string)));
@@ -95,13 +99,13 @@ export function agentFrom({ pk: _, sk: __, kind: ___, ...rest }: Item, defaultMo
   } as unknown as AgentHead;
 }
 
-/** The items of an agent's texts: what a hash names never changes. */
+/** Returns the items of an agent's texts. The text of a hash never changes. */
 export function textItems(organization: Organization, { id, systemPrompt, soul }: StoredAgent): Item[] {
   const texts = [...new Set([systemPrompt, soul])].filter((text) => text !== '');
   return texts.map((text) => ({ ...textKey(organization, id, hashOf(text)), text }));
 }
 
-/** The keys of the texts that a head names. */
+/** Returns the keys of an agent's texts. */
 export function textKeys(organization: Organization, { id, promptHash, soulHash }: AgentHead): Key[] {
   const hashes = [...new Set([promptHash, soulHash])].filter((hash) => hash !== emptyHash);
   return hashes.map((hash) => textKey(organization, id, hash));
@@ -111,9 +115,10 @@ const textKey = (organization: Organization, id: string, hash: string) =>
   keys.agentText(organization, ulidOf(id), hash);
 
 /**
- * The whole agent of a head and the items of its texts.
+ * Returns an agent with its texts.
  *
- * @throws Error when a text is missing that the head names
+ * @param texts the items of the texts
+ * @throws Error if a text is missing
  */
 export function wholeAgent({ promptHash, soulHash, ...head }: AgentHead, texts: readonly Item[]): StoredAgent {
   const textOf = (hash: string): string => {

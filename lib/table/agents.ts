@@ -24,19 +24,19 @@ import { getItem, getItems, queryItems } from './reads.ts';
 import { Conflict, ignoreConflict, retryOnConflict, transact } from './transact.ts';
 import type { Write } from './write.ts';
 
-/** A skill as an agent has it; what it says is in the catalogue. */
+/** A skill that is assigned to an agent. Its text is in the catalogue. */
 export type Assignment = { id: string; assignedAt: string };
 
 /**
- * The part of a context that functions on agents need. An agent's item is small; its prompt and soul stand beside it under
- * their hashes, so that a reader of the item finds the very texts that belong to it.
+ * The part of a context that functions on agents need. The item of an agent is small. Its prompt and soul are other
+ * items under their hashes, so a reader of the agent always finds the texts of the same version.
  */
 export type AgentContext = TableContext & {
-  /** The model of agents that were put before agents had models. */
+  /** The model of agents that a version without models wrote. */
   defaultModel: string;
 };
 
-/** Returns the agent as it is now, without its prompt and soul. */
+/** Returns an agent without its prompt and soul, strongly consistent; `undefined` if it does not exist. */
 export async function readAgentHead(
   { table, defaultModel }: AgentContext,
   organization: Organization,
@@ -46,7 +46,7 @@ export async function readAgentHead(
   return item && agentFrom(item, defaultModel);
 }
 
-/** Returns the agent as it is now. */
+/** Returns an agent, strongly consistent; `undefined` if it does not exist. */
 export function readAgent(
   context: AgentContext,
   organization: Organization,
@@ -56,16 +56,16 @@ export function readAgent(
   return retryOnConflict(table, async () => {
     const found = await readAgentHead(context, organization, name);
     if (!found) return undefined;
-    const wanted = textKeys(organization, found);
-    const texts = await getItems(table, wanted);
-    // An agent's texts are there for as long as it is: this one was deleted, and purged, in between.
-    if (texts.length < wanted.length && (await readAgentHead(context, organization, name))?.id !== found.id)
+    const neededKeys = textKeys(organization, found);
+    const texts = await getItems(table, neededKeys);
+    // Texts are only deleted with their agent. If one is missing, the agent was deleted and purged between the reads.
+    if (texts.length < neededKeys.length && (await readAgentHead(context, organization, name))?.id !== found.id)
       throw new Conflict();
     return wholeAgent(found, texts);
   });
 }
 
-/** Returns all agents of an organization, newest first. They are few: one partition. */
+/** Returns all agents of an organization, newest first. They are one partition, because there are few. */
 export async function readAgents(
   { table, defaultModel }: AgentContext,
   organization: Organization,
@@ -75,7 +75,7 @@ export async function readAgents(
 }
 
 /**
- * Puts a new agent, its texts and the idempotency record, or nothing.
+ * Inserts an agent with its texts and the idempotency record in one transaction.
  *
  * @throws `ApiError` `name_taken`
  */
@@ -91,7 +91,7 @@ export async function insertAgent(
   ]);
 }
 
-/** Puts the agents that an organization starts with; those that it has already are left as they are. */
+/** Inserts the agents that do not exist yet. Existing agents stay as they are. */
 export async function insertMissingAgents(
   { table }: TableContext,
   organization: Organization,
@@ -104,13 +104,14 @@ export async function insertMissingAgents(
     ).catch(ignoreConflict);
 }
 
-/** Why an agent is changed, and further writes of the same transaction. */
+/** The reason of a change of an agent, a summary of it, and further writes of the same transaction. */
 export type AgentChange = { why: PromptChangeReason; summary?: string; also?: readonly Write[] };
 
 /**
- * Changes an agent from what was read to what was decided.
+ * Changes an agent with its texts in one transaction.
  *
- * @throws `Conflict` when it is no longer what was read
+ * @param before the agent as it was read
+ * @throws `Conflict` if the agent has changed since it was read
  */
 export async function changeAgent(
   { table }: TableContext,
@@ -125,7 +126,7 @@ export async function changeAgent(
     {
       Put: {
         Item: agentItem(organization, headOf(after)),
-        ...asRead(before),
+        ...unchanged(before),
       },
       onConditionFailed: () => new Conflict(),
     },
@@ -139,7 +140,7 @@ export async function changeAgent(
   ]);
 }
 
-/** Returns the changes of an agent's prompt, the newest first; the text of each is under its hash. */
+/** Returns the changes of an agent's prompt, the newest first. `readPrompt` returns the prompt of a change. */
 export async function readPromptChanges(
   { table }: TableContext,
   organization: Organization,
@@ -150,7 +151,7 @@ export async function readPromptChanges(
   return items.map(({ pk: _, sk: __, ...change }) => change as PromptChange);
 }
 
-/** Returns the prompt that a hash names, of those that an agent has had. */
+/** Returns the current or a former prompt of an agent by its hash. */
 export async function readPrompt(
   { table }: TableContext,
   organization: Organization,
@@ -163,9 +164,10 @@ export async function readPrompt(
 }
 
 /**
- * Deletes an agent, and puts a purge of what belongs to it: nothing of that can be reached any more.
+ * Deletes an agent and writes the purge that deletes its other items later. No read finds these items any more.
  *
- * @throws `Conflict` when it is no longer what was read
+ * @param purgeDueAt from when the sweeper carries out the purge; ISO 8601
+ * @throws `Conflict` if the agent has changed since it was read
  */
 export async function removeAgent(
   { table }: TableContext,
@@ -177,7 +179,7 @@ export async function removeAgent(
     {
       Delete: {
         Key: keys.agent(organization, agent.name),
-        ...asRead(agent),
+        ...unchanged(agent),
       },
       onConditionFailed: () => new Conflict(),
     },
@@ -185,7 +187,7 @@ export async function removeAgent(
   ]);
 }
 
-/** Returns the skills of an agent, in the order in which they were assigned. */
+/** Returns the skills of an agent in the order of their assignment. */
 export async function readAgentSkills(
   { table }: TableContext,
   organization: Organization,
@@ -200,9 +202,9 @@ export async function readAgentSkills(
 }
 
 /**
- * Gives an agent a skill. One that it has already stays as it is.
+ * Assigns a skill to an agent. A skill that is already assigned stays as it is.
  *
- * @throws `ApiError` `not_found` when the agent is gone
+ * @throws `ApiError` `not_found` if the agent was deleted
  */
 export async function insertAgentSkill(
   { table }: TableContext,
@@ -212,22 +214,22 @@ export async function insertAgentSkill(
   recordResponse: RecordResponse,
 ): Promise<void> {
   const Key = keys.agentSkill(organization, ulidOf(agent.id), skill.id);
-  const assigned: Write = {
+  const assign: Write = {
     Put: { Item: { ...Key, assignedAt: skill.assignedAt }, ConditionExpression: 'attribute_not_exists(pk)' },
     onConditionFailed: () => new Conflict(),
   };
-  const answered = recordResponse ? [recordResponse({})] : [];
+  const records = recordResponse ? [recordResponse({})] : [];
   await retryOnConflict(table, async () => {
-    const had = (await getItem(table, Key)) !== undefined;
-    if (had && answered.length === 0) return;
-    await transact(table, had ? answered : [touch(organization, agent), assigned, ...answered]);
+    const isAssigned = (await getItem(table, Key)) !== undefined;
+    if (isAssigned && records.length === 0) return;
+    await transact(table, isAssigned ? records : [incrementVersion(organization, agent), assign, ...records]);
   });
 }
 
 /**
- * Takes a skill from an agent.
+ * Removes a skill from an agent.
  *
- * @throws `ApiError` `not_found` when it does not have it, or is gone
+ * @throws `ApiError` `not_found` if the skill is not assigned or the agent was deleted
  */
 export async function removeAgentSkill(
   { table }: TableContext,
@@ -236,7 +238,7 @@ export async function removeAgentSkill(
   skillId: string,
 ): Promise<void> {
   await transact(table, [
-    touch(organization, agent),
+    incrementVersion(organization, agent),
     {
       Delete: {
         Key: keys.agentSkill(organization, ulidOf(agent.id), skillId),
@@ -247,15 +249,15 @@ export async function removeAgentSkill(
   ]);
 }
 
-/** The refusal of an agent that does not exist, named in the field `path`. */
+/** Returns the error for an agent that does not exist, with its name in the field `path`. */
 export function unknownAgent(name: string, path: string): ApiError {
-  return new ApiError('unknown_reference', 'The request names something that does not exist.', [
+  return new ApiError('unknown_reference', 'The request names a task or an agent that does not exist; see details.', [
     { path, code: 'not_found', message: `There is no agent named ${name}.` },
   ]);
 }
 
 function nameTaken(name: string): ApiError {
-  return new ApiError('name_taken', `There is an agent named ${name} already; choose another name.`, [
+  return new ApiError('name_taken', `An agent named ${name} already exists; choose another name.`, [
     { path: 'name', code: 'invalid_value', message: `name ${name} is taken` },
   ]);
 }
@@ -271,8 +273,8 @@ function putAgent(organization: Organization, agent: StoredAgent, onConditionFai
   ];
 }
 
-/** The condition that an agent is still the one that was read. */
-function asRead({ id, version }: Pick<AgentHead, 'id' | 'version'>) {
+/** Returns the condition that an agent has not changed since it was read. */
+function unchanged({ id, version }: Pick<AgentHead, 'id' | 'version'>) {
   return {
     ConditionExpression: 'id = :id AND #version = :version',
     ExpressionAttributeNames: { '#version': 'version' },
@@ -280,8 +282,8 @@ function asRead({ id, version }: Pick<AgentHead, 'id' | 'version'>) {
   };
 }
 
-/** Its skills are part of what an agent says to a model, so they make another version of it. */
-function touch(organization: Organization, { name, id }: AgentHead): Write {
+/** Returns the write that increments an agent's version. Skills are sent to its model, so they change its version. */
+function incrementVersion(organization: Organization, { name, id }: AgentHead): Write {
   return {
     Update: {
       Key: keys.agent(organization, name),

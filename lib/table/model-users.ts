@@ -5,23 +5,23 @@ import { keys, organizationOf } from './keys.ts';
 import { getItem, queryItems } from './reads.ts';
 import type { Item } from './write.ts';
 
-/** What has a model: an agent by its name, or an organization whose default model it is. */
+/** An agent that uses a model, or without `agent` an organization whose default model it is. */
 export type UserOfModel = { organization: Organization; agent: string | undefined };
 
 /**
- * Finds the agents that have a model, and the organizations whose default model it is, by organization and name. Agents
- * that were put before agents had models have the default model of the deployment.
+ * Returns the agents that use a model and the organizations whose default model it is, sorted by organization and name.
+ * Agents that a version without models wrote use the default model of the deployment.
  *
- * @param choice.organization only its agents and default; without one the whole table is read, for an operator's tool
- * @param tell how many items of the table were read so far
+ * @param choice.organization limits the search to one organization; without it the whole table is scanned
+ * @param onScan receives the number of items that were scanned so far
  */
 export async function findUsersOfModel(
   table: Table,
   choice: { model: string; defaultModel: string; organization: Organization | undefined },
-  tell: (items: number) => void = () => {},
+  onScan: (scanned: number) => void = () => {},
 ): Promise<UserOfModel[]> {
   const { model, defaultModel, organization } = choice;
-  const items = organization === undefined ? await scanned(table, tell) : await ofOrganization(table, organization);
+  const items = organization === undefined ? await scanAll(table, onScan) : await readOrganization(table, organization);
   const users = items.filter((item) =>
     item.kind === 'agent' ? (item.model ?? defaultModel) === model : item.defaultModel === model,
   );
@@ -34,7 +34,7 @@ export async function findUsersOfModel(
     .sort((a, b) => (name(a) < name(b) ? -1 : 1));
 }
 
-async function ofOrganization(table: Table, organization: Organization): Promise<Item[]> {
+async function readOrganization(table: Table, organization: Organization): Promise<Item[]> {
   const [agents, settings] = await Promise.all([
     Array.fromAsync(queryItems(table, { pk: keys.agents(organization) })),
     getItem(table, keys.settings(organization)),
@@ -42,7 +42,7 @@ async function ofOrganization(table: Table, organization: Organization): Promise
   return [...agents, ...(settings ? [settings] : [])];
 }
 
-async function scanned({ client, name }: Table, tell: (items: number) => void): Promise<Item[]> {
+async function scanAll({ client, name }: Table, onScan: (scanned: number) => void): Promise<Item[]> {
   const pages = paginateScan(
     { client },
     {
@@ -55,11 +55,11 @@ async function scanned({ client, name }: Table, tell: (items: number) => void): 
     },
   );
   const found: Item[] = [];
-  let read = 0;
+  let scanned = 0;
   for await (const { Items = [], ScannedCount = 0 } of pages) {
     found.push(...Items);
-    read += ScannedCount;
-    tell(read);
+    scanned += ScannedCount;
+    onScan(scanned);
   }
   return found;
 }

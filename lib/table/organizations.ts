@@ -4,26 +4,26 @@ import type { Table } from './client.ts';
 import { keys } from './keys.ts';
 import type { StoredToken } from './tokens.ts';
 
-/** An organization as its tokens show it: creating the first token creates the organization. */
+/** An organization, derived from its access tokens. Creating the first token creates the organization. */
 export type OrganizationSummary = {
   organization: Organization;
-  /** When its first token was created; ISO 8601. */
+  /** The time at which its first token was created; ISO 8601. */
   since: string;
-  /** How many tokens it has that are neither revoked nor expired. */
+  /** The number of its tokens that are neither revoked nor expired. */
   activeTokens: number;
 };
 
 /**
- * Lists the organizations of a table, by name. It scans the whole table, for an operator's tool alone: no item lists
- * all organizations, and tables of every version have the tokens.
+ * Returns the organizations of a table, sorted by name. It scans the whole table, so it is only for operators: no item
+ * lists the organizations, but every version of the service writes the tokens.
  *
- * @param now tokens that expire up to then are not active; milliseconds since 1970
- * @param tell how many items of the table were read so far
+ * @param now a token that expires at this time or before is not active; milliseconds since 1970
+ * @param onScan receives the number of items that were scanned so far
  */
 export async function listOrganizations(
   { client, name }: Table,
   now: number,
-  tell: (scanned: number) => void = () => {},
+  onScan: (scanned: number) => void = () => {},
 ): Promise<OrganizationSummary[]> {
   const pages = paginateScan(
     { client },
@@ -48,7 +48,7 @@ export async function listOrganizations(
       });
     }
     scanned += ScannedCount;
-    tell(scanned);
+    onScan(scanned);
   }
   return [...found.values()].sort((one, other) => (one.organization < other.organization ? -1 : 1));
 }

@@ -4,23 +4,23 @@ import { type AgentContext, type Assignment, readAgentHead, readAgentSkills } fr
 import { getItems } from './reads.ts';
 import { Conflict, retryOnConflict } from './transact.ts';
 
-/** All that an agent brings to its work: prompt, soul, and the skills in the order in which they were assigned. */
+/** An agent with its texts, and its skills in the order of their assignment: what its executions need. */
 export type PreparedAgent = Readonly<{ agent: StoredAgent; skills: readonly Assignment[] }>;
 
-/** The most versions that a context remembers. The prompt and the soul of each may have 50,000 characters. */
-const versionsAtMost = 100;
+/** The most versions that a context caches. The prompt and the soul of a version can have 50,000 characters each. */
+const maxVersions = 100;
 
-/** The part of a context that prepared agents need. */
+/** The part of a context that `readPreparedAgent` needs. */
 export type PreparingContext = AgentContext & {
-  /** The versions of agents that this process has read lately. */
+  /** The cache of agents, by id and version, the oldest first. */
   preparedAgents: Map<string, PreparedAgent>;
 };
 
 /**
- * Returns an agent as it is now, with the skills of that very version; `undefined` where there is none. Every change
- * makes another version, so the texts and skills of a version are read once.
+ * Returns the current version of an agent with its texts and skills; `undefined` if it does not exist. The texts and
+ * skills of a version never change, so they are read once for each version.
  *
- * @param known the agent's head, where the caller has just read it
+ * @param known the agent without its texts, if the caller has just read it
  */
 export function readPreparedAgent(
   context: PreparingContext,
@@ -40,15 +40,15 @@ export function readPreparedAgent(
       getItems(table, textKeys(organization, found)),
       readAgentSkills(context, organization, id),
     ]);
-    // What was read belongs to this version only if the agent still has it.
-    const now = await readAgentHead(context, organization, name);
-    if (now?.id !== id || now.version !== version) {
+    // The skills belong to this version only if the agent has not changed since.
+    const current = await readAgentHead(context, organization, name);
+    if (current?.id !== id || current.version !== version) {
       found = undefined;
       throw new Conflict();
     }
     const prepared = { agent: wholeAgent(found, texts), skills };
     versions.set(`${id} ${version}`, prepared);
-    if (versions.size > versionsAtMost) versions.delete(versions.keys().next().value as string);
+    if (versions.size > maxVersions) versions.delete(versions.keys().next().value as string);
     return prepared;
   });
 }

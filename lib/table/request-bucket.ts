@@ -4,15 +4,15 @@ import { keys } from './keys.ts';
 import { Conflict, retryOnConflict, transact } from './transact.ts';
 
 /**
- * Takes requests out of the token bucket that all containers of an organization share. The bucket is one number: the
- * moment at which it is full again if nothing more is taken. It may become later than a full minute from now, for
- * containers report what they have let through already; the debt is then waited for.
+ * Takes requests from the token bucket that all containers share for an organization. The bucket is stored as one
+ * number: the time at which it is full again if nothing more is taken. That time can be more than a minute away,
+ * because containers report requests that they have already let through. The organization then waits longer.
  *
- * One request to the table, or two where the caller takes the bucket for full and it is not, or the other way round.
+ * It takes one request to the table, or two if the caller is wrong about whether the bucket is full.
  *
- * @param fullAt when the bucket is full again as far as the caller knows, milliseconds since 1970
- * @param takesMs how long the bucket takes to refill what is taken, milliseconds
- * @returns when the bucket is full again
+ * @param fullAt the time at which the bucket is full again, as the caller knows it; milliseconds since 1970
+ * @param takesMs the time in which the bucket refills what is taken, in milliseconds
+ * @returns the time at which the bucket is full again
  */
 export async function takeFromBucket(
   table: Table,
@@ -26,7 +26,7 @@ export async function takeFromBucket(
       {
         Update: {
           Key: keys.requestBucket(organization),
-          // An expression has no maximum of two numbers, so there is one for each case.
+          // DynamoDB has no maximum of two numbers, so each case has its own expression.
           UpdateExpression: isFull ? 'SET fullAt = :taken' : 'SET fullAt = fullAt + :taken',
           ConditionExpression: isFull ? 'attribute_not_exists(fullAt) OR fullAt <= :now' : 'fullAt > :now',
           ExpressionAttributeValues: { ':now': now, ':taken': isFull ? now + takesMs : takesMs },

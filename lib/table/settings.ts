@@ -4,31 +4,31 @@ import type { Table, TableContext } from './client.ts';
 import { keys } from './keys.ts';
 import { getItem } from './reads.ts';
 import { ownStartLimit } from './running.ts';
-import { limitTokens } from './token-writes.ts';
+import { updateTokenLimits } from './token-writes.ts';
 import { Conflict, ignoreConflict, transact } from './transact.ts';
 import type { Write } from './write.ts';
 
-/** What an operator has set of an organization; what is absent is as the deployment has it. */
+/** The settings of an organization. An absent setting has the value of the deployment. */
 export type OrganizationSettings = Partial<
   Limits & {
-    /** The model of agents that name none. */
+    /** The model of new agents without a model. */
     defaultModel: string;
   }
 >;
 
-/** Settings to change: a value to set, or `undefined` to leave the setting to the deployment again. */
+/** Settings to change. `undefined` removes a setting. */
 export type SettingsChange = { [Name in keyof OrganizationSettings]: OrganizationSettings[Name] | undefined };
 
-/** Returns the settings of an organization as they are now. */
+/** Returns the settings of an organization, strongly consistent. */
 export async function readSettings({ table }: TableContext, organization: Organization): Promise<OrganizationSettings> {
   const { pk: _, sk: __, ...settings } = (await getItem(table, keys.settings(organization))) ?? {};
   return settings as OrganizationSettings;
 }
 
 /**
- * Changes settings of an organization; those that are not named stay. A limit is also written to where it is enforced: that
- * of requests to each token, that of executions beside their count. A change that is interrupted is completed by making it
- * again. Only the command line changes settings.
+ * Changes settings of an organization. Settings that the change does not name stay. Limits are also written to the
+ * items that enforce them: the limit of requests to each access token, the limit of executions to their counter. If a
+ * change is interrupted, make it again to complete it. Only the command line changes settings.
  */
 export async function changeSettings(
   { table }: TableContext,
@@ -38,13 +38,13 @@ export async function changeSettings(
   await writeSettings(table, organization, change);
   if ('executionsPerMinute' in change)
     await transact(table, [ownStartLimit(organization, change.executionsPerMinute)]).catch(ignoreConflict);
-  if ('requestsPerMinute' in change) await limitTokens(table, organization, change.requestsPerMinute);
+  if ('requestsPerMinute' in change) await updateTokenLimits(table, organization, change.requestsPerMinute);
 }
 
 /**
- * Sets another default model if it is still this one.
+ * Replaces the default model of an organization if it is `from`.
  *
- * @returns whether it did
+ * @returns whether it was replaced
  */
 export async function replaceDefaultModel(
   { table }: TableContext,
@@ -91,11 +91,11 @@ async function writeSettings(table: Table, organization: Organization, change: S
   if (Object.keys(item ?? {}).length === Object.keys(Key).length) await deleteEmptySettings(table, organization);
 }
 
-/** Deletes an item that has no setting left. */
+/** Deletes the item of the settings if it has no setting. */
 async function deleteEmptySettings(table: Table, organization: Organization): Promise<void> {
   const Key = keys.settings(organization);
-  const none = ['defaultModel', 'requestsPerMinute', 'executionsPerMinute'] satisfies (keyof OrganizationSettings)[];
-  const ConditionExpression = none.map((name) => `attribute_not_exists(${name})`).join(' AND ');
+  const names = ['defaultModel', 'requestsPerMinute', 'executionsPerMinute'] satisfies (keyof OrganizationSettings)[];
+  const ConditionExpression = names.map((name) => `attribute_not_exists(${name})`).join(' AND ');
   await transact(table, [{ Delete: { Key, ConditionExpression }, onConditionFailed: () => new Conflict() }]).catch(
     ignoreConflict,
   );

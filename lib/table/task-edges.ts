@@ -6,24 +6,26 @@ import type { StoredTask } from './task-items.ts';
 import { Conflict } from './transact.ts';
 import type { Write } from './write.ts';
 
-/** The organization's graph lock as it was read; `undefined` before its first edge was added by a change. */
+/** The graph lock of an organization; `undefined` until a change of a task adds a first edge. */
 export type GraphLock = number | undefined;
 
-/** At most this many tasks depend on one: its set of dependents stays small beside its text. */
+/** The most dependents of a task. They are a set in its item, which must stay small. */
 const dependentsLimit = 500;
 
-/** What a failed condition on a version means. */
-export const stale = () => new Conflict();
+/** Returns the error of a failed condition on a version. */
+export const conflict = () => new Conflict();
 
-/** The names and values of the condition that a task is still the version that was read. */
-export const asRead = (task: StoredTask) => ({
+/** Returns the names and values of the condition `#version = :version`. */
+export const versionCondition = (task: StoredTask) => ({
   names: { '#version': 'version' },
   values: { ':version': task.version },
 });
 
 /**
- * One update that is existence check, edge and delete guard at once. It touches neither version nor updatedAt: a
- * task does not change by being depended on.
+ * Returns the write that adds a dependent to a task. Its condition checks that the task exists, and a deletion of the
+ * task conflicts with it. It does not change version and `updatedAt` of the task.
+ *
+ * @param at the index in the `dependsOn` of the dependent, for the path of an error
  */
 export function addEdge(organization: Organization, id: string, dependent: string, at: number): Write {
   const path = `dependsOn.${at}`;
@@ -36,21 +38,21 @@ export function addEdge(organization: Organization, id: string, dependent: strin
     },
     onConditionFailed: (found) =>
       found
-        ? new ApiError('limit_reached', `At most ${dependentsLimit} tasks can depend on one.`, [
+        ? new ApiError('limit_reached', `A task has at most ${dependentsLimit} dependents; remove one of them first.`, [
             { path, code: 'limit', message: `${id} has ${dependentsLimit} dependents.` },
           ])
         : unknownTask(id, path),
   };
 }
 
-/** The refusal of a dependency that does not exist. */
+/** Returns the error for a dependency that does not exist. */
 export function unknownTask(id: string, path: string): ApiError {
-  return new ApiError('unknown_reference', 'The request names something that does not exist.', [
+  return new ApiError('unknown_reference', 'The request names a task or an agent that does not exist; see details.', [
     { path, code: 'not_found', message: `There is no task ${id}.` },
   ]);
 }
 
-/** The other direction: a task that does not depend any more, or is no more. */
+/** Returns the write that removes a dependent from a task. */
 export function removeEdge(organization: Organization, id: string, dependent: string): Write {
   return {
     Update: {
@@ -59,11 +61,11 @@ export function removeEdge(organization: Organization, id: string, dependent: st
       ConditionExpression: 'attribute_exists(pk)',
       ExpressionAttributeValues: { ':dependent': new Set([dependent]) },
     },
-    onConditionFailed: stale,
+    onConditionFailed: conflict,
   };
 }
 
-/** Passes the graph lock on; fails as `Conflict` where another change took it since it was read. */
+/** Returns the write that changes the graph lock. It throws `Conflict` if the lock has changed since it was read. */
 export function takeLock(organization: Organization, read: GraphLock): Write {
   return {
     Update: {
@@ -72,19 +74,19 @@ export function takeLock(organization: Organization, read: GraphLock): Write {
       ConditionExpression: read === undefined ? 'attribute_not_exists(v)' : 'v = :read',
       ExpressionAttributeValues: { ':next': (read ?? 0) + 1, ...(read !== undefined && { ':read': read }) },
     },
-    onConditionFailed: stale,
+    onConditionFailed: conflict,
   };
 }
 
 /**
- * So many dependents are detached in one transaction: with a deletion's own edges and rows it has under 100 items, and
- * with the longest texts under 4 MB.
+ * The most dependents that the transaction of a deletion changes. With the task's own edges and rows it has less than
+ * 100 items, and less than 4 MB with the longest texts.
  */
 export const detachLimit = 35;
 
-/** Takes a task that is deleted out of the `dependsOn` of a dependent, which must still be what was read. */
+/** Returns the write that removes a deleted task from the `dependsOn` of a dependent that has not changed. */
 export function detach(organization: Organization, dependent: StoredTask, id: string, updatedAt: string): Write {
-  const { names, values } = asRead(dependent);
+  const { names, values } = versionCondition(dependent);
   return {
     Update: {
       Key: keys.task(organization, ulidOf(dependent.id)),
@@ -98,6 +100,6 @@ export function detach(organization: Organization, dependent: StoredTask, id: st
         ':next': dependent.version + 1,
       },
     },
-    onConditionFailed: stale,
+    onConditionFailed: conflict,
   };
 }

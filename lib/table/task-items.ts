@@ -6,19 +6,19 @@ import { keys } from './keys.ts';
 import type { ListMembership } from './listing.ts';
 import type { Item } from './write.ts';
 
-/** A task as it is stored: what the interface shows, and what the board keeps for itself. */
+/** A task with the fields that only the store uses. */
 export type StoredTask = Task & {
-  /** Counts the changes; the `ETag`. */
+  /** The number of changes; the `ETag`. */
   version: number;
-  /** The tasks that depend on this one: the reverse side of their `dependsOn`. */
+  /** The ids of the tasks that have this one in their `dependsOn`. */
   dependents: string[];
-  /** The execution that has taken it on. It may have ended since: whoever asks looks. */
+  /** The id of the last execution that started on the task. It may have ended. */
   owner?: string;
-  /** The request that has changed it last, as far as it is known. */
+  /** The id of the request that made the last change, if it is known. */
   requestId?: string;
 };
 
-/** Which tasks a list asks for. */
+/** The filters of a list of tasks. */
 export type TaskFilter = {
   status?: TaskStatus | undefined;
   priority?: TaskPriority | undefined;
@@ -36,13 +36,13 @@ const statusLetters: Record<TaskStatus, string> = {
 };
 const priorityLetters: Record<TaskPriority, string> = { low: 'l', medium: 'm', high: 'h', critical: 'c' };
 
-/** A facet of the board, status × priority, in two letters: a counter row names 24 of them and must stay thin. */
+/** Returns the facet of a status and a priority: two letters, because a counter has an attribute for each of 24. */
 const facetOf = (status: TaskStatus, priority: TaskPriority) => statusLetters[status] + priorityLetters[priority];
 
-/** All facets of the board. */
+/** The facets of all tasks. */
 export const allFacets = taskStatuses.flatMap((status) => taskPriorities.map((priority) => facetOf(status, priority)));
 
-/** The facets that a filter matches; `undefined` where it names neither status nor priority. */
+/** Returns the facets that match a filter; `undefined` if it has neither status nor priority. */
 export function facetsOf({ status, priority }: TaskFilter): string[] | undefined {
   if (!status && !priority) return undefined;
   const statuses = status ? [status] : taskStatuses;
@@ -50,7 +50,7 @@ export function facetsOf({ status, priority }: TaskFilter): string[] | undefined
   return statuses.flatMap((one) => priorities.map((other) => facetOf(one, other)));
 }
 
-/** Where a task stands: in its organization's list, its agent's, its project's and the pair's. */
+/** Returns the lists of a task: all tasks, those of its agent, of its project, and of its agent in its project. */
 export function taskMembership(organization: Organization, task: Task): ListMembership {
   const { assignedAgent: agent, projectId: project } = task;
   const filters = [
@@ -66,7 +66,7 @@ export function taskMembership(organization: Organization, task: Task): ListMemb
   };
 }
 
-/** The item that a task is stored as. */
+/** Returns the item of a task. */
 export function taskItem(organization: Organization, task: StoredTask): Item {
   const { id, createdAt: _, dependents, dependsOn, ...rest } = task;
   return {
@@ -79,7 +79,7 @@ export function taskItem(organization: Organization, task: StoredTask): Item {
   };
 }
 
-/** The task that an item stores; its creation is its id's own time. */
+/** Returns the task of an item. Its time of creation is the time of its id. */
 export function taskFrom(item: Item): StoredTask {
   const { pk: _, sk, kind: __, dependents, dependsOn, ...rest } = item;
   return {
@@ -91,7 +91,7 @@ export function taskFrom(item: Item): StoredTask {
   } as StoredTask;
 }
 
-/** Whether a task is what the filter asks for. A row may be a moment older than its item: the item decides. */
+/** Returns whether a task matches a filter. Rows can be older than the tasks that were read after them. */
 export function matches(task: Task, { status, priority, agent, project }: TaskFilter): boolean {
   return (
     (!status || task.status === status) &&

@@ -12,14 +12,14 @@ import { type TaskPurge, taskPurgeWrite } from './purge-items.ts';
 import { getItem, getItems } from './reads.ts';
 import {
   addEdge,
-  asRead,
+  conflict,
   detach,
   detachLimit,
   type GraphLock,
   removeEdge,
-  stale,
   takeLock,
   unknownTask,
+  versionCondition,
 } from './task-edges.ts';
 import {
   allFacets,
@@ -35,12 +35,12 @@ import { Conflict, merged, transact } from './transact.ts';
 import type { Write } from './write.ts';
 
 /**
- * So many tasks at the start of the board are read to show a page of them. A task of 1 KB weighs as much as ten rows, and
- * rows of all facets take 25 requests more.
+ * Pages among this many newest tasks are read from the tasks, later pages from rows. A task of 1 KB takes as many read
+ * units as ten rows, but the rows of all facets take 25 more requests.
  */
-const mostTasksRead = 200;
+const maxTasksRead = 200;
 
-/** Returns the task as it is now. */
+/** Returns a task, strongly consistent; `undefined` if it does not exist. */
 export async function readTask(
   { table }: TableContext,
   organization: Organization,
@@ -50,7 +50,7 @@ export async function readTask(
   return item && taskFrom(item);
 }
 
-/** Returns the tasks that exist, in the order of the ids. */
+/** Returns the tasks that exist, in the order of the ids, strongly consistent. */
 export async function readTasks(
   { table }: TableContext,
   organization: Organization,
@@ -64,8 +64,8 @@ export async function readTasks(
 }
 
 /**
- * Returns a page of the board, newest first, and the exact number of all tasks that match the filter. The first pages of the
- * whole board are the tasks themselves; any other page is found by its rows.
+ * Returns a page of the tasks that match a filter, newest first, and their exact number. Without a filter the first
+ * pages are read from the tasks themselves. All other pages are found by rows.
  */
 export async function readTaskPage(
   context: TableContext,
@@ -77,7 +77,7 @@ export async function readTaskPage(
   const { agent, project } = filter;
   const { items, ...list } = keys.taskScope(organization, { ...(agent && { agent }), ...(project && { project }) });
   const facets = facetsOf(filter);
-  if (items && !facets && page.offset + page.limit <= mostTasksRead) {
+  if (items && !facets && page.offset + page.limit <= maxTasksRead) {
     const found = await readItemPage(table, { ...list, items }, page);
     return { items: found.items.map(taskFrom), total: found.total };
   }
@@ -90,7 +90,7 @@ export async function readTaskPage(
   return { items: tasks.filter((task) => matches(task, filter)), total };
 }
 
-/** Puts a new task on the board: the item, its rows and counters, its edges and the idempotency record, or nothing. */
+/** Inserts a task with its rows, counters, edges and idempotency record in one transaction. */
 export async function insertTask(
   { table }: TableContext,
   organization: Organization,
@@ -106,10 +106,11 @@ export async function insertTask(
 }
 
 /**
- * Changes a task from what was read to what was decided, and moves its rows, counters and edges along. A change
- * that adds an edge passes the graph lock that it read before it looked for cycles.
+ * Changes a task with its rows, counters and edges in one transaction.
  *
- * @throws `Conflict` when the task or the lock is no longer what was read
+ * @param before the task as it was read
+ * @param lock for a change that adds an edge: the graph lock as it was read before the search for cycles
+ * @throws `Conflict` if the task or the lock has changed since it was read
  */
 export async function changeTask(
   context: TableContext,
@@ -128,16 +129,17 @@ export async function changeTask(
 }
 
 /**
- * Deletes a task, its rows and its edges in one transaction, or nothing. Up to `detachLimit` dependents lose the task
- * from their `dependsOn` in it. More are left to a purge, which the transaction puts: from then on nothing can reach
- * the task or depend on it, and reads of dependents leave out what does not exist. No transaction has room for a
- * condition on each of 500 dependents, so one that is taken up again between its read and the transaction loses the
- * task as one does that is taken up again just after it.
+ * Deletes a task with its rows and edges in one transaction. The transaction also removes the task from the `dependsOn`
+ * of up to `detachLimit` dependents. If there are more dependents, it writes a purge instead, which does that later.
+ * Until then reads of the dependents leave the deleted task out.
  *
- * @param dependents as they were read with the task; all done
- * @param times of the change to the dependents, and from when on the sweeper does the purge; ISO 8601
- * @returns the purge, for `purgeTask`
- * @throws `Conflict` when the task or its set of dependents, or in that transaction a dependent, is not what was read
+ * A transaction has no room for a condition on each of 500 dependents. So with a purge a dependent that is reopened
+ * during the deletion loses the dependency, like one that is reopened just after the deletion.
+ *
+ * @param dependents as they were read with the task; all of them are done
+ * @param times `updatedAt` of the dependents, and `purgeDueAt` from which the sweeper carries out the purge; ISO 8601
+ * @returns the purge, for `purgeTask`; `undefined` if none is needed
+ * @throws `Conflict` if the task, its set of dependents or a dependent that the transaction changes was changed
  */
 export async function removeTask(
   context: TableContext,
@@ -148,7 +150,7 @@ export async function removeTask(
 ): Promise<TaskPurge | undefined> {
   const purge = dependents.length > detachLimit ? { organization, taskId: task.id } : undefined;
   await transactEndingEdges(context, organization, task, task.dependsOn, [
-    deleteAsRead(organization, task),
+    deleteUnchanged(organization, task),
     ...listingWrites(taskMembership(organization, task), undefined),
     ...(purge
       ? [taskPurgeWrite(purge, task.dependents, times.purgeDueAt)]
@@ -158,8 +160,8 @@ export async function removeTask(
 }
 
 /**
- * Carries out writes together with those that end a task's edges. A dependency that was deleted has no edge any more:
- * the task names it only until its purge is done.
+ * Carries out writes together with the removal of a task's edges. A deleted dependency has no edge: the task has its id
+ * only until the purge of the dependency is done.
  */
 async function transactEndingEdges(
   context: TableContext,
@@ -174,21 +176,21 @@ async function transactEndingEdges(
     await transact(table, all(dependencies));
   } catch (error) {
     if (!(error instanceof Conflict) || error.answerLost) throw error;
-    const left = (await readTasks(context, organization, dependencies)).map((dependency) => dependency.id);
-    if (left.length === dependencies.length) throw error;
-    await transact(table, all(left));
+    const existing = (await readTasks(context, organization, dependencies)).map((dependency) => dependency.id);
+    if (existing.length === dependencies.length) throw error;
+    await transact(table, all(existing));
   }
 }
 
-/** Returns whether an agent of this name exists now. */
+/** Returns whether an agent with a name exists. */
 export async function agentExists({ table }: TableContext, organization: Organization, name: string): Promise<boolean> {
   return (await getItem(table, keys.agent(organization, name))) !== undefined;
 }
 
 /**
- * Checks that the agent and the tasks that a task names exist.
+ * Checks that the agent and the dependencies of a task exist.
  *
- * @throws `ApiError` `unknown_reference` with all that do not
+ * @throws `ApiError` `unknown_reference` with a detail for each one that does not exist
  */
 export async function checkReferences(
   context: TableContext,
@@ -204,15 +206,12 @@ export async function checkReferences(
   if (unknown.length > 0) throw merged(unknown);
 }
 
-/** Returns the graph lock as it is now, for a change that adds an edge. */
+/** Returns the graph lock, strongly consistent, for a change that adds an edge. */
 export async function readGraphLock({ table }: TableContext, organization: Organization): Promise<GraphLock> {
   return (await getItem(table, keys.graphLock(organization)))?.v as GraphLock;
 }
 
-/**
- * The writes that change a task's fields, and move its rows and counters along; all but its edges. For stores that
- * change a task along with something else.
- */
+/** Returns the writes that change a task with its rows and counters, but without its edges. */
 export function changeWrites(organization: Organization, before: StoredTask, after: StoredTask): Write[] {
   return [
     changeFields(organization, before, after),
@@ -220,10 +219,10 @@ export function changeWrites(organization: Organization, before: StoredTask, aft
   ];
 }
 
-/** The update of the fields that differ. An update, never a put: edges are added to the item meanwhile. */
-function changeFields(organization: Organization, before: StoredTask, decided: StoredTask): Write {
-  const after = { ...decided, ...requestFields() };
-  const { names, values } = asRead(before);
+/** Returns the update of the changed fields. A put would lose dependents that other writers add at the same time. */
+function changeFields(organization: Organization, before: StoredTask, changes: StoredTask): Write {
+  const after = { ...changes, ...requestFields() };
+  const { names, values } = versionCondition(before);
   const fields = [
     'title',
     'description',
@@ -254,21 +253,23 @@ function changeFields(organization: Organization, before: StoredTask, decided: S
         ...Object.fromEntries(set.map((field) => [`:new_${field}`, after[field]])),
       },
     },
-    onConditionFailed: stale,
+    onConditionFailed: conflict,
   };
 }
 
-function deleteAsRead(organization: Organization, task: StoredTask): Write {
+function deleteUnchanged(organization: Organization, task: StoredTask): Write {
   const { dependents } = task;
-  const { names, values } = asRead(task);
+  const { names, values } = versionCondition(task);
   const none = dependents.length === 0;
   return {
     Delete: {
       Key: keys.task(organization, ulidOf(task.id)),
-      ConditionExpression: `#version = :version AND ${none ? 'attribute_not_exists(dependents)' : 'dependents = :dependents'}`,
+      ConditionExpression: `#version = :version AND ${
+        none ? 'attribute_not_exists(dependents)' : 'dependents = :dependents'
+      }`,
       ExpressionAttributeNames: names,
       ExpressionAttributeValues: { ...values, ...(none ? {} : { ':dependents': new Set(dependents) }) },
     },
-    onConditionFailed: stale,
+    onConditionFailed: conflict,
   };
 }

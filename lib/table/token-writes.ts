@@ -6,10 +6,10 @@ import type { StoredToken } from './tokens.ts';
 import { Conflict, retryOnConflict, transact, transactionLimit } from './transact.ts';
 import type { Write } from './write.ts';
 
-// Apart from `tokens.ts`, which every function has in its bundle: only the command line does this.
+// Not in `tokens.ts`, which is in the bundle of every function. Only the command line creates tokens and sets limits.
 
-/** Stores a new token with the limit of its organization, and lists it there. */
-export async function createToken(table: Table, token: StoredToken): Promise<void> {
+/** Inserts a token with the limit of its organization, and its entry in the list of the organization. */
+export async function insertToken(table: Table, token: StoredToken): Promise<void> {
   const { id, organization } = token;
   await retryOnConflict(table, async () => {
     const { requestsPerMinute } = (await getItem(table, keys.settings(organization))) ?? {};
@@ -17,14 +17,14 @@ export async function createToken(table: Table, token: StoredToken): Promise<voi
     await transact(table, [
       { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
       { Put: { Item: keys.organizationToken(organization, id) } },
-      // Whoever sets the limit looks for tokens after that, and would not find this one.
-      hasLimit(organization, requestsPerMinute as number | undefined),
+      // A change of the limit writes it to the listed tokens only. It must not happen just before this transaction.
+      limitCheck(organization, requestsPerMinute as number | undefined),
     ]);
   });
 }
 
-/** Gives all tokens of an organization its limit of requests, or leaves it to the deployment again (`undefined`). */
-export async function limitTokens(
+/** Sets the limit of requests of all tokens of an organization. `undefined` removes the limit. */
+export async function updateTokenLimits(
   table: Table,
   organization: Organization,
   requestsPerMinute: number | undefined,
@@ -48,7 +48,7 @@ function limitWrite(id: string, requestsPerMinute: number | undefined): Write {
   };
 }
 
-function hasLimit(organization: Organization, requestsPerMinute: number | undefined): Write {
+function limitCheck(organization: Organization, requestsPerMinute: number | undefined): Write {
   const Key = keys.settings(organization);
   return {
     ConditionCheck:

@@ -7,29 +7,29 @@ import { getItem, getItems, queryItems } from './reads.ts';
 import { transact } from './transact.ts';
 import type { Item } from './write.ts';
 
-/** A token as it is kept: the hash of its secret, never the secret. Times are ISO 8601. */
+/** An access token with the hash of its secret; the secret is not stored. Times are ISO 8601. */
 export type StoredToken = {
   id: string;
   hash: string;
   organization: Organization;
   scopes: Scope[];
   createdAt: string;
-  /** From this moment on the token is refused; absent: never. */
+  /** The token is not valid from this time on; absent for a token that does not expire. */
   expires?: string;
   revokedAt?: string;
-  /** The limit of its organization, if that has one of its own: the edge reads it with the token. */
+  /** The limit of its organization, if that is not the limit of the deployment. It is read with the token. */
   requestsPerMinute?: number;
 };
 
 const tokenFrom = ({ pk: _, sk: __, ...token }: Item) => token as StoredToken;
 
-/** Reads the token of this id. */
+/** Returns a token, strongly consistent; `undefined` if it does not exist. */
 export async function readStoredToken({ table }: TableContext, id: string): Promise<StoredToken | undefined> {
   const item = await getItem(table, keys.token(id));
   return item && tokenFrom(item);
 }
 
-/** Reads the tokens of an organization, revoked ones included, oldest first. */
+/** Returns the tokens of an organization with revoked ones, the oldest first. */
 export async function readStoredTokens({ table }: TableContext, organization: Organization): Promise<StoredToken[]> {
   const rows = await Array.fromAsync(queryItems(table, { pk: keys.tokens(organization) }));
   const tokens = await getItems(
@@ -40,7 +40,7 @@ export async function readStoredTokens({ table }: TableContext, organization: Or
 }
 
 /**
- * Revokes a token; revoking it again changes nothing.
+ * Revokes a token. Revoking it again changes nothing.
  *
  * @throws `ApiError` `not_found`
  */

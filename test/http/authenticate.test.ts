@@ -5,7 +5,7 @@ import { listTasks } from '../../lib/contract/tasks.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { hashSecret, mintToken, readToken, writeToken } from '../../lib/http/token.ts';
-import { createToken } from '../../lib/table/token-writes.ts';
+import { insertToken } from '../../lib/table/token-writes.ts';
 import { revokeStoredToken } from '../../lib/table/tokens.ts';
 import { errorOf } from '../api.ts';
 import { call, clockAt, newCaller, openService } from '../service.ts';
@@ -100,7 +100,7 @@ describe('a request is taken', () => {
     const minted = mintToken();
     expect((await sendToken(writeToken(minted))).status).toBe(401);
     const createdAt = at(0);
-    await createToken(app.table, {
+    await insertToken(app.table, {
       ...minted,
       hash: hashSecret(minted.secret),
       organization,

@@ -31,7 +31,7 @@ import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { takeFromBucket } from '../../lib/table/request-bucket.ts';
 import { changeSettings, readSettings, replaceDefaultModel } from '../../lib/table/settings.ts';
 import { purgeTask } from '../../lib/table/task-removal.ts';
-import { createToken } from '../../lib/table/token-writes.ts';
+import { insertToken } from '../../lib/table/token-writes.ts';
 import { readStoredToken, revokeStoredToken } from '../../lib/table/tokens.ts';
 import { AlreadyDone, Conflict, transact } from '../../lib/table/transact.ts';
 import { OutcomeUnknown } from '../../lib/table/unavailable.ts';
@@ -340,7 +340,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'a token that is revoked is revoked',
     async () => {
       const token = newToken();
-      await createToken(lossy, token);
+      await insertToken(lossy, token);
       return async () => {
         await revokeStoredToken(context, token.id, at(1));
         return readStoredToken(context, token.id);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { listOrganizations } from '../../lib/table/organizations.ts';
-import { createToken } from '../../lib/table/token-writes.ts';
+import { insertToken } from '../../lib/table/token-writes.ts';
 import { openService } from '../service.ts';
 
 const now = Date.parse('2026-03-01T12:00:00.000Z');
@@ -15,7 +15,7 @@ it('organizations are listed by name, with their first token and those that are 
     created: number,
     more: { expires?: string; revokedAt?: string } = {},
   ) =>
-    createToken(table, {
+    insertToken(table, {
       ...{ id, organization: organization as Organization, hash: 'h', scopes: ['tasks:read'], createdAt: at(created) },
       ...more,
     });

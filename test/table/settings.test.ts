@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { changeSettings, readSettings, replaceDefaultModel } from '../../lib/table/settings.ts';
-import { createToken } from '../../lib/table/token-writes.ts';
+import { insertToken } from '../../lib/table/token-writes.ts';
 import { readStoredTokens, type StoredToken } from '../../lib/table/tokens.ts';
 import { dumpOf } from '../table-dump.ts';
 import { openBoard } from './board.ts';
@@ -69,8 +69,8 @@ describe('a limit of requests', () => {
   it('is written to every token of the organization, however many, and to no other', async () => {
     const [one, other] = ['limited', 'limited-2'] as Organization[] as [Organization, Organization];
     const ids = Array.from({ length: 101 }, (_, nth) => `token-${nth}`);
-    await Promise.all(ids.map((id) => createToken(table, token(one, id))));
-    await createToken(table, token(other, 'of-other'));
+    await Promise.all(ids.map((id) => insertToken(table, token(one, id))));
+    await insertToken(table, token(other, 'of-other'));
     await changeSettings({ table }, one, { requestsPerMinute: 5 });
     expect(await limitsOf(one)).toEqual(ids.map(() => 5));
     expect(await limitsOf(other)).toEqual([undefined]);
@@ -81,7 +81,7 @@ describe('a limit of requests', () => {
   it('is written to tokens that are made later', async () => {
     const organization = 'later' as Organization;
     await changeSettings({ table }, organization, { requestsPerMinute: 5 });
-    await createToken(table, token(organization, 'made-later'));
+    await insertToken(table, token(organization, 'made-later'));
     expect(await limitsOf(organization)).toEqual([5]);
   });
 
@@ -89,7 +89,7 @@ describe('a limit of requests', () => {
     const organization = 'meanwhile' as Organization;
     // The limit is set after the token's organization was read, and before the token is stored.
     const slow = beforeFirstTransaction(table, () => changeSettings({ table }, organization, { requestsPerMinute: 5 }));
-    await createToken(slow, token(organization, 'made-meanwhile'));
+    await insertToken(slow, token(organization, 'made-meanwhile'));
     expect(await limitsOf(organization)).toEqual([5]);
   });
 });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { createToken } from '../../lib/table/token-writes.ts';
+import { insertToken } from '../../lib/table/token-writes.ts';
 import { readStoredToken, readStoredTokens, revokeStoredToken, type StoredToken } from '../../lib/table/tokens.ts';
 import { errorOf, openBoard } from './board.ts';
 
@@ -22,7 +22,7 @@ const token = (id: string, organization: string, createdAt: string, more: Partia
 describe('a token', () => {
   it('is read as it was kept', async () => {
     const kept = token('kept', 'kept', '2026-01-01T00:00:00.000Z', { expires: '2027-01-01T00:00:00.000Z' });
-    await createToken(table, kept);
+    await insertToken(table, kept);
     expect(await readStoredToken({ table }, 'kept')).toEqual(kept);
   });
 
@@ -32,14 +32,14 @@ describe('a token', () => {
 
   it('is listed with those of its organization, oldest first, and with no others', async () => {
     const [late, early] = [token('a', 'listed', '2026-02-01'), token('b', 'listed', '2026-01-01')];
-    for (const one of [late, early, token('c', 'listed-2', '2026-01-01')]) await createToken(table, one);
+    for (const one of [late, early, token('c', 'listed-2', '2026-01-01')]) await insertToken(table, one);
     expect(await readStoredTokens({ table }, 'listed' as Organization)).toEqual([early, late]);
   });
 
   it('is never made twice under an id', async () => {
     const first = token('twice', 'twice', '2026-01-01');
-    await createToken(table, first);
-    await expect(createToken(table, { ...first, hash: 'another' })).rejects.toThrow();
+    await insertToken(table, first);
+    await expect(insertToken(table, { ...first, hash: 'another' })).rejects.toThrow();
     expect(await readStoredToken({ table }, 'twice')).toEqual(first);
   });
 });
@@ -47,7 +47,7 @@ describe('a token', () => {
 describe('a revoked token', () => {
   it('stays, with the moment of its first revocation', async () => {
     const revoked = token('revoked', 'revoked', '2026-01-01');
-    await createToken(table, revoked);
+    await insertToken(table, revoked);
     await revokeStoredToken({ table }, 'revoked', '2026-03-01');
     await revokeStoredToken({ table }, 'revoked', '2026-04-01');
     expect(await readStoredToken({ table }, 'revoked')).toEqual({ ...revoked, revokedAt: '2026-03-01' });
