@@ -36,7 +36,7 @@ import { retryOnConflict } from '../table/transact.ts';
 import { matching, patched } from './decisions.ts';
 import { newSystemAgents } from './system-agents.ts';
 
-/** Returns a page of the agents, newest first, and the exact number of all that match the filter. */
+/** Returns a page of the agents that match a filter, newest first, and their exact number. */
 export async function listAgents(
   context: AgentContext,
   organization: Organization,
@@ -48,7 +48,7 @@ export async function listAgents(
 }
 
 /**
- * Creates an agent. The default model is written into it, so that no later setting changes it.
+ * Creates an agent. An agent without a model gets the current default model, which later settings do not change.
  *
  * @throws `ApiError` `reserved_name`, `name_taken`, `validation_failed` for a model that is not allowed
  */
@@ -75,7 +75,7 @@ export async function createAgent(
   return agent;
 }
 
-/** Creates the agents that every organization starts with, as far as it does not have them. */
+/** Creates the system agents of an organization that do not exist yet. */
 export async function createSystemAgents(
   context: Pick<Context, 'table' | 'ulid'> & ModelContext,
   organization: Organization,
@@ -121,9 +121,9 @@ export function updateAgent(
 }
 
 /**
- * Gives an agent another model if it still has this one.
+ * Replaces the model of an agent if it is `from`.
  *
- * @returns whether it did: not where the agent is gone, or has another model by now
+ * @returns whether it was replaced; `false` if the agent was deleted or has another model
  */
 export function replaceAgentModel(
   context: AgentContext & Pick<Context, 'clock'>,
@@ -141,10 +141,10 @@ export function replaceAgentModel(
 }
 
 /**
- * Deletes an agent and its history for good: it is gone from every read with the response, and purged after it.
+ * Deletes an agent. With the response no read shows the agent or its executions; a purge deletes their items later.
  *
- * @throws `ApiError` `not_found`, `precondition_failed`, `system_agent`; `unavailable` also where it is deleted, and
- *   its executions are still to be taken out of the lists, which its purge does
+ * @throws `ApiError` `not_found`, `precondition_failed`, `system_agent`; `unavailable` also if the agent is deleted
+ *   but its executions are still in lists, until its purge removes them
  */
 export async function deleteAgent(
   context: AgentContext & Pick<Context, 'clock'>,
@@ -161,12 +161,12 @@ export async function deleteAgent(
     return agent.id;
   });
   await leaveList(context.table, { organization, agentId }).catch((error: unknown) => {
-    throw error instanceof ApiError ? halfHidden(name) : error;
+    throw error instanceof ApiError ? executionsStillListed(name) : error;
   });
 }
 
 /**
- * Returns the skills of an agent that the catalogue still has.
+ * Returns the skills of an agent. A skill that is no longer in the catalogue is left out.
  *
  * @throws `ApiError` `not_found`
  */
@@ -185,7 +185,7 @@ export async function listSkills(
 }
 
 /**
- * Gives an agent a skill of the catalogue; one that it has stays as it is.
+ * Assigns a skill of the catalogue to an agent. A skill that is already assigned stays as it is.
  *
  * @throws `ApiError` `not_found` for an agent or a skill that does not exist
  */
@@ -204,9 +204,9 @@ export async function assignSkill(
 }
 
 /**
- * Takes a skill from an agent.
+ * Removes a skill from an agent.
  *
- * @throws `ApiError` `not_found` for an agent that does not exist, or that has no such skill
+ * @throws `ApiError` `not_found` for an agent that does not exist, or a skill that is not assigned to it
  */
 export async function unassignSkill(
   context: AgentContext,
@@ -232,12 +232,12 @@ async function requireAgent(context: AgentContext, organization: Organization, n
   return agent;
 }
 
-/** Returns the model of agents that name none. Read only where it is needed: most agents name their model. */
+/** Returns the default model of an organization. It takes a read, which most agents do not need. */
 async function readDefaultModel(context: ModelContext, organization: Organization): Promise<string> {
   return (await readSettings(context, organization)).defaultModel ?? context.defaultModel;
 }
 
-/** Returns the model that a request gives an agent: the named one, or the default where none is named. */
+/** Returns the model of a request for an agent: the named model, or the default model. */
 async function chooseModel(
   context: ModelContext,
   organization: Organization,
@@ -253,11 +253,11 @@ function versioned({ version, ...data }: StoredAgent): Versioned<Agent> {
   return { data, version };
 }
 
-/** Not the common words of a busy service, which say that nothing was changed. */
-function halfHidden(name: string): ApiError {
+/** Returns the error for a deletion whose executions are still in lists. `unavailable()` says that nothing was changed. */
+function executionsStillListed(name: string): ApiError {
   return new ApiError(
     'unavailable',
-    `${name} is deleted; its executions may be listed for some minutes more, for the service is busy.`,
+    `${name} is deleted, but the service is busy; its executions may stay in lists for some minutes.`,
     [],
     { 'Retry-After': '60' },
   );
@@ -269,7 +269,7 @@ function modelNotAllowed(model: string, isNamed: boolean, allowed: readonly stri
     'validation_failed',
     isNamed
       ? `This deployment does not allow the model ${model}; ${choose}.`
-      : `The default model ${model} is not allowed in this deployment; name another: ${choose}.`,
+      : `This deployment does not allow the default model ${model}; send a model: ${choose}.`,
     [{ path: 'model', code: 'invalid_value', message: `model must be ${allowed.join(' or ')}` }],
   );
 }

@@ -2,22 +2,22 @@ import type { AgentFilter, AgentListItem, AgentPatch } from '../contract/agents.
 import type { StoredAgent } from '../table/agent-items.ts';
 
 /**
- * The agent that a patch makes of an agent: the very same object when nothing differs, so that equal values write
- * nothing and keep the ETag.
+ * Returns an agent after a patch. If nothing changes it returns the same object, so that equal values write nothing and
+ * keep the ETag.
  *
- * @param patch its `model` is named: the default one, where the caller has asked for that by `null`
+ * @param patch its `model` is a name: the caller has replaced `null` by the default model
  */
 export function patched(
   agent: StoredAgent,
   patch: AgentPatch & { model?: string | undefined },
   now: string,
 ): StoredAgent {
-  const { description, systemPrompt, soul, ...plain } = patch;
-  const { description: described, ...rest } = agent;
+  const { description, systemPrompt, soul, ...others } = patch;
+  const { description: before, ...rest } = agent;
   const next: StoredAgent = {
     ...rest,
-    ...defined(plain),
-    ...defined({ description: description === null ? undefined : (description ?? described) }),
+    ...defined(others),
+    ...defined({ description: description === null ? undefined : (description ?? before) }),
     ...(systemPrompt !== undefined && { systemPrompt: systemPrompt ?? '' }),
     ...(soul !== undefined && { soul: soul ?? '' }),
   };
@@ -34,8 +34,8 @@ function same(a: StoredAgent, b: StoredAgent): boolean {
 }
 
 /**
- * The words of a text: runs of letters and digits, in one case and one spelling of each letter. The upper case, for the
- * lower one writes a sigma in two ways and leaves ß apart from ss.
+ * Returns the words of a text: sequences of letters and digits, normalized for comparison. Upper case, because lower case
+ * has two forms of sigma and keeps ß different from ss.
  */
 function wordsOf(text: string): string[] {
   const folded = text.normalize('NFKC').toUpperCase().normalize('NFKC');
@@ -43,16 +43,16 @@ function wordsOf(text: string): string[] {
 }
 
 /**
- * What tells whether an agent is what a list asks for. A search finds an agent when each of its words begins a word of
- * the name, the display name or the description; without any word it finds none.
+ * Returns a function that tells whether an agent matches a filter. A search matches if each of its words is the start of
+ * a word in the name, the display name or the description. A search without words matches no agent.
  */
 export function matching({ category, status, search }: AgentFilter): (agent: AgentListItem) => boolean {
-  const sought = search === undefined ? undefined : wordsOf(search);
+  const prefixes = search === undefined ? undefined : wordsOf(search);
   return (agent) => {
     if (category && agent.category !== category) return false;
     if (status && agent.status !== status) return false;
-    if (!sought) return true;
+    if (!prefixes) return true;
     const words = wordsOf(`${agent.name} ${agent.displayName} ${agent.description ?? ''}`);
-    return sought.length > 0 && sought.every((prefix) => words.some((word) => word.startsWith(prefix)));
+    return prefixes.length > 0 && prefixes.every((prefix) => words.some((word) => word.startsWith(prefix)));
   };
 }

@@ -2,13 +2,13 @@ import type { NewAgent } from '../contract/agents.ts';
 import { timeOf, timestamp } from '../contract/ids.ts';
 import type { StoredAgent } from '../table/agent-items.ts';
 
-/** The system agent that proposes edits of prompts. */
+/** The system agent that proposes new prompts of agents. */
 export const promptImprover = 'prompt-improver';
 
-/** The system agent that judges the output of executions. */
+/** The system agent that reviews the output of executions. */
 export const qaReviewer = 'qa-reviewer';
 
-/** The agents that every organization starts with: listed and editable like any agent, but not deletable. */
+/** The agents of a new organization. They can be changed like any agent, but not deleted. */
 const systemAgents: readonly Pick<NewAgent, 'name' | 'displayName' | 'description' | 'category' | 'systemPrompt'>[] = [
   {
     name: qaReviewer,
@@ -34,7 +34,7 @@ const systemAgents: readonly Pick<NewAgent, 'name' | 'displayName' | 'descriptio
   },
 ];
 
-/** The system agents of a new organization. */
+/** Creates the system agents of a new organization. */
 export function newSystemAgents(ulid: () => string, model: string): StoredAgent[] {
   return systemAgents.map((agent) => {
     const id = ulid();

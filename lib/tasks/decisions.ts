@@ -4,29 +4,29 @@ import type { StoredTask } from '../table/task-items.ts';
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** `null` clears a field; what the patch does not name stays. */
-const chosen = <Value>(given: Value | null | undefined, present: Value | undefined) =>
-  given === null ? undefined : (given ?? present);
+/** Returns the new value of a field: `null` removes it, and `undefined` keeps it. */
+const changed = <Value>(value: Value | null | undefined, before: Value | undefined) =>
+  value === null ? undefined : (value ?? before);
 
 /**
- * The task that a patch makes of a task: the very same object when nothing differs, so that equal values write
- * nothing and keep the ETag.
+ * Returns a task after a patch. If nothing changes it returns the same object, so that equal values write nothing and
+ * keep the ETag.
  */
 export function patched(task: StoredTask, patch: TaskPatch, now: string): StoredTask {
   const next: StoredTask = {
     ...task,
     title: patch.title ?? task.title,
-    description: chosen(patch.description, task.description),
+    description: changed(patch.description, task.description),
     status: patch.status ?? task.status,
     priority: patch.priority ?? task.priority,
-    assignedAgent: chosen(patch.assignedAgent, task.assignedAgent),
-    projectId: chosen(patch.projectId, task.projectId),
+    assignedAgent: changed(patch.assignedAgent, task.assignedAgent),
+    projectId: changed(patch.projectId, task.projectId),
     dependsOn: same(patch.dependsOn ?? task.dependsOn, task.dependsOn) ? task.dependsOn : (patch.dependsOn as string[]),
   };
   return same(next, task) ? task : { ...next, version: task.version + 1, updatedAt: now };
 }
 
-/** The task of the single read: its dependencies as they are now, and those that block it. */
+/** Returns the task as its own endpoint shows it: with its dependencies and those of them that are not done. */
 export function detailed(
   { version: _, dependents: __, owner: ___, requestId: ____, ...task }: StoredTask,
   dependencies: readonly StoredTask[],
@@ -36,17 +36,21 @@ export function detailed(
 }
 
 /**
- * Refuses to delete a task that others still wait for.
+ * Checks that all dependents of a task are done, so that it can be deleted.
  *
- * @throws `ApiError` `has_dependents`, whose details name the dependents that are not done
+ * @throws `ApiError` `has_dependents` with a detail for each dependent that is not done
  */
-export function rejectWhileAwaited(dependents: readonly StoredTask[]): void {
-  const waiting = dependents.filter(({ status }) => status !== 'done');
-  if (waiting.length === 0) return;
+export function checkDependentsDone(dependents: readonly StoredTask[]): void {
+  const unfinished = dependents.filter(({ status }) => status !== 'done');
+  if (unfinished.length === 0) return;
+  const tasks =
+    unfinished.length === 1
+      ? '1 task depends on this one and is'
+      : `${unfinished.length} tasks depend on this one and are`;
   throw new ApiError(
     'has_dependents',
-    `${waiting.length} ${waiting.length === 1 ? 'task depends' : 'tasks depend'} on this one and ${waiting.length === 1 ? 'is' : 'are'} not done; finish them or remove the dependency first.`,
-    waiting.map(({ id, status }, at) => ({
+    `${tasks} not done; finish them or remove the dependency first.`,
+    unfinished.map(({ id, status }, at) => ({
       path: `dependents.${at}`,
       code: 'blocking',
       message: `${id} depends on this task and is ${status}.`,

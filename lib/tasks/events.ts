@@ -2,9 +2,12 @@ import type { TaskEvent } from '../contract/events.ts';
 import type { Task } from '../contract/tasks.ts';
 
 /**
- * The public events of a change of a task (docs/architecture.md#events): a new task is one
- * `task.created`, whatever its status; another status is `task.status_changed`, and `task.completed` beside it when
- * the new one is `done`; a deletion, and a change of anything else, is none.
+ * Returns the public events of a change of a task (docs/architecture.md#events). A new task is `task.created` with any
+ * status. A change of the status is `task.status_changed`, and also `task.completed` if the new status is `done`. A
+ * deletion or a change of other fields has no event.
+ *
+ * @param before `undefined` for a new task
+ * @param after `undefined` for a deleted task
  */
 export function taskEvents(before: Task | undefined, after: Task | undefined): TaskEvent[] {
   if (!after || before?.status === after.status) return [];

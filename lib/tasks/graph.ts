@@ -1,17 +1,18 @@
 import { ApiError, detailsLimit } from '../contract/errors.ts';
 
-/** What the walk asks of a task: its id and what it depends on. */
+/** A task in the graph of dependencies. */
 type Node = { id: string; dependsOn: string[] };
 
 /**
- * Refuses dependencies that would close a ring, walking from them level by level.
+ * Checks that new dependencies of a task close no cycle. It searches from them level by level.
  *
- * @param id the task that is about to depend on `added`
- * @param dependsOn all that it will depend on: where each added one stands in the body
- * @param read reads tasks as they are now; those that do not exist are left out
- * @throws `ApiError` `dependency_cycle`, whose detail names the path from the added dependency back to the task
+ * @param id the task
+ * @param added its new dependencies
+ * @param dependsOn all its dependencies after the change, for the path of an error
+ * @param read returns the tasks that exist
+ * @throws `ApiError` `dependency_cycle` with the ids of the cycle
  */
-export async function rejectCycle(
+export async function checkNoCycle(
   id: string,
   added: readonly string[],
   dependsOn: readonly string[],
@@ -31,17 +32,19 @@ export async function rejectCycle(
     level = next;
   }
   if (!reachedFrom.has(id)) return;
-  const ring = [id];
-  for (let at = reachedFrom.get(id) as string; at !== id; at = reachedFrom.get(at) as string) ring.unshift(at);
-  ring.unshift(id);
-  const path = `dependsOn.${dependsOn.indexOf(ring[1] as string)}`;
-  throw new ApiError('dependency_cycle', 'A task cannot depend on itself, directly or through others.', [
-    { path, code: 'cycle', message: `These tasks would wait for each other: ${shortened(ring).join(' → ')}.` },
-  ]);
+  const cycle = [id];
+  for (let at = reachedFrom.get(id) as string; at !== id; at = reachedFrom.get(at) as string) cycle.unshift(at);
+  cycle.unshift(id);
+  const path = `dependsOn.${dependsOn.indexOf(cycle[1] as string)}`;
+  throw new ApiError(
+    'dependency_cycle',
+    'A task cannot depend on itself, directly or through other tasks; remove the dependency.',
+    [{ path, code: 'cycle', message: `These tasks would wait for each other: ${shortened(cycle).join(' → ')}.` }],
+  );
 }
 
-/** Shortens a long ring to its two ends: an error response names at most `detailsLimit` tasks. */
-function shortened(ring: string[]): string[] {
+/** Returns the ids of a cycle, or only its two ends if it is long: an error names at most `detailsLimit` tasks. */
+function shortened(cycle: string[]): string[] {
   const half = detailsLimit / 2;
-  return ring.length > detailsLimit ? [...ring.slice(0, half), '…', ...ring.slice(-half)] : ring;
+  return cycle.length > detailsLimit ? [...cycle.slice(0, half), '…', ...cycle.slice(-half)] : cycle;
 }

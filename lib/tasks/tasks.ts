@@ -21,10 +21,10 @@ import {
   removeTask,
 } from '../table/tasks.ts';
 import { retryOnConflict } from '../table/transact.ts';
-import { detailed, patched, rejectWhileAwaited } from './decisions.ts';
-import { rejectCycle } from './graph.ts';
+import { checkDependentsDone, detailed, patched } from './decisions.ts';
+import { checkNoCycle } from './graph.ts';
 
-/** Returns a page of the board, newest first, with the exact total of the filter. */
+/** Returns a page of the tasks that match a filter, newest first, and their exact number. */
 export function listTasks(
   context: TableContext,
   organization: Organization,
@@ -35,7 +35,7 @@ export function listTasks(
 }
 
 /**
- * Puts a task on the board.
+ * Creates a task.
  *
  * @throws `ApiError` `unknown_reference` for an agent or a dependency that does not exist, `limit_reached`
  */
@@ -62,7 +62,7 @@ export async function createTask(
 }
 
 /**
- * Returns the task with its dependencies and what blocks it, as they are now.
+ * Returns a task with its dependencies, and those of them that are not done.
  *
  * @throws `ApiError` `not_found`
  */
@@ -77,7 +77,7 @@ export async function getTask(
 }
 
 /**
- * Changes the fields of a task that a patch names; equal values write nothing.
+ * Changes the fields of a task that a patch names. Equal values write nothing.
  *
  * @throws `ApiError` `not_found`, `precondition_failed`, `unknown_reference`, `dependency_cycle`, `limit_reached`
  */
@@ -92,13 +92,13 @@ export function updateTask(
     const before = await requireTask(context, organization, id);
     ifMatch(before.version);
     const after = patched(before, patch, timestamp(context.clock()));
-    if (after !== before) await change(context, organization, before, after);
+    if (after !== before) await checkAndChange(context, organization, before, after);
     return { data: after, version: after.version };
   });
 }
 
 /**
- * Deletes a task for good; its edges to dependents that are done go with it.
+ * Deletes a task, and removes it from the `dependsOn` of its dependents.
  *
  * @throws `ApiError` `not_found`, `precondition_failed`, `has_dependents`
  */
@@ -114,10 +114,10 @@ export async function deleteTask(
     const task = await requireTask(context, organization, id);
     ifMatch(task.version);
     const dependents = await readTasks(context, organization, task.dependents);
-    rejectWhileAwaited(dependents);
+    checkDependentsDone(dependents);
     return removeTask(context, organization, task, dependents, { updatedAt, purgeDueAt: timestamp(now + graceMs) });
   });
-  // The task is deleted by now. Where the table is too busy to detach its dependents, the purge does that.
+  // The task is deleted. If the table is too busy now, the sweeper carries out the purge later.
   if (purge) await purgeTask(context.table, purge, updatedAt).catch(ignoreApiError);
 }
 
@@ -128,10 +128,11 @@ async function requireTask(context: TableContext, organization: Organization, id
 }
 
 /**
- * Changes a task. An added edge could close a ring, also together with another change that adds one at the same moment: the
- * graph lock is read before the walk and passed on with the change (docs/architecture.md#dependencies).
+ * Checks the references of a change and makes the change. An added dependency could close a cycle, also together with a
+ * concurrent change. So the graph lock is read before the search for cycles, and the change fails if the lock has
+ * changed (docs/architecture.md#dependencies).
  */
-async function change(
+async function checkAndChange(
   context: TableContext,
   organization: Organization,
   before: StoredTask,
@@ -142,14 +143,14 @@ async function change(
   if (added.length === 0) return changeTask(context, organization, before, after);
   const lock = await readGraphLock(context, organization);
   await checkReferences(context, organization, undefined, after.dependsOn);
-  await rejectCycle(after.id, added, after.dependsOn, (ids) => readTasks(context, organization, ids));
+  await checkNoCycle(after.id, added, after.dependsOn, (ids) => readTasks(context, organization, ids));
   return changeTask(context, organization, before, after, { read: lock });
 }
 
 /**
- * Checks that the agent of a task exists, if it is a new one. The agent is read before the transaction and not checked in
- * it: all tasks of an agent would conflict over its item. A task keeps the name of an agent that is deleted in
- * between, as after any deletion.
+ * Checks that the agent of a task exists, if it has changed. The transaction itself does not check the agent, because
+ * all tasks of an agent would conflict over its item. If the agent is deleted before the transaction, the task keeps its
+ * name, as after any deletion.
  */
 async function checkAssignedAgent(
   context: TableContext,

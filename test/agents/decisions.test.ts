@@ -29,12 +29,12 @@ describe('a patched agent', () => {
     ['its own texts', { description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.' }],
     ['its own capabilities', { capabilities: ['text', 'tables'] }],
     ['undefined', { displayName: undefined, description: undefined, model: undefined, soul: undefined }],
-  ])('is the very same for %s', (_, patch) => {
+  ])('is the same object for %s', (_, patch) => {
     const agent = agentOf();
     expect(patchedBy(agent, patch)).toBe(agent);
   });
 
-  it('is the very same where null writes what it has', () => {
+  it('is the same object if null sets the values that it has', () => {
     const { description: _, ...bare } = agentOf({ systemPrompt: '', soul: '' });
     expect(patchedBy(bare, { description: null, systemPrompt: null, soul: null })).toBe(bare);
   });
@@ -50,46 +50,46 @@ describe('a patched agent', () => {
     { capabilities: [] },
     { capabilities: ['tables', 'text'] },
     { status: 'inactive' },
-  ])('has %j, the next version and the time of the change, and is else as it was', (patch) => {
+  ])('has %j, the next version, the time of the change and the other fields as before', (patch) => {
     expect(patchedBy(agentOf(), patch)).toEqual({ ...agentOf(), ...patch, version: 4, updatedAt: now });
   });
 
-  it('has no description where null clears it', () => {
+  it('has no description after null', () => {
     const changed = patchedBy(agentOf(), { description: null });
     expect(changed).not.toHaveProperty('description');
     expect(changed.version).toBe(4);
   });
 
-  it('has an empty prompt and an empty soul where null stands for them', () => {
+  it('has an empty prompt and an empty soul after null', () => {
     const changed = patchedBy(agentOf(), { systemPrompt: null, soul: null });
     expect(changed).toMatchObject({ systemPrompt: '', soul: '', version: 4 });
   });
 
-  it('leaves the agent that it was made of as it is', () => {
+  it('is a new object: the agent before stays as it is', () => {
     const agent = agentOf();
     patchedBy(agent, { displayName: 'Other', description: null, capabilities: [] });
     expect(agent).toEqual(agentOf());
   });
 });
 
-describe('an agent is found', () => {
-  const finds = (filter: Parameters<typeof matching>[0], more: Partial<StoredAgent> = {}) =>
+describe('an agent matches', () => {
+  const isMatch = (filter: Parameters<typeof matching>[0], more: Partial<StoredAgent> = {}) =>
     matching(filter)(agentOf(more));
 
-  it('without a filter', () => {
-    expect(finds({})).toBe(true);
+  it('an empty filter', () => {
+    expect(isMatch({})).toBe(true);
   });
 
-  it('by its category and its status, both', () => {
-    expect(finds({ category: 'business', status: 'active' })).toBe(true);
-    expect(finds({ category: 'qa', status: 'active' })).toBe(false);
-    expect(finds({ category: 'business', status: 'draft' })).toBe(false);
+  it('a category and a status only together', () => {
+    expect(isMatch({ category: 'business', status: 'active' })).toBe(true);
+    expect(isMatch({ category: 'qa', status: 'active' })).toBe(false);
+    expect(isMatch({ category: 'business', status: 'draft' })).toBe(false);
   });
 
-  it('by a search only where category and status are right, too', () => {
-    expect(finds({ search: 'writer', status: 'active' })).toBe(true);
-    expect(finds({ search: 'writer', status: 'draft' })).toBe(false);
-    expect(finds({ search: 'writer', category: 'qa' })).toBe(false);
+  it('a search only together with category and status', () => {
+    expect(isMatch({ search: 'writer', status: 'active' })).toBe(true);
+    expect(isMatch({ search: 'writer', status: 'draft' })).toBe(false);
+    expect(isMatch({ search: 'writer', category: 'qa' })).toBe(false);
   });
 
   const searched = {
@@ -126,14 +126,14 @@ describe('an agent is found', () => {
     'fine',
     'FI',
     '  code  ',
-    // Case folding knows no capital of its own for ß, nor another letter for the last sigma of a word.
+    // In upper case ß is SS, and the two forms of sigma are one letter.
     'STRASSE',
     'strasse',
     'ΟΔΟΣ',
     'οδος',
     'οδοσ',
-  ])('by the search %j', (search) => {
-    expect(finds({ search }, searched)).toBe(true);
+  ])('the search %j', (search) => {
+    expect(isMatch({ search }, searched)).toBe(true);
   });
 
   it.each([
@@ -153,11 +153,11 @@ describe('an agent is found', () => {
     '😀',
     '\u0000',
     '+',
-  ])('not by the search %j', (search) => {
-    expect(finds({ search }, searched)).toBe(false);
+  ])('not the search %j', (search) => {
+    expect(isMatch({ search }, searched)).toBe(false);
   });
 
-  it('without a description by its names alone', () => {
+  it('by its names if it has no description', () => {
     const { description: _, ...bare } = agentOf();
     expect(matching({ search: 'writer' })(bare)).toBe(true);
     expect(matching({ search: 'undefined' })(bare)).toBe(false);

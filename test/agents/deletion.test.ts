@@ -14,7 +14,7 @@ beforeEach(async () => {
   await createAgent(board, board.organization, { ...fields, capabilities: [] }, undefined);
 });
 
-/** Deletes the agent over a table whose reads of executions fail. */
+/** Deletes the agent with a table whose reads of executions fail. */
 function deleteWhere(error: Error): Promise<void> {
   const { table } = watchedTable(board.table, ({ writes, names }) => {
     if (!writes && names(keys.executionScope(board.organization, '').rows)) throw error;
@@ -22,15 +22,15 @@ function deleteWhere(error: Error): Promise<void> {
   return deleteAgent({ ...board, table }, board.organization, 'writer', always);
 }
 
-it('a deletion whose executions cannot be taken out of the lists now says that the agent is deleted all the same', async () => {
+it('a deletion whose executions stay in lists throws an error that says that the agent is deleted', async () => {
   await expect(deleteWhere(unavailable())).rejects.toMatchObject({
     code: 'unavailable',
-    message: expect.stringMatching(/^writer is deleted; its executions/),
+    message: expect.stringMatching(/^writer is deleted, but the service is busy; its executions/),
     headers: { 'Retry-After': '60' },
   });
   expect(await readAgentHead(board, board.organization, 'writer')).toBeUndefined();
 });
 
-it('a deletion that meets an error of ours tells no more of it than any other', async () => {
+it('a deletion with an unexpected error throws that error', async () => {
   await expect(deleteWhere(new TypeError('x'))).rejects.toThrow(TypeError);
 });

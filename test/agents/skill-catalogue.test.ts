@@ -17,24 +17,24 @@ function put(name: string, text: string): void {
   writeFileSync(join(folder, name, 'SKILL.md'), text);
 }
 
-/** A file of the format; `yaml` is added to its front matter. */
+/** Returns a file in the format; `yaml` is added to its front matter. */
 const fileOf = (name: string, yaml = 'description: Does it.', body = '# Do it\n') =>
   `---\nname: ${name}\n${yaml}\n---\n\n${body}`;
 
-/** What is said of the skills that cannot be used, a line each. */
+/** Returns the lines of the error for invalid skills. */
 function faults(): string[] {
   try {
     readSkills(folder);
     return [];
   } catch (error) {
     const [title, ...lines] = (error as Error).message.split('\n');
-    expect(title).toBe('These skills cannot be used:');
+    expect(title).toBe('These skills are invalid:');
     return lines;
   }
 }
 
-describe('the skills that are shipped', () => {
-  it('are these five, in the order of their names', () => {
+describe('the skills of the catalogue', () => {
+  it('are these five, sorted by name', () => {
     expect(readSkills().map(({ id }) => id)).toEqual([
       'sk_code-review',
       'sk_incident-summary',
@@ -44,7 +44,7 @@ describe('the skills that are shipped', () => {
     ]);
   });
 
-  it.each(readSkills())('$name is as the contract shows it, and says when to use it', (skill) => {
+  it.each(readSkills())('$name has the shape of the contract and a description that says when to use it', (skill) => {
     expect(v.is(Skill, skill)).toBe(true);
     expect(skill.description).toMatch(/\. Use \w+/);
     expect(skill.body).toMatch(/^# /);
@@ -52,7 +52,7 @@ describe('the skills that are shipped', () => {
 });
 
 describe('a skill', () => {
-  it('is its folder’s name, its description, and all behind its front matter', () => {
+  it('has the name of its folder, its description and the text after the front matter', () => {
     put(
       'review',
       fileOf('review', 'description: " Reviews it. "', '\n# Review\n\n---\n\nRead: all\n---\nThen judge.\n\n'),
@@ -67,24 +67,24 @@ describe('a skill', () => {
     ]);
   });
 
-  it('may have lines that end with CRLF', () => {
+  it('can have lines that end with CRLF', () => {
     put('review', fileOf('review', 'description: |\r\n  Reviews\r\n  it.').replaceAll(/\r?\n/g, '\r\n'));
     expect(readSkills(folder)).toMatchObject([{ name: 'review', description: 'Reviews\nit.', body: '# Do it' }]);
   });
 
-  it('may have further fields in its front matter', () => {
+  it('can have other fields in its front matter', () => {
     const more =
       'description: Does it.\nlicense: MIT\nallowed-tools: Read\nmetadata:\n  version: "1.0"\n  __proto__: x';
     put('review', fileOf('review', more));
     expect(Object.keys(readSkills(folder)[0] ?? {})).toEqual(['id', 'name', 'description', 'body']);
   });
 
-  it.each(['a', '0', 'x'.repeat(64), 'a-b-2'])('may be named %s', (name) => {
+  it.each(['a', '0', 'x'.repeat(64), 'a-b-2'])('can be named %s', (name) => {
     put(name, fileOf(`"${name}"`));
     expect(faults()).toEqual([]);
   });
 
-  it('may have a description of 1,024 characters, counted in code points', () => {
+  it('can have a description of 1,024 code points', () => {
     put('long', fileOf('long', `description: ${'x'.repeat(1024)}`));
     expect(faults()).toEqual([]);
     put('wide', fileOf('wide', `description: ${'😀'.repeat(1024)}`));
@@ -93,11 +93,11 @@ describe('a skill', () => {
 });
 
 describe('a folder of skills', () => {
-  it('may be empty', () => {
+  it('can be empty', () => {
     expect(readSkills(folder)).toEqual([]);
   });
 
-  it('is read in the order of the names, and files in it are no skills', () => {
+  it('is read in the order of the names without its files', () => {
     for (const name of ['b', 'a-b', 'a', 'c']) put(name, fileOf(name));
     writeFileSync(join(folder, 'README.md'), 'No skill.');
     writeFileSync(join(folder, 'SKILL.md'), 'No skill.');
@@ -105,33 +105,37 @@ describe('a folder of skills', () => {
     expect(readSkills(folder).map(({ name }) => name)).toEqual(['a', 'a-b', 'b', 'c']);
   });
 
-  it('that is not there is an error', () => {
+  it('that does not exist is an error', () => {
     expect(() => readSkills(join(folder, 'none'))).toThrow('ENOENT');
   });
 });
 
-describe('a broken skill is named with what is wrong', () => {
-  it('where it has no file', () => {
+describe('an invalid skill is named with its fault', () => {
+  it('if it has no file', () => {
     mkdirSync(join(folder, 'empty'));
     expect(faults()).toEqual(['empty/SKILL.md: the file is missing']);
   });
 
   it.each([
-    ['is empty', '', 'it does not begin with front matter'],
-    ['has no front matter', '# Review\n', 'it does not begin with front matter'],
+    ['is empty', '', 'the file must start with front matter'],
+    ['has no front matter', '# Review\n', 'the file must start with front matter'],
     [
       'has front matter that does not end',
       '---\nname: review\ndescription: d\n',
-      'it does not begin with front matter',
+      'the file must start with front matter',
     ],
-    ['has something before its front matter', `\n${fileOf('review')}`, 'it does not begin with front matter'],
-    ['has nothing behind its front matter', fileOf('review', 'description: d', ''), 'there is nothing behind'],
+    ['has text before its front matter', `\n${fileOf('review')}`, 'the file must start with front matter'],
     [
-      'has white space behind its front matter',
-      fileOf('review', 'description: d', ' \n\t\n'),
-      'there is nothing behind',
+      'has no text after its front matter',
+      fileOf('review', 'description: d', ''),
+      'the text after the front matter is missing',
     ],
-    ['has another name than its folder', fileOf('reviews'), "its name is reviews, its folder's is review"],
+    [
+      'has white space after its front matter',
+      fileOf('review', 'description: d', ' \n\t\n'),
+      'the text after the front matter is missing',
+    ],
+    ['has another name than its folder', fileOf('reviews'), 'the name is reviews, but the folder is review'],
     ['has no name', '---\ndescription: d\n---\nx', 'name: '],
     ['has a number for a name', fileOf('7'), 'name: '],
     ['has a name in capitals', fileOf('Review'), 'name: must be kebab-case'],
@@ -147,19 +151,19 @@ describe('a broken skill is named with what is wrong', () => {
     ['has front matter that is a word', '---\nreview\n---\nx', 'Expected Object but received "review"'],
     ['has front matter that is a comment', '---\n# name: review\n---\nx', 'the input is empty'],
     ['has front matter of two documents', '---\nname: review\n...\nname: x\n---\nx', 'expected a single document'],
-  ])('where its file %s', (_, text, wrong) => {
+  ])('if its file %s', (_, text, wrong) => {
     put('review', text);
     const [fault] = faults();
     expect(fault).toMatch(/^review\/SKILL\.md: /);
     expect(fault).toContain(wrong);
   });
 
-  it('with each fault of its front matter', () => {
+  it('with all faults of its front matter', () => {
     put('review', '---\nname: Review\ndescription: ""\n---\nx');
     expect(faults()).toEqual([expect.stringMatching(/name: must be kebab-case; description: must not be empty/)]);
   });
 
-  it('beside all the others that are broken, and none is read', () => {
+  it('together with all other invalid skills', () => {
     put('good', fileOf('good'));
     put('bad', 'x');
     put('Worse', fileOf('Worse'));
@@ -168,16 +172,16 @@ describe('a broken skill is named with what is wrong', () => {
   });
 });
 
-describe('YAML that is more than data does no harm', () => {
+describe('YAML that is more than data is harmless', () => {
   it.each(['!!js/function "function () { throw 1 }"', '!!js/regexp /x/', '!!js/undefined ""', '!unknown x'])(
-    'as %s, which is refused',
+    'as %s, which is an error',
     (value) => {
       put('review', fileOf('review', `description: d\nextra: ${value}`));
       expect(faults()[0]).toMatch(/^review\/SKILL\.md: .*tag/);
     },
   );
 
-  it('as aliases of aliases, which are never spelled out', () => {
+  it('as nested aliases, which are not expanded into texts', () => {
     const levels = Array.from(
       { length: 40 },
       (_, nth) => `l${nth + 1}: &l${nth + 1} [${`*l${nth}, `.repeat(9)}*l${nth}]`,

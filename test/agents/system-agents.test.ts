@@ -10,7 +10,7 @@ import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import { readAgent, readAgents } from '../../lib/table/agents.ts';
 import { openBoard } from '../table/board.ts';
 
-/** The agents that a new organization is given, in the order of their creation, by a clock that ticks whenever it is read. */
+/** The agents of a new organization in the order of their creation, with a clock that advances with each read. */
 async function given(): Promise<StoredAgent[]> {
   const board = await openBoard();
   const organization = 'new' as Organization;
@@ -21,17 +21,17 @@ async function given(): Promise<StoredAgent[]> {
 }
 const systemAgents = await given();
 
-it('every organization starts with the two that executions and self-improvement ask', () => {
+it('a new organization has the agents that executions and self-improvement use', () => {
   expect(systemAgents.map(({ name }) => name)).toEqual(['qa-reviewer', 'prompt-improver']);
 });
 
-it.each(systemAgents)('$name is an agent that a create could have made, but for being a system agent', (agent) => {
+it.each(systemAgents)('$name is a valid agent except that it is a system agent', (agent) => {
   expect(v.is(Agent, agent)).toBe(true);
   expect(agent).toMatchObject({ isSystem: true, version: 1, status: 'active', model: 'its.model' });
   const { id: _, isSystem: __, version: ___, createdAt: ____, updatedAt: _____, ...body } = agent;
   expect(check(createAgent.body, body)).toEqual({ output: body, faults: [] });
 });
 
-it.each(systemAgents)('$name was last changed when it was created: at the time of its id', ({ id, updatedAt }) => {
+it.each(systemAgents)('$name has the time of its id as its last change', ({ id, updatedAt }) => {
   expect(updatedAt).toBe(timestamp(timeOf(ulidOf(id))));
 });

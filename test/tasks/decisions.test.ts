@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../lib/contract/errors.ts';
 import type { TaskStatus } from '../../lib/contract/tasks.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
-import { detailed, patched, rejectWhileAwaited } from '../../lib/tasks/decisions.ts';
+import { checkDependentsDone, detailed, patched } from '../../lib/tasks/decisions.ts';
 
 const now = '2026-03-02T12:00:00.000Z';
 const [one, two] = ['tk_01K00000000000000000000001', 'tk_01K00000000000000000000002'];
@@ -31,12 +31,12 @@ describe('a patched task', () => {
     ['its own values', { title: 'A task', status: 'backlog', priority: 'medium', dependsOn: [one] }],
     ['its own optional values', { description: 'd', assignedAgent: 'writer', projectId: 'proj_1' }],
     ['undefined', { title: undefined, description: undefined }],
-  ] as const)('is the very same for %s', (_, patch) => {
+  ] as const)('is the same object for %s', (_, patch) => {
     const task = taskOf();
     expect(patched(task, patch as Parameters<typeof patched>[1], now)).toBe(task);
   });
 
-  it('is the very same where null clears what is not set', () => {
+  it('is the same object if null removes a field that it does not have', () => {
     const { description: _, assignedAgent: __, projectId: ___, ...bare } = taskOf();
     expect(patched(bare, { description: null, assignedAgent: null, projectId: null }, now)).toBe(bare);
   });
@@ -50,24 +50,24 @@ describe('a patched task', () => {
     { projectId: 'proj_2' },
     { dependsOn: [] },
     { dependsOn: [two, one] },
-  ] as const)('has %j, the next version and the time of the change, and is else as it was', (patch) => {
+  ] as const)('has %j, the next version, the time of the change and the other fields as before', (patch) => {
     const changed = patched(taskOf(), patch as Parameters<typeof patched>[1], now);
     expect(changed).toEqual({ ...taskOf(), ...patch, version: 4, updatedAt: now });
   });
 
-  it.each(['description', 'assignedAgent', 'projectId'] as const)('has no %s where null clears it', (field) => {
+  it.each(['description', 'assignedAgent', 'projectId'] as const)('has no %s after null', (field) => {
     const changed = patched(taskOf(), { [field]: null }, now);
     expect(changed[field]).toBeUndefined();
     expect(changed.version).toBe(4);
   });
 
-  it('has its dependencies in another order where only that differs', () => {
+  it('has its dependencies in another order if only the order changes', () => {
     const changed = patched(taskOf({ dependsOn: [one, two] }), { dependsOn: [two, one] }, now);
     expect(changed.dependsOn).toEqual([two, one]);
     expect(changed.version).toBe(4);
   });
 
-  it('leaves the task that it was made of as it is', () => {
+  it('is a new object: the task before stays as it is', () => {
     const task = taskOf();
     patched(task, { title: 'Other', description: null, dependsOn: [] }, now);
     expect(task).toEqual(taskOf());
@@ -75,7 +75,7 @@ describe('a patched task', () => {
 });
 
 describe('a detailed task', () => {
-  it('shows its dependencies in their order, those that are not done as blockers, and nothing of the store', () => {
+  it('has its dependencies in their order, those that are not done in blockedBy, and no field of the store', () => {
     const statuses: TaskStatus[] = ['done', 'up_for_review', 'done', 'backlog'];
     const dependencies = statuses.map((status, at) => taskOf({ id: `tk_${at}`, title: `Task ${at}`, status }));
     const { dependsOn, blockedBy, ...rest } = detailed(taskOf(), dependencies);
@@ -94,10 +94,10 @@ describe('a detailed task', () => {
   });
 });
 
-describe('a delete', () => {
+describe('a deletion', () => {
   const errorOf = (dependents: StoredTask[]) => {
     try {
-      rejectWhileAwaited(dependents);
+      checkDependentsDone(dependents);
       return undefined;
     } catch (error) {
       expect(error).toBeInstanceOf(ApiError);
@@ -105,24 +105,24 @@ describe('a delete', () => {
     }
   };
 
-  it('is not refused without dependents, or with dependents that are all done', () => {
+  it('is allowed if all dependents are done or there are none', () => {
     expect(errorOf([])).toBeUndefined();
     expect(errorOf([taskOf({ status: 'done' }), taskOf({ status: 'done' })])).toBeUndefined();
   });
 
   it.each(['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review'] as const)(
-    'is refused while a dependent is %s, which the details name',
+    'throws `has_dependents` if a dependent is %s, and the details name it',
     (status) => {
-      const refusal = errorOf([taskOf({ id: one, status: 'done' }), taskOf({ id: two, status })]);
-      expect(refusal?.code).toBe('has_dependents');
-      expect(refusal?.details).toHaveLength(1);
-      expect(refusal?.details[0]).toMatchObject({ code: 'blocking', message: expect.stringContaining(two) });
+      const error = errorOf([taskOf({ id: one, status: 'done' }), taskOf({ id: two, status })]);
+      expect(error?.code).toBe('has_dependents');
+      expect(error?.details).toHaveLength(1);
+      expect(error?.details[0]).toMatchObject({ code: 'blocking', message: expect.stringContaining(two) });
     },
   );
 
-  it('names 20 dependents at most, and says how many there are', () => {
-    const refusal = errorOf(Array.from({ length: 500 }, () => taskOf()));
-    expect(refusal?.details).toHaveLength(20);
-    expect(refusal?.message).toContain('500');
+  it('throws an error with at most 20 details and the number of dependents', () => {
+    const error = errorOf(Array.from({ length: 500 }, () => taskOf()));
+    expect(error?.details).toHaveLength(20);
+    expect(error?.message).toContain('500');
   });
 });

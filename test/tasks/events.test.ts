@@ -21,18 +21,18 @@ const task = (fields: Partial<Task> = {}): Task => ({
   ...fields,
 });
 
-/** The events as receivers read them. */
-const told = (events: TaskEvent[]): unknown => JSON.parse(JSON.stringify(events));
+/** Returns events as receivers parse them. */
+const parsed = (events: TaskEvent[]): unknown => JSON.parse(JSON.stringify(events));
 const namesOf = (events: TaskEvent[]) => events.map(({ event }) => event);
 const later = '2026-03-01T13:00:00.000Z';
 
 describe('a new task', () => {
-  it.each(taskStatuses)('is one task.created in %s, and nothing else', (status) => {
+  it.each(taskStatuses)('with status %s is one task.created', (status) => {
     expect(namesOf(taskEvents(undefined, task({ status })))).toEqual(['task.created']);
   });
 
-  it('is told with exactly these fields', () => {
-    expect(told(taskEvents(undefined, task()))).toEqual([
+  it('has these fields in its event and no others', () => {
+    expect(parsed(taskEvents(undefined, task()))).toEqual([
       {
         event: 'task.created',
         data: {
@@ -44,12 +44,12 @@ describe('a new task', () => {
   });
 });
 
-describe('another status', () => {
+describe('a change of the status', () => {
   const changes = taskStatuses
     .flatMap((from) => taskStatuses.map((to): [TaskStatus, TaskStatus] => [from, to]))
     .filter(([from, to]) => from !== to);
 
-  it.each(changes)('is told of: %s to %s', (from, to) => {
+  it.each(changes)('has an event from %s to %s', (from, to) => {
     const events = taskEvents(task({ status: from }), task({ status: to, updatedAt: later }));
     expect(namesOf(events)).toEqual(
       to === 'done' ? ['task.status_changed', 'task.completed'] : ['task.status_changed'],
@@ -57,9 +57,9 @@ describe('another status', () => {
     expect(events[0]?.data.task).toMatchObject({ previousStatus: from, status: to });
   });
 
-  it('is told with exactly these fields, in this order, at the moment of the change', () => {
+  it('has these fields in its event, in this order, and no others, with the time of the change', () => {
     const [event] = taskEvents(task(), task({ status: 'in_progress', updatedAt: later }));
-    expect(told(event ? [event] : [])).toEqual([
+    expect(parsed(event ? [event] : [])).toEqual([
       {
         event: 'task.status_changed',
         data: {
@@ -85,9 +85,9 @@ describe('another status', () => {
     ]);
   });
 
-  it('to done completes the task, which is told without the previous status', () => {
+  it('to done is also task.completed, without the previous status', () => {
     const [, completed] = taskEvents(task({ status: 'qa_review' }), task({ status: 'done', updatedAt: later }));
-    expect(told(completed ? [completed] : [])).toEqual([
+    expect(parsed(completed ? [completed] : [])).toEqual([
       {
         event: 'task.completed',
         data: {
@@ -98,7 +98,7 @@ describe('another status', () => {
     ]);
   });
 
-  it('tells the title and agent that the same change set', () => {
+  it('has the title and the agent that the same change sets', () => {
     const after = task({ status: 'assigned', title: 'Renamed', assignedAgent: 'a-tester', updatedAt: later });
     expect(taskEvents(task(), after)[0]?.data.task).toMatchObject({ title: 'Renamed', assignedAgent: 'a-tester' });
   });
@@ -110,16 +110,16 @@ describe('no event', () => {
     ['another priority', { priority: 'low' as const }],
     ['another agent', { assignedAgent: 'a-tester' }],
     ['another dependency', { dependsOn: ['tk_01K00000000000000000000001'] }],
-    ['nothing at all', {}],
-  ])('comes of %s', (_, fields) => {
+    ['a change of no field', {}],
+  ])('is derived from %s', (_, fields) => {
     expect(taskEvents(task({ status: 'done' }), task({ status: 'done', ...fields, updatedAt: later }))).toEqual([]);
   });
 
-  it('comes of a deletion', () => {
+  it('is derived from a deletion', () => {
     expect(taskEvents(task({ status: 'done' }), undefined)).toEqual([]);
   });
 
-  it('comes of a dependent that is noted on the stored item', () => {
+  it('is derived from a new dependent', () => {
     const organization = 'one' as Parameters<typeof taskItem>[0];
     const stored = { ...task(), version: 3, dependents: [] };
     const before = taskItem(organization, stored);
@@ -129,12 +129,12 @@ describe('no event', () => {
   });
 });
 
-describe('what a task has not', () => {
+describe('a field that a task does not have', () => {
   const { assignedAgent: _, projectId: __, ...bare } = task();
 
-  it('is absent from every event', () => {
+  it('is not in its events', () => {
     const events = [...taskEvents(undefined, bare), ...taskEvents(bare, { ...bare, status: 'done' })];
-    const read = told(events) as { data: { task: object } }[];
+    const read = parsed(events) as { data: { task: object } }[];
     expect(read.map(({ data }) => Object.keys(data.task))).toEqual([
       ['id', 'title', 'status'],
       ['id', 'title', 'previousStatus', 'status'],
@@ -142,14 +142,14 @@ describe('what a task has not', () => {
     ]);
   });
 
-  it('does not keep an event from its published shape', () => {
+  it('is optional in the published shape of events', () => {
     const events = [...taskEvents(undefined, bare), ...taskEvents(bare, { ...bare, status: 'done' })];
     for (const { data } of events) expect(v.is(TaskEventData, JSON.parse(JSON.stringify(data)))).toBe(true);
   });
 });
 
-describe('the private part of a task', () => {
-  it('is in no event', () => {
+describe('description, priority, dependencies and fields of the store', () => {
+  it('are in no event', () => {
     const events = [...taskEvents(undefined, task()), ...taskEvents(task(), task({ status: 'done' }))];
     expect(JSON.stringify(events)).not.toMatch(/private words|priority|dependsOn|dependents|version/);
   });

@@ -48,7 +48,7 @@ describe('where the deployment limits models', () => {
     const name = await registry.put({ name: 'fourth' });
     await changeSettings(app(), organization, { defaultModel: 'model.c' });
     const said = refused(
-      'The default model model.c is not allowed in this deployment; name another: choose one of model.a, model.b.',
+      'This deployment does not allow the default model model.c; send a model: choose one of model.a, model.b.',
     );
     for (const answer of [await registry.create(newAgent), await registry.update(name, { model: null })])
       expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(said)]);
