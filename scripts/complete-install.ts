@@ -1,21 +1,21 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * npm leaves out optional packages whose `engines` the machine's own Node does not meet, though every script here runs
- * on the Node that was installed with the project. Where such a part is missing, this installs once more, by that Node.
+ * npm skips optional packages whose `engines` do not include the version of the system's Node, although all scripts of
+ * this project run on the Node that it installs itself. If such a package is missing, install again with that Node.
  */
-const parts = ['rolldown', 'oxc-parser'];
+const packages = ['rolldown', 'oxc-parser'];
 
 const present = await Promise.all(
-  parts.map((part) =>
-    import(part).then(
+  packages.map((name) =>
+    import(name).then(
       () => true,
       () => false,
     ),
   ),
 );
 if (present.includes(false)) {
-  console.log(`Parts for Node ${process.version} are missing; installing once more with it.`);
+  console.log(`Packages for Node ${process.version} are missing; installing again with it.`);
   const npm = process.env.npm_execpath as string;
   const { status } = spawnSync(process.execPath, [npm, 'ci', '--no-audit', '--no-fund'], { stdio: 'inherit' });
   process.exit(status ?? 1);

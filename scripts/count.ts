@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 
-/** What vitest's JSON reporter says of a run. */
+/** The output of vitest's JSON reporter. */
 type Report = {
   numPassedTests: number;
   numFailedTests: number;
@@ -16,7 +16,7 @@ type Report = {
   }[];
 };
 
-/** The lines of a failure that are shown: enough for what was expected and where. */
+/** The number of lines of a failure to print: enough for the expected value and the location. */
 const SHOWN_LINES = 12;
 const head = (text: string) => text.split('\n').slice(0, SHOWN_LINES).join('\n');
 
@@ -24,7 +24,7 @@ const reports = process.argv.slice(2).flatMap((path) => {
   try {
     return [JSON.parse(readFileSync(path, 'utf8')) as Report];
   } catch {
-    // What never came to its tests has none to count, and is a failure all the same.
+    // A suite without a report ended before its tests: this is a failure.
     console.error(`There is no report ${basename(path)}.`);
     process.exitCode = 1;
     return [];
@@ -42,13 +42,13 @@ if (reports.some((report) => report.numTotalTests === 0)) {
 }
 if (reports.some((report) => !report.success)) process.exitCode = 1;
 
-// Named here again, because the suites' own lists are far above the end of the output.
+// Repeats the failures, since those of each suite are far above the end of the output.
 for (const file of reports.flatMap((report) => report.testResults)) {
   const failures = file.assertionResults.filter((test) => test.status === 'failed');
   for (const { fullName, failureMessages } of failures) {
     console.log(`\nFAILED ${relative('.', file.name)} > ${fullName}\n${head(failureMessages.join('\n'))}`);
   }
-  // A file that could not be loaded has no test that failed.
+  // A file that cannot be imported has no failed test.
   if (file.status === 'failed' && failures.length === 0) {
     console.log(`\nFAILED ${relative('.', file.name)}\n${head(file.message)}`);
   }

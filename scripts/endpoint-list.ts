@@ -1,31 +1,31 @@
-/** The files of rows in the order in which the OpenAPI document lists them; files that are not named here follow. */
+/** The files of endpoints in the order in which the OpenAPI document lists them. Other files follow. */
 const order = ['tasks', 'agents', 'executions', 'agent-metrics', 'improvements', 'skills', 'webhooks', 'open'];
 
-/** Returns the names of the rows that a source declares, in their order. */
+/** Returns the names of the endpoints that a source defines, in their order. */
 function rowsOf(source: string): string[] {
   return [...source.matchAll(/^export const (\w+) = endpoint\(/gm)].map((match) => match[1] as string);
 }
 
 /**
- * Returns a sentence for each row that has no words beside it.
+ * Returns an error message for each endpoint without an API reference.
  *
  * @param sources the sources of the contract's files by their names without `.ts`
  */
-export function rowsWithoutWords(sources: Readonly<Record<string, string>>): string[] {
+export function rowsWithoutReference(sources: Readonly<Record<string, string>>): string[] {
   return Object.entries(sources).flatMap(([file, source]) =>
     rowsOf(source)
       .filter((row) => !source.includes(`export const ${row}Reference = `))
-      .map((row) => `The row ${row} has no words; export ${row}Reference in lib/contract/${file}.ts.`),
+      .map((row) => `The row ${row} has no API reference; export ${row}Reference in lib/contract/${file}.ts.`),
   );
 }
 
-/** `agent-metrics` is `agentMetrics`. */
+/** Returns the identifier for a file: `agentMetrics` for `agent-metrics`. */
 const identifierOf = (file: string) => file.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 const placeOf = (file: string) => (order.includes(file) ? order.indexOf(file) : order.length);
 
 /**
- * Returns the source of `lib/contract/endpoints.ts`: the list of every row that a file of the contract declares.
+ * Returns the source of `lib/contract/endpoints.ts`: the list of all endpoints in the contract.
  *
  * @param sources the sources of the contract's files by their names without `.ts`
  */
@@ -41,16 +41,16 @@ export function endpointListSource(sources: Readonly<Record<string, string>>): s
   const path = (line: string) => line.split("'")[1] as string;
   const listed = (suffix: string) =>
     files.flatMap(({ file, rows }) => rows.map((row) => `  ${row}: ${identifierOf(file)}.${row}${suffix},`)).join('\n');
-  return `// Made from the rows by \`npm run generate\`: change the files of this folder, not this one.
+  return `// Generated from the files of this folder by \`npm run generate\`. Change them, not this file.
 
 ${imports.sort((a, b) => (path(a) < path(b) ? -1 : 1)).join('\n')}
 
-/** Every endpoint of the service by its operation id, in the order of the OpenAPI document. */
+/** All endpoints by their operation ids, in the order of the OpenAPI document. */
 export const endpoints = {
 ${listed('')}
 } as const satisfies Record<string, Endpoint>;
 
-/** The words and examples of every endpoint by its operation id. */
+/** The API references of all endpoints by their operation ids. */
 export const references = {
 ${listed('Reference')}
 } as const;

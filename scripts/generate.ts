@@ -1,22 +1,23 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
-import { endpointListSource, rowsWithoutWords } from './endpoint-list.ts';
+import { endpointListSource, rowsWithoutReference } from './endpoint-list.ts';
 
 /**
- * `npm run generate` writes the files that are made from the contract; with `--check` it compares them. It ends with 1, and
- * names each file that is out of date, each row without words or a function, and each function without a row.
+ * `npm run generate` writes the files that are generated from the contract; with `--check` it only compares them. It
+ * exits with status 1, and lists each file that is out of date, each endpoint without an API reference or a function,
+ * and each function without an endpoint.
  */
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
-/** Ends with 1 if something is wrong. */
-function report(faults: readonly string[]): void {
-  if (faults.length === 0) return;
-  console.error(faults.join('\n'));
+/** Prints the problems and exits with status 1 if there are any. */
+function report(problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  console.error(problems.join('\n'));
   process.exit(1);
 }
 
-/** Writes a generated file, or compares it; returns what is wrong with it. */
+/** Writes a generated file, or compares it and returns the problems. */
 function generate(file: string, content: string): string[] {
   if (values.check)
     return readFileSync(file, 'utf8') === content ? [] : [`${file} is out of date; run npm run generate.`];
@@ -27,10 +28,10 @@ function generate(file: string, content: string): string[] {
 const sources: Record<string, string> = Object.fromEntries(
   globSync('lib/contract/*.ts').map((file) => [basename(file, '.ts'), readFileSync(file, 'utf8')]),
 );
-report(rowsWithoutWords(sources));
+report(rowsWithoutReference(sources));
 report(generate('lib/contract/endpoints.ts', endpointListSource(sources)));
 
-// Loaded only now, since all of them read the list of endpoints.
+// Imported only here, since all of these import the generated list of endpoints.
 const { endpoints } = await import('../lib/contract/endpoints.ts');
 const { openApiDocument } = await import('../lib/openapi/document.ts');
 const { clientSource } = await import('../lib/openapi/typescript.ts');

@@ -1,15 +1,14 @@
 import type { Endpoint } from '../lib/contract/endpoint.ts';
 import { familyOf, fileNameOf } from '../lib/contract/routes.ts';
 
-/** Function files that serve no row: what no route serves, and what the deployment calls. */
+/** Function files without an endpoint: the one of the `$default` route, and those of the pipeline. */
 const withoutRow = /^functions\/(open\/unmatched|pipeline\/[\w-]+)\.ts$/;
 
 /**
- * Compares rows with function files, and returns a sentence for each row without a function and each function without
- * a row.
+ * Returns an error message for each endpoint without a function and each function without an endpoint.
  *
- * @param rows every row by its operation id
- * @param functionFiles every file below `functions`, as `functions/<family>/<file>.ts`
+ * @param rows all endpoints by their operation ids
+ * @param functionFiles all files below `functions`, as `functions/<family>/<file>.ts`
  */
 export function unmatchedFunctions(
   rows: Readonly<Record<string, Pick<Endpoint, 'path'>>>,

@@ -1,120 +1,120 @@
-// Made from the contract by `npm run generate`: change the contract, not this file.
+// Generated from the contract by `npm run generate`. Change the contract, not this file.
 
 export type NewTask = {
-  /** What is to be done, in a line. */
+  /** Short summary of the task. */
   title: string;
-  /** Detail or acceptance criteria; the quality gates judge by it. */
+  /** Details or acceptance criteria. The quality gates evaluate the output against them. */
   description?: string;
   status?: TaskStatus;
   priority?: TaskPriority;
-  /** Name of the agent that the task is for. */
+  /** Name of the agent that the task is assigned to. */
   assignedAgent?: string;
-  /** Id of a project, as its owner chose it: there is no project resource. */
+  /** Id of a project. The service has no project resource: any id of this form is valid. */
   projectId?: string;
-  /** Ids of the tasks that must be done first. */
+  /** Ids of the tasks that must be `done` first. */
   dependsOn?: string[];
 };
 
 export type TaskPatch = {
-  /** What is to be done, in a line. */
+  /** Short summary of the task. */
   title?: string;
-  /** Detail or acceptance criteria; the quality gates judge by it. */
+  /** Details or acceptance criteria. The quality gates evaluate the output against them. */
   description?: string | null;
   status?: TaskStatus;
   priority?: TaskPriority;
-  /** Name of the agent that the task is for. */
+  /** Name of the agent that the task is assigned to. */
   assignedAgent?: string | null;
-  /** Id of a project, as its owner chose it: there is no project resource. */
+  /** Id of a project. The service has no project resource: any id of this form is valid. */
   projectId?: string | null;
-  /** Ids of the tasks that must be done first. */
+  /** Ids of the tasks that must be `done` first. */
   dependsOn?: string[];
 };
 
 export type NewAgent = {
   /** Unique kebab-case identifier of an agent, used in paths. */
   name: string;
-  /** Name for people. */
+  /** Human-readable name. */
   displayName: string;
-  /** What the agent is for. */
+  /** Purpose of the agent. */
   description?: string;
   category: AgentCategory;
-  /** Id of the LLM, as Amazon Bedrock knows it; the organization's default if unset. A deployment may allow only some models. */
+  /** Amazon Bedrock id of the LLM or of an inference profile. The default is the organization's default model. A deployment can restrict the allowed models. */
   model?: string;
-  /** What the agent is to do, and how. Self-improvement rewrites it. */
+  /** Task-oriented instructions. Self-improvement can rewrite them. */
   systemPrompt?: string;
-  /** Who the agent is: values, communication style, constraints. Nothing but a caller changes it. */
+  /** Core identity: values, communication style and constraints. Self-improvement does not change it. */
   soul?: string;
-  /** Identifiers of what the agent can do. */
+  /** Capability identifiers. */
   capabilities?: string[];
-  /** Only an active agent is executed or delegated to. */
+  /** Only an `active` agent can be executed or delegated to. */
   status?: 'active' | 'inactive' | 'draft';
 };
 
 export type AgentPatch = {
-  /** Name for people. */
+  /** Human-readable name. */
   displayName?: string;
-  /** What the agent is for. */
+  /** Purpose of the agent. */
   description?: string | null;
   category?: AgentCategory;
-  /** Id of the LLM, as Amazon Bedrock knows it; the organization's default if unset. A deployment may allow only some models. */
+  /** Amazon Bedrock id of the LLM or of an inference profile. The default is the organization's default model. A deployment can restrict the allowed models. */
   model?: string | null;
-  /** What the agent is to do, and how. Self-improvement rewrites it. */
+  /** Task-oriented instructions. Self-improvement can rewrite them. */
   systemPrompt?: string | null;
-  /** Who the agent is: values, communication style, constraints. Nothing but a caller changes it. */
+  /** Core identity: values, communication style and constraints. Self-improvement does not change it. */
   soul?: string | null;
-  /** Identifiers of what the agent can do. */
+  /** Capability identifiers. */
   capabilities?: string[];
-  /** Only an active agent is executed or delegated to. */
+  /** Only an `active` agent can be executed or delegated to. */
   status?: 'active' | 'inactive' | 'draft';
 };
 
 export type SoulUpdate = {
-  /** Who the agent is: values, communication style, constraints. Nothing but a caller changes it. */
+  /** Core identity: values, communication style and constraints. Self-improvement does not change it. */
   soul: string;
 };
 
 export type SkillAssignment = {
-  /** Id of a skill of the catalogue. */
+  /** Id of a skill in the catalogue. */
   skillId: string;
 };
 
 export type NewExecution = {
-  /** What the agent is to do. */
+  /** The instruction for the agent. */
   input: string;
-  /** The task that it works on, and that its end moves. */
+  /** The task to work on. The execution changes its status. */
   taskId?: string;
-  /** Key-values that the agent is given beside its input: at most 65,536 bytes as JSON, nested at most 32 deep. */
+  /** Key-values that the agent gets with its input: at most 65,536 bytes as JSON, nested at most 32 levels deep. */
   context?: Record<string, unknown>;
 };
 
 export type NewDelegation = {
-  /** Name of the agent that is to do it. */
+  /** Name of the agent to delegate to. */
   toAgent: string;
-  /** The task that it is about. */
+  /** The task to work on. */
   taskId?: string;
-  /** The other agent's input, verbatim. */
+  /** The input of the other agent, passed on unchanged. */
   instruction: string;
-  /** Key-values that the agent is given beside its input: at most 65,536 bytes as JSON, nested at most 32 deep. */
+  /** Key-values that the agent gets with its input: at most 65,536 bytes as JSON, nested at most 32 levels deep. */
   context?: Record<string, unknown>;
 };
 
 export type NewImprovement = {
-  /** How many of the newest executions to look at. */
+  /** Number of executions to review, newest first. */
   lookbackExecutions?: number;
-  /** What to look for in them. */
+  /** What the review focuses on. */
   focusArea?: string;
 };
 
 export type NewWebhook = {
-  /** Where deliveries go: https, port 443 or 8443, a public address, no credentials. */
+  /** URL of the receiver: https, port 443 or 8443, a public address, without credentials. */
   url: string;
   events: EventName[];
-  /** Shared secret that deliveries are signed with; without one they are not signed. Never shown. */
+  /** Shared secret for signing deliveries. Without a secret, deliveries are not signed. No response contains the secret. */
   secret?: string;
 };
 
 export type TestEvent = {
-  /** Any of the six, whether the webhook hears it or not. */
+  /** Any of the six events. The webhook does not have to be subscribed to it. */
   event: 'task.created' | 'task.completed' | 'task.status_changed' | 'agent.spawned' | 'agent.completed' | 'agent.failed';
 };
 
@@ -129,13 +129,13 @@ export type Task = {
   description?: string;
   status: TaskStatus;
   priority: TaskPriority;
-  /** Name of the agent that the task is for; it stays when the agent is deleted. */
+  /** Name of the agent that the task is assigned to. It stays when the agent is deleted. */
   assignedAgent?: string;
   projectId?: string;
-  /** Ids of the tasks that must be done first. */
+  /** Ids of the tasks that must be `done` first. */
   dependsOn: string[];
   createdAt: string;
-  /** When a field of it last changed. */
+  /** Time of the last change of a field. */
   updatedAt: string;
 };
 
@@ -162,15 +162,15 @@ export type TaskDetail = {
   description?: string;
   status: TaskStatus;
   priority: TaskPriority;
-  /** Name of the agent that the task is for; it stays when the agent is deleted. */
+  /** Name of the agent that the task is assigned to. It stays when the agent is deleted. */
   assignedAgent?: string;
   projectId?: string;
-  /** The tasks that must be done first. */
+  /** The tasks that must be `done` first. */
   dependsOn: TaskReference[];
   createdAt: string;
-  /** When a field of it last changed. */
+  /** Time of the last change of a field. */
   updatedAt: string;
-  /** Those of them that are not done yet. */
+  /** The tasks in `dependsOn` that are not `done`. */
   blockedBy: TaskReference[];
 };
 
@@ -191,7 +191,7 @@ export type Agent = {
   soul: string;
   capabilities: string[];
   status: AgentStatus;
-  /** Whether it came with the organization; such an agent cannot be deleted. */
+  /** Whether this is a system agent, created with the organization. System agents cannot be deleted. */
   isSystem: boolean;
   createdAt: string;
   updatedAt: string;
@@ -221,18 +221,18 @@ export type AgentCreated = {
 };
 
 export type Skill = {
-  /** Id of a skill of the catalogue. */
+  /** Id of a skill in the catalogue. */
   id: string;
   name: string;
-  /** What an agent that has it can do, and when it does. */
+  /** What an agent with this skill can do, and when it uses the skill. */
   description: string;
 };
 
 export type AssignedSkill = {
-  /** Id of a skill of the catalogue. */
+  /** Id of a skill in the catalogue. */
   id: string;
   name: string;
-  /** What an agent that has it can do, and when it does. */
+  /** What an agent with this skill can do, and when it uses the skill. */
   description: string;
   assignedAt: string;
 };
@@ -240,9 +240,9 @@ export type AssignedSkill = {
 export type ExecutionStatus = 'running' | 'completed' | 'failed';
 
 export type QualityGates = {
-  /** What the agent's own model says of its output. */
+  /** The evaluation of the output by the agent's own model. */
   selfTest: 'pending' | 'passed' | 'failed' | 'skipped';
-  /** What the organization's qa-reviewer says of it. */
+  /** The evaluation of the output by the organization's `qa-reviewer` agent. */
   qaReview: 'pending' | 'passed' | 'failed' | 'skipped';
 };
 
@@ -255,20 +255,20 @@ export type Execution = {
   taskId?: string;
   status: ExecutionStatus;
   startedAt: string;
-  /** When it ended; absent while it runs. */
+  /** End time; absent while the execution runs. */
   completedAt?: string;
-  /** Milliseconds from startedAt to completedAt, quality gates included. */
+  /** Milliseconds from startedAt to completedAt, including the quality gates. */
   durationMs?: number;
   input: string;
-  /** The generated text; only of a completed one. */
+  /** The generated text; only present if the execution is completed. */
   output?: string;
-  /** Tokens of all calls to models, quality gates included. */
+  /** Tokens of all model calls, including the quality gates. */
   tokensUsed?: number;
   model: string;
   qualityGates: QualityGates;
-  /** Why it failed; only of a failed one. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes have passed since a worker first took it. `lost`: two workers were lost. Otherwise a sentence. */
+  /** Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes passed since a worker first started it. `lost`: two workers were lost. Any other value is a sentence for people. */
   error?: string;
-  /** The delegation that it was started by. */
+  /** The delegation that started the execution. */
   delegationId?: string;
 };
 
@@ -281,9 +281,9 @@ export type ExecutionListItem = {
   taskId?: string;
   status: ExecutionStatus;
   startedAt: string;
-  /** When it ended; absent while it runs. */
+  /** End time; absent while the execution runs. */
   completedAt?: string;
-  /** Milliseconds from startedAt to completedAt, quality gates included. */
+  /** Milliseconds from startedAt to completedAt, including the quality gates. */
   durationMs?: number;
 };
 
@@ -319,10 +319,10 @@ export type AgentMetrics = {
     completed: number;
     failed: number;
     running: number;
-    /** completed / (completed + failed), to four decimals; 0 if none has ended. */
+    /** The fraction completed / (completed + failed), rounded to four decimals; 0 if no execution has ended. */
     successRate: number;
   };
-  /** Milliseconds of those that have ended; percentiles are exact up to 1,000 of them, above that within 5 %. */
+  /** Durations in milliseconds of the executions that have ended. Percentiles are exact for up to 1,000 executions; for more, the error is at most 5 %. */
   performance: {
     avgDurationMs: number;
     p50DurationMs: number;
@@ -335,13 +335,13 @@ export type AgentMetrics = {
 };
 
 export type Improvement = {
-  /** Whether the system prompt was changed. */
+  /** Whether the pass changed the system prompt. */
   improved: boolean;
-  /** What was changed, or why nothing was. */
+  /** What the pass changed, or why it changed nothing. */
   changesSummary: string;
-  /** Of the system prompt before. */
+  /** Hash of the system prompt before the pass. */
   previousPromptHash: string;
-  /** Of the system prompt after; the same where it stayed. */
+  /** Hash of the system prompt after the pass; the same as before if the prompt did not change. */
   newPromptHash: string;
 };
 
@@ -353,7 +353,7 @@ export type Webhook = {
   url: string;
   events: EventName[];
   active: boolean;
-  /** End of the newest attempt of the last 90 days, whatever came of it. */
+  /** End of the latest attempt in the last 90 days, successful or not. */
   lastDeliveryAt?: string;
   createdAt: string;
 };
@@ -368,33 +368,33 @@ export type WebhookRegistered = {
 };
 
 export type DeliveryRecord = {
-  /** Of this attempt; the first one's equals deliveryId. */
+  /** Id of this attempt. The first attempt has the id of the delivery. */
   id: string;
-  /** Of the delivery, as X-Service-Delivery has it: the same for all its attempts. */
+  /** Id of the delivery, the value of X-Service-Delivery. All attempts of a delivery have the same. */
   deliveryId: string;
-  /** Which attempt it was, from 1. */
+  /** Number of the attempt, starting at 1. */
   attempt: number;
   event: EventName;
-  /** The receiver's status; 0 when no answer came. */
+  /** HTTP status of the receiver; 0 if it did not respond. */
   httpStatus: number;
   durationMs: number;
-  /** The end of the attempt. */
+  /** End of the attempt. */
   deliveredAt: string;
-  /** Whether it was a retry. */
+  /** Whether the attempt was a retry. */
   redelivery: boolean;
-  /** Why the attempt failed; absent where it did not. */
+  /** Why the attempt failed; absent if it succeeded. */
   error?: string;
 };
 
 export type TestResult = {
   /** Id of a delivery, or of an attempt. */
   deliveryId: string;
-  /** The receiver's status; 0 when no answer came. */
+  /** HTTP status of the receiver; 0 if it did not respond. */
   httpStatus: number;
-  /** The first 16 KiB of the receiver's answer; empty when none came. */
+  /** First 16 KiB of the response body; empty if the receiver did not respond. */
   responseBody: string;
   durationMs: number;
-  /** Why the attempt failed; absent where it did not. */
+  /** Why the attempt failed; absent if it succeeded. */
   error?: string;
 };
 
@@ -421,9 +421,9 @@ export type ExecutionEventData = {
     taskId?: string;
     status: ExecutionStatus;
     startedAt: string;
-    /** When it ended; absent while it runs. */
+    /** End time; absent while the execution runs. */
     completedAt?: string;
-    /** Milliseconds from startedAt to completedAt, quality gates included. */
+    /** Milliseconds from startedAt to completedAt, including the quality gates. */
     durationMs?: number;
     tokensUsed?: number;
     error?: string;
@@ -432,19 +432,19 @@ export type ExecutionEventData = {
 };
 
 export type Pagination = {
-  /** The page size that was applied. It is smaller than the requested limit if that number of items does not fit into one response of 6 MB; the next page is at offset + limit. */
+  /** The applied page size. It is smaller than the requested limit if that number of items does not fit into one response of 6 MB; the next page starts at offset + limit. */
   limit: number;
-  /** How many were skipped. */
+  /** Number of skipped items. */
   offset: number;
-  /** How many the filters match, exactly, whatever the page. */
+  /** Exact number of items that match the filters, on all pages. */
   total: number;
 };
 
-/** The closed list of codes. */
+/** All error codes. */
 export type ErrorCode = 'invalid_json' | 'validation_failed' | 'unauthorized' | 'insufficient_scope' | 'system_agent' | 'not_found' | 'method_not_allowed' | 'name_taken' | 'has_dependents' | 'dependency_cycle' | 'agent_not_active' | 'task_blocked' | 'delegation_cycle' | 'delegation_too_deep' | 'improvement_in_progress' | 'request_in_progress' | 'limit_reached' | 'precondition_failed' | 'payload_too_large' | 'unsupported_media_type' | 'unknown_reference' | 'reserved_name' | 'url_not_allowed' | 'self_delegation' | 'idempotency_key_reused' | 'rate_limited' | 'internal_error' | 'unavailable';
 
 export type ErrorDetail = {
-  /** A field as `dependsOn.0`, a query parameter or a header by its name. */
+  /** The path of a field, such as `dependsOn.0`, or the name of a query parameter or header. */
   path: string;
   code: 'required' | 'unknown_field' | 'read_only' | 'invalid_type' | 'invalid_value' | 'not_found' | 'blocking' | 'cycle' | 'limit';
   message: string;
@@ -454,23 +454,23 @@ export type ErrorResponse = {
   success: false;
   error: {
     code: ErrorCode;
-    /** What is wrong, and what to do, for people. */
+    /** What is wrong and what to do, for people. */
     message: string;
-    /** The X-Request-Id of the answer. */
+    /** The X-Request-Id of the response. */
     requestId: string;
-    /** Each fault, 20 at most. */
+    /** The problems of the request, at most 20. */
     details?: ErrorDetail[];
   };
 };
 
-/** The bodies that receivers get, by event. */
+/** The bodies of deliveries, by event. */
 export type Deliveries = {
-  /** A task is put on the board. */
+  /** A task is created. */
   'task.created': {
     event: 'task.created';
     /** Id of a delivery, or of an attempt. */
     deliveryId: string;
-    /** When this attempt was made. */
+    /** The time of this attempt. */
     timestamp: string;
     data: TaskEventData;
   };
@@ -479,16 +479,16 @@ export type Deliveries = {
     event: 'task.completed';
     /** Id of a delivery, or of an attempt. */
     deliveryId: string;
-    /** When this attempt was made. */
+    /** The time of this attempt. */
     timestamp: string;
     data: TaskEventData;
   };
-  /** A task moves to another status, by a caller or by an execution. */
+  /** A caller or an execution changes the status of a task. */
   'task.status_changed': {
     event: 'task.status_changed';
     /** Id of a delivery, or of an attempt. */
     deliveryId: string;
-    /** When this attempt was made. */
+    /** The time of this attempt. */
     timestamp: string;
     data: TaskEventData;
   };
@@ -497,16 +497,16 @@ export type Deliveries = {
     event: 'agent.spawned';
     /** Id of a delivery, or of an attempt. */
     deliveryId: string;
-    /** When this attempt was made. */
+    /** The time of this attempt. */
     timestamp: string;
     data: ExecutionEventData;
   };
-  /** An execution ends with an output. */
+  /** An execution completes successfully. */
   'agent.completed': {
     event: 'agent.completed';
     /** Id of a delivery, or of an attempt. */
     deliveryId: string;
-    /** When this attempt was made. */
+    /** The time of this attempt. */
     timestamp: string;
     data: ExecutionEventData;
   };
@@ -515,35 +515,35 @@ export type Deliveries = {
     event: 'agent.failed';
     /** Id of a delivery, or of an attempt. */
     deliveryId: string;
-    /** When this attempt was made. */
+    /** The time of this attempt. */
     timestamp: string;
     data: ExecutionEventData;
   };
 };
 
-/** What each operation takes and answers. */
+/** The request and the response data of each operation. */
 export type Operations = {
   /**
-   * List the tasks of the board, newest first.
+   * List tasks.
    *
-   * The filters hold together: a task is listed that matches all of them. A write that was answered is always seen, and `pagination.total` is exact at any size. A well-formed filter that nothing matches gives an empty page.
+   * Returns the tasks that match all filters, newest first. The list includes each change as soon as its request has responded, and `pagination.total` is exact at any size. A valid filter that matches no task leads to an empty page.
    *
-   * Needs the scope `tasks:read`.
+   * Required scope: `tasks:read`.
    */
   listTasks: {
     request: {
       query?: {
-        /** Only tasks of this status. */
+        /** Return only tasks with this status. */
         status?: 'backlog' | 'assigned' | 'in_progress' | 'qa_review' | 'up_for_review' | 'done';
-        /** Only tasks of this priority. */
+        /** Return only tasks with this priority. */
         priority?: 'low' | 'medium' | 'high' | 'critical';
-        /** Only tasks of the agent of this name, deleted or not. */
+        /** Return only tasks that are assigned to the agent with this name, which may be deleted. */
         assigned_agent?: string;
-        /** Only tasks of this project. */
+        /** Return only tasks of this project. */
         project_id?: string;
-        /** Page size; more than 100 counts as 100. */
+        /** Page size. A value above 100 counts as 100. */
         limit?: number;
-        /** How many to skip, from the newest. */
+        /** Number of items to skip, starting with the newest. */
         offset?: number;
       };
     };
@@ -551,27 +551,27 @@ export type Operations = {
     paged: true;
   };
   /**
-   * Put a task on the board.
+   * Create a task.
    *
-   * The answer has five fields; read the task for the others. A task may be put into any status. `dependsOn` and `assignedAgent` must name tasks and an agent that exist. Emits `task.created`, whatever the status.
+   * The response has five fields; get the task for the others. A new task can have any status. `dependsOn` and `assignedAgent` must name existing tasks and an existing agent. Publishes `task.created`, whatever the status.
    *
-   * Needs the scope `tasks:write`.
+   * Required scope: `tasks:write`.
    */
   createTask: {
     request: {
       body: NewTask;
-      /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;
     };
     data: TaskCreated;
     paged: false;
   };
   /**
-   * Read a task, its dependencies and what blocks it.
+   * Get a task.
    *
-   * Unlike in lists, `dependsOn` has the title and the status of each task, and `blockedBy` those that are not `done` yet.
+   * Returns the task with its dependencies. Unlike in lists, `dependsOn` has the id, title and status of each task; `blockedBy` has those that are not `done`.
    *
-   * Needs the scope `tasks:read`.
+   * Required scope: `tasks:read`.
    */
   getTask: {
     request: {
@@ -584,11 +584,11 @@ export type Operations = {
     paged: false;
   };
   /**
-   * Change a task: its text, its column, its agent, its dependencies.
+   * Update a task.
    *
-   * Changes the fields that are sent, and no others: changes of different fields at the same time both survive. `null` clears `description`, `assignedAgent` or `projectId`. Any status may follow any other. Where nothing changes, nothing is written, and the `ETag` stays. Emits `task.status_changed` if the status changes, and `task.completed` beside it if the new one is `done`.
+   * Changes only the fields in the request. Two concurrent updates of different fields both take effect. `null` clears `description`, `assignedAgent` or `projectId`. Any status can follow any other. A request that changes no value writes nothing, and the `ETag` stays the same. Publishes `task.status_changed` if the status changes, and also `task.completed` if the new status is `done`.
    *
-   * Needs the scope `tasks:write`.
+   * Required scope: `tasks:write`.
    */
   updateTask: {
     request: {
@@ -597,18 +597,18 @@ export type Operations = {
         id: string;
       };
       body?: TaskPatch;
-      /** Refuses the change with 412 unless the resource still has this ETag; several, parted by commas, or `*` for any. */
+      /** Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any. */
       ifMatch?: string | undefined;
     };
     data: Task;
     paged: false;
   };
   /**
-   * Delete a task for good.
+   * Delete a task.
    *
-   * Refused while a task that depends on it is not `done`; `details` name these. Dependent tasks that are `done` lose the dependency with it. Emits nothing.
+   * Permanently deletes the task. Fails with `has_dependents` while tasks that are not `done` depend on it; `details` names them. The task is removed from `dependsOn` of dependent tasks that are `done`. Publishes no event.
    *
-   * Needs the scope `tasks:write`.
+   * Required scope: `tasks:write`.
    */
   deleteTask: {
     request: {
@@ -616,31 +616,31 @@ export type Operations = {
         /** Id of a task. */
         id: string;
       };
-      /** Refuses the change with 412 unless the resource still has this ETag; several, parted by commas, or `*` for any. */
+      /** Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any. */
       ifMatch?: string | undefined;
     };
     data: undefined;
     paged: false;
   };
   /**
-   * List the agents, newest first.
+   * List agents.
    *
-   * The agents of the organization, without their prompts and souls. `search` ignores case; all of its words must be found, each at the beginning of a word.
+   * Returns the agents of the organization, newest first, without system prompts and souls. `search` ignores case; an agent matches if each search word is the beginning of one of its words.
    *
-   * Needs the scope `agents:read`.
+   * Required scope: `agents:read`.
    */
   listAgents: {
     request: {
       query?: {
-        /** Only agents of this category. */
+        /** Return only agents of this category. */
         category?: 'business' | 'development' | 'qa' | 'research' | 'operations' | 'specialized';
-        /** Only agents of this status. */
+        /** Return only agents with this status. */
         status?: 'active' | 'inactive' | 'draft';
-        /** Only agents in whose name, displayName and description all of these words begin a word. */
+        /** Search words. Return only agents where each search word is the beginning of a word in name, displayName or description. */
         search?: string;
-        /** Page size; more than 100 counts as 100. */
+        /** Page size. A value above 100 counts as 100. */
         limit?: number;
-        /** How many to skip, from the newest. */
+        /** Number of items to skip, starting with the newest. */
         offset?: number;
       };
     };
@@ -650,25 +650,25 @@ export type Operations = {
   /**
    * Create an agent.
    *
-   * The answer has four fields; read the agent for the others. Without a `model` the organization's default is written into the agent: a later change of the default leaves it as it is.
+   * The response has four fields; get the agent for the others. Without a `model`, the agent gets the organization's current default model; a later change of the default does not change the agent.
    *
-   * Needs the scope `agents:write`.
+   * Required scope: `agents:write`.
    */
   createAgent: {
     request: {
       body: NewAgent;
-      /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;
     };
     data: AgentCreated;
     paged: false;
   };
   /**
-   * Read an agent, its prompt and its soul.
+   * Get an agent.
    *
-   * The whole agent, with its system prompt and its soul.
+   * Returns the agent with its system prompt and its soul.
    *
-   * Needs the scope `agents:read`.
+   * Required scope: `agents:read`.
    */
   getAgent: {
     request: {
@@ -681,11 +681,11 @@ export type Operations = {
     paged: false;
   };
   /**
-   * Change an agent.
+   * Update an agent.
    *
-   * Changes the fields that are sent, and no others. `null` clears `description`, empties `systemPrompt` or `soul`, and sets `model` to the default of this moment. The name is for good. Set `inactive`, an agent is not executed or delegated to, and keeps all it has.
+   * Changes only the fields in the request. `null` clears `description`, empties `systemPrompt` or `soul`, and sets `model` to the current default model. The name cannot change. An `inactive` agent cannot be executed or delegated to, and keeps all its data.
    *
-   * Needs the scope `agents:write`.
+   * Required scope: `agents:write`.
    */
   updateAgent: {
     request: {
@@ -694,18 +694,18 @@ export type Operations = {
         name: string;
       };
       body?: AgentPatch;
-      /** Refuses the change with 412 unless the resource still has this ETag; several, parted by commas, or `*` for any. */
+      /** Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any. */
       ifMatch?: string | undefined;
     };
     data: Agent;
     paged: false;
   };
   /**
-   * Delete an agent and its history for good.
+   * Delete an agent.
    *
-   * With the answer the agent, its executions and its metrics are gone from every read. Its tasks keep its name. What it is running ends without a record or an event, and its task goes back to `assigned`. A new agent of the same name starts with nothing of it.
+   * Permanently deletes the agent and its execution history. After the response, no read returns the agent, its executions or its metrics. Its tasks keep its name. Its running executions end without a record and without an event, and their tasks return to `assigned`. A new agent with the same name starts without any of this data.
    *
-   * Needs the scope `agents:write`.
+   * Required scope: `agents:write`.
    */
   deleteAgent: {
     request: {
@@ -713,18 +713,18 @@ export type Operations = {
         /** Unique kebab-case identifier of an agent, used in paths. */
         name: string;
       };
-      /** Refuses the change with 412 unless the resource still has this ETag; several, parted by commas, or `*` for any. */
+      /** Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any. */
       ifMatch?: string | undefined;
     };
     data: undefined;
     paged: false;
   };
   /**
-   * List the skills of an agent, in the order in which they were assigned.
+   * List skills of an agent.
    *
-   * All of them; the list is not paged.
+   * Returns all skills of the agent, in the order of assignment. The list is not paged.
    *
-   * Needs the scope `agents:read`.
+   * Required scope: `agents:read`.
    */
   listSkills: {
     request: {
@@ -737,11 +737,11 @@ export type Operations = {
     paged: false;
   };
   /**
-   * Assign a skill of the catalogue to an agent.
+   * Assign a skill.
    *
-   * The skill is told to the agent in all that it does from then on. A skill that it has already stays as it is, and is answered 201 too. What can be assigned: `GET /api/agents/skills`.
+   * Assigns a skill of the catalogue to the agent. Later calls to the agent's model include the skill. If the agent already has the skill, nothing changes and the status is 201 as well. `GET /api/agents/skills` lists the skills that can be assigned.
    *
-   * Needs the scope `agents:write`.
+   * Required scope: `agents:write`.
    */
   assignSkill: {
     request: {
@@ -750,25 +750,25 @@ export type Operations = {
         name: string;
       };
       body: SkillAssignment;
-      /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;
     };
     data: undefined;
     paged: false;
   };
   /**
-   * Take a skill from an agent.
+   * Unassign a skill.
    *
-   * The agent is told nothing of it from then on.
+   * Removes the skill from the agent. Later calls to the agent's model no longer include it.
    *
-   * Needs the scope `agents:write`.
+   * Required scope: `agents:write`.
    */
   unassignSkill: {
     request: {
       params: {
         /** Unique kebab-case identifier of an agent, used in paths. */
         name: string;
-        /** Id of a skill of the catalogue. */
+        /** Id of a skill in the catalogue. */
         skillId: string;
       };
     };
@@ -776,11 +776,11 @@ export type Operations = {
     paged: false;
   };
   /**
-   * Give an agent another soul.
+   * Update the soul of an agent.
    *
-   * Replaces the soul as a whole, and answers the agent as a read does.
+   * Replaces the whole soul and returns the updated agent.
    *
-   * Needs the scope `agents:write`.
+   * Required scope: `agents:write`.
    */
   updateSoul: {
     request: {
@@ -789,18 +789,18 @@ export type Operations = {
         name: string;
       };
       body: SoulUpdate;
-      /** Refuses the change with 412 unless the resource still has this ETag; several, parted by commas, or `*` for any. */
+      /** Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any. */
       ifMatch?: string | undefined;
     };
     data: Agent;
     paged: false;
   };
   /**
-   * Have an agent do something.
+   * Run an agent.
    *
-   * Answers as soon as the execution is accepted; it runs behind the answer, for ten minutes at most, and its end is in `GET /api/agents/{name}/executions/{id}` and in the events `agent.completed` and `agent.failed`. With a `taskId` the task moves to `in_progress`, and at the end to `up_for_review` (both quality gates passed), `qa_review` (anything else) or `assigned` (failed), unless somebody has moved it meanwhile. A task that waits for others is refused with `task_blocked`. Emits `agent.spawned`.
+   * Starts an execution and responds as soon as it is accepted. The execution then runs asynchronously, for at most ten minutes. `GET /api/agents/{name}/executions/{id}` and the events `agent.completed` and `agent.failed` report the result. With a `taskId`, the task moves to `in_progress`. When the execution ends, the task moves to `up_for_review` if both quality gates passed, to `assigned` if the execution failed, and to `qa_review` in all other cases; if the status of the task was changed in the meantime, it stays. A task with dependencies that are not `done` leads to the error `task_blocked`. Publishes `agent.spawned`.
    *
-   * Needs the scope `agents:execute`.
+   * Required scope: `agents:execute`.
    */
   executeAgent: {
     request: {
@@ -809,18 +809,18 @@ export type Operations = {
         name: string;
       };
       body: NewExecution;
-      /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;
     };
     data: ExecutionStarted;
     paged: false;
   };
   /**
-   * Have an agent hand something on to another.
+   * Delegate to another agent.
    *
-   * Starts an execution of `toAgent`, whose `delegationId` names this delegation; the delegating agent needs no status, the other must be `active`. Three delegations in a row are allowed, by what is running on the same task; back to an agent of the chain is refused.
+   * Starts an execution of `toAgent`, which has the `delegationId` of the response. The delegating agent can have any status; `toAgent` must be `active`. A chain can have at most three delegations, counted by the executions that run on the same task. An agent cannot delegate back to an agent of its chain.
    *
-   * Needs the scope `agents:execute`.
+   * Required scope: `agents:execute`.
    */
   delegateTask: {
     request: {
@@ -829,29 +829,29 @@ export type Operations = {
         name: string;
       };
       body: NewDelegation;
-      /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;
     };
     data: Delegation;
     paged: false;
   };
   /**
-   * List the executions of all agents, newest first.
+   * List executions.
    *
-   * Without inputs and outputs. A start that was answered is always seen, and `pagination.total` is exact at any size.
+   * Returns the executions of all agents, newest first, without inputs and outputs. Each execution is in the list as soon as its start has responded, and `pagination.total` is exact at any size.
    *
-   * Needs the scope `agents:read`.
+   * Required scope: `agents:read`.
    */
   listExecutions: {
     request: {
       query?: {
-        /** Only executions of this status. */
+        /** Return only executions with this status. */
         status?: 'running' | 'completed' | 'failed';
-        /** Only executions of the agent that has this name now. */
+        /** Return only executions of the agent that currently has this name. */
         agentName?: string;
-        /** Page size; more than 100 counts as 100. */
+        /** Page size. A value above 100 counts as 100. */
         limit?: number;
-        /** How many to skip, from the newest. */
+        /** Number of items to skip, starting with the newest. */
         offset?: number;
       };
     };
@@ -859,11 +859,11 @@ export type Operations = {
     paged: true;
   };
   /**
-   * List the executions of an agent, newest first.
+   * List executions of an agent.
    *
-   * Like the list of all; an `agentName` that differs from the path gives an empty page.
+   * Returns the executions of the agent, newest first, in the format of `GET /api/agents/executions`. An `agentName` that differs from the path leads to an empty page.
    *
-   * Needs the scope `agents:read`.
+   * Required scope: `agents:read`.
    */
   listAgentExecutions: {
     request: {
@@ -872,13 +872,13 @@ export type Operations = {
         name: string;
       };
       query?: {
-        /** Only executions of this status. */
+        /** Return only executions with this status. */
         status?: 'running' | 'completed' | 'failed';
-        /** Only executions of the agent that has this name now. */
+        /** Return only executions of the agent that currently has this name. */
         agentName?: string;
-        /** Page size; more than 100 counts as 100. */
+        /** Page size. A value above 100 counts as 100. */
         limit?: number;
-        /** How many to skip, from the newest. */
+        /** Number of items to skip, starting with the newest. */
         offset?: number;
       };
     };
@@ -886,11 +886,11 @@ export type Operations = {
     paged: true;
   };
   /**
-   * Read an execution, its input and its output.
+   * Get an execution.
    *
-   * While it runs it has no `output`, `tokensUsed`, `completedAt` and `durationMs`, and its quality gates are `pending`. A failed one has an `error` and no output.
+   * Returns the execution with its input and its output. A running execution has no `output`, `tokensUsed`, `completedAt` and `durationMs`, and its quality gates are `pending`. A failed execution has an `error` and no `output`.
    *
-   * Needs the scope `agents:read`.
+   * Required scope: `agents:read`.
    */
   getExecution: {
     request: {
@@ -905,11 +905,11 @@ export type Operations = {
     paged: false;
   };
   /**
-   * Read how an agent has done.
+   * Get agent metrics.
    *
-   * Executions count on the day, in UTC, on which they started. Averages and percentiles are over those that have ended, failed ones too.
+   * An execution counts on the UTC day on which it started. Averages and percentiles cover all executions that have ended, failed executions included.
    *
-   * Needs the scope `agents:read`.
+   * Required scope: `agents:read`.
    */
   getMetrics: {
     request: {
@@ -918,7 +918,7 @@ export type Operations = {
         name: string;
       };
       query?: {
-        /** The last so many UTC days, today included. */
+        /** The period: the last 7, 30 or 90 UTC days, today included. */
         period?: '7d' | '30d' | '90d';
       };
     };
@@ -926,11 +926,11 @@ export type Operations = {
     paged: false;
   };
   /**
-   * Have an agent learn from its recent executions.
+   * Improve an agent.
    *
-   * Answers within 30 seconds. Looks for what went wrong or took too long in recent executions, proposes an edit of the system prompt, tries old and new on recent inputs, and adopts the edit only if it is judged better, blind and in both orders. The soul and the skills stay. One pass at a time for an agent.
+   * Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time.
    *
-   * Needs the scope `agents:execute`.
+   * Required scope: `agents:execute`.
    */
   selfImproveAgent: {
     request: {
@@ -939,18 +939,18 @@ export type Operations = {
         name: string;
       };
       body?: NewImprovement;
-      /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;
     };
     data: Improvement;
     paged: false;
   };
   /**
-   * List skills that can be assigned.
+   * List available skills.
    *
-   * The skills of this deployment. Every organization can assign them to its agents.
+   * Returns the skill catalogue of this deployment. Every organization can assign these skills to its agents.
    *
-   * Needs the scope `agents:read`.
+   * Required scope: `agents:read`.
    */
   listSkillCatalogue: {
     request: {};
@@ -958,27 +958,27 @@ export type Operations = {
     paged: false;
   };
   /**
-   * Register a URL that hears events.
+   * Register a webhook.
    *
-   * It hears every change that comes after the answer. The URL is checked again at each attempt: names must lead to public addresses. To change a URL or a secret, register anew and delete the old one. At most 100 an organization.
+   * The webhook receives its subscribed events for every change after the response. The URL is checked again at each attempt: its host name must resolve to public addresses. To change the URL or the secret, register a new webhook and delete the old one. An organization can have at most 100 webhooks.
    *
-   * Needs the scope `webhooks:write`.
+   * Required scope: `webhooks:write`.
    */
   registerWebhook: {
     request: {
       body: NewWebhook;
-      /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;
     };
     data: WebhookRegistered;
     paged: false;
   };
   /**
-   * List the webhooks, newest first.
+   * List webhooks.
    *
-   * All of them; the list is not paged. The secret is in no answer.
+   * Returns all webhooks, newest first, without their secrets. The list is not paged.
    *
-   * Needs the scope `webhooks:read`.
+   * Required scope: `webhooks:read`.
    */
   listWebhooks: {
     request: {};
@@ -986,11 +986,11 @@ export type Operations = {
     paged: false;
   };
   /**
-   * Read a webhook.
+   * Get a webhook.
    *
-   * The secret is in no answer.
+   * Returns the webhook without its secret.
    *
-   * Needs the scope `webhooks:read`.
+   * Required scope: `webhooks:read`.
    */
   getWebhook: {
     request: {
@@ -1003,11 +1003,11 @@ export type Operations = {
     paged: false;
   };
   /**
-   * Delete a webhook: it gets nothing more.
+   * Delete a webhook.
    *
-   * What waits for a retry is not sent any more.
+   * Deletes the webhook. Its scheduled retries are not sent.
    *
-   * Needs the scope `webhooks:write`.
+   * Required scope: `webhooks:write`.
    */
   deleteWebhook: {
     request: {
@@ -1020,11 +1020,11 @@ export type Operations = {
     paged: false;
   };
   /**
-   * Send a made-up event to a webhook now, once.
+   * Send a test event.
    *
-   * Signed and sent as any delivery is, and recorded in the history, but never retried. Answers 200 with what the receiver said, whatever it was: `httpStatus` is the receiver's, 0 when none came, and `error` says why an attempt failed. Takes 10 seconds at most.
+   * Sends a synthetic event once, signed and recorded like any other delivery, but never retried. The status of the response is 200 whatever the receiver responds: `httpStatus` is the status of the receiver, 0 if it did not respond, and `error` says why the attempt failed. Takes at most 10 seconds.
    *
-   * Needs the scope `webhooks:write`.
+   * Required scope: `webhooks:write`.
    */
   testWebhook: {
     request: {
@@ -1033,18 +1033,18 @@ export type Operations = {
         id: string;
       };
       body: TestEvent;
-      /** Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours. */
+      /** A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request. */
       idempotencyKey?: string | undefined;
     };
     data: TestResult;
     paged: false;
   };
   /**
-   * List the attempts of a webhook, newest first.
+   * List deliveries.
    *
-   * Newest first by the end of the attempt; kept for 90 days. A retry has `redelivery` true.
+   * Returns the delivery attempts of the webhook, newest first by the end of the attempt. Attempts are stored for 90 days. `redelivery` is true for a retry.
    *
-   * Needs the scope `webhooks:read`.
+   * Required scope: `webhooks:read`.
    */
   listDeliveries: {
     request: {
@@ -1053,9 +1053,9 @@ export type Operations = {
         id: string;
       };
       query?: {
-        /** Page size; more than 100 counts as 100. */
+        /** Page size. A value above 100 counts as 100. */
         limit?: number;
-        /** How many to skip, from the newest. */
+        /** Number of items to skip, starting with the newest. */
         offset?: number;
       };
     };
@@ -1063,9 +1063,9 @@ export type Operations = {
     paged: true;
   };
   /**
-   * Say that the service answers.
+   * Check the health of the service.
    *
-   * Asks nothing of what the service depends on.
+   * Confirms that the API responds. Does not check the services that it depends on.
    */
   health: {
     request: {};
@@ -1076,7 +1076,7 @@ export type Operations = {
   };
 };
 
-/** Where each operation is found. */
+/** The method and the path of each operation. */
 export const operations = {
   listTasks: { method: 'GET', path: '/api/kanban-tasks' },
   createTask: { method: 'POST', path: '/api/kanban-tasks' },

@@ -3,13 +3,13 @@ import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
 import { AgentName, count, described, oneOf } from './shapes.ts';
 
-/** The windows of metrics, in days: so many UTC days, today included. */
+/** The number of UTC days in each period of metrics, today included. */
 export const periodDays = { '7d': 7, '30d': 30, '90d': 90 } as const;
 export type Period = keyof typeof periodDays;
 
 export const Period = oneOf(['7d', '30d', '90d']);
 
-/** How an agent has done in a period. Numbers of finished executions; averages and percentiles in whole numbers. */
+/** The metrics of an agent over a period. Averages and percentiles are whole numbers. */
 export const AgentMetrics = v.object({
   agentName: AgentName,
   period: Period,
@@ -20,12 +20,12 @@ export const AgentMetrics = v.object({
     running: count,
     successRate: described(
       v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
-      'completed / (completed + failed), to four decimals; 0 if none has ended.',
+      'The fraction completed / (completed + failed), rounded to four decimals; 0 if no execution has ended.',
     ),
   }),
   performance: described(
     v.object({ avgDurationMs: count, p50DurationMs: count, p95DurationMs: count }),
-    'Milliseconds of those that have ended; percentiles are exact up to 1,000 of them, above that within 5 %.',
+    'Durations in milliseconds of the executions that have ended. Percentiles are exact for up to 1,000 executions; for more, the error is at most 5 %.',
   ),
   tokens: v.object({ total: count, avgPerExecution: count }),
 });
@@ -35,16 +35,18 @@ export const getMetrics = endpoint({
   method: 'GET',
   path: '/api/agents/:name/metrics',
   scope: 'agents:read',
-  summary: 'Read how an agent has done',
+  summary: 'Get agent metrics',
   params: { name: AgentName },
-  query: v.object({ period: v.optional(described(Period, 'The last so many UTC days, today included.'), '30d') }),
+  query: v.object({
+    period: v.optional(described(Period, 'The period: the last 7, 30 or 90 UTC days, today included.'), '30d'),
+  }),
   status: 200,
   data: AgentMetrics,
 });
 
 export const getMetricsReference = (): ApiReference<typeof getMetrics> => ({
   description:
-    'Executions count on the day, in UTC, on which they started. Averages and percentiles are over those that have ended, failed ones too.',
+    'An execution counts on the UTC day on which it started. Averages and percentiles cover all executions that have ended, failed executions included.',
   data: {
     agentName: examples.agentName,
     period: '30d',

@@ -12,25 +12,25 @@ export const AgentCategory = oneOf(agentCategories);
 const agentStatuses = ['active', 'inactive', 'draft'] as const;
 export const AgentStatus = oneOf(agentStatuses);
 
-/** Names that would shadow a route below `/api/agents`. */
+/** Names that agents cannot have, since each is a static path segment below `/api/agents`. */
 export const reservedNames: readonly string[] = ['executions', 'skills'];
 
-const displayName = described(text(1, 200), 'Name for people.');
-const description = described(text(0, 10_000), 'What the agent is for.');
-/** A model as Bedrock knows it: an id or an inference profile. */
+const displayName = described(text(1, 200), 'Human-readable name.');
+const description = described(text(0, 10_000), 'Purpose of the agent.');
+/** The id of a model or of an inference profile in Amazon Bedrock. */
 export const ModelName = described(
   text(1, 256),
-  "Id of the LLM, as Amazon Bedrock knows it; the organization's default if unset. A deployment may allow only some models.",
+  "Amazon Bedrock id of the LLM or of an inference profile. The default is the organization's default model. A deployment can restrict the allowed models.",
 );
-const systemPrompt = described(text(0, 50_000), 'What the agent is to do, and how. Self-improvement rewrites it.');
+const systemPrompt = described(text(0, 50_000), 'Task-oriented instructions. Self-improvement can rewrite them.');
 const soul = described(
   text(0, 50_000),
-  'Who the agent is: values, communication style, constraints. Nothing but a caller changes it.',
+  'Core identity: values, communication style and constraints. Self-improvement does not change it.',
 );
-const capabilities = described(listOf(text(1, 64), { max: 50 }), 'Identifiers of what the agent can do.');
-const status = described(AgentStatus, 'Only an active agent is executed or delegated to.');
+const capabilities = described(listOf(text(1, 64), { max: 50 }), 'Capability identifiers.');
+const status = described(AgentStatus, 'Only an `active` agent can be executed or delegated to.');
 
-/** The body of `createAgent`. Without a model it is given its organization's default of that moment. */
+/** The body of `createAgent`. Without a model, the agent gets the organization's current default model. */
 export const NewAgent = v.object({
   name: AgentName,
   displayName,
@@ -45,8 +45,8 @@ export const NewAgent = v.object({
 export type NewAgent = v.InferOutput<typeof NewAgent>;
 
 /**
- * The body of `updateAgent`. `null` clears the description, empties the prompt or the soul, and writes the
- * organization's default model of that moment.
+ * The body of `updateAgent`. `null` clears the description, empties the system prompt or the soul, and sets the model
+ * to the organization's current default model.
  */
 export const AgentPatch = v.object({
   displayName: v.optional(displayName),
@@ -63,7 +63,7 @@ export type AgentPatch = v.InferOutput<typeof AgentPatch>;
 /** The body of `updateSoul`. */
 export const SoulUpdate = v.object({ soul });
 
-/** An agent as the single read and every change show it. */
+/** An agent as reads of one agent and updates return it. */
 export const Agent = v.object({
   id: AgentId,
   name: AgentName,
@@ -75,13 +75,16 @@ export const Agent = v.object({
   soul: v.string(),
   capabilities: v.array(v.string()),
   status: AgentStatus,
-  isSystem: described(v.boolean(), 'Whether it came with the organization; such an agent cannot be deleted.'),
+  isSystem: described(
+    v.boolean(),
+    'Whether this is a system agent, created with the organization. System agents cannot be deleted.',
+  ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
 export type Agent = v.InferOutput<typeof Agent>;
 
-/** An agent as the list shows it: these fields only, as specified. */
+/** An agent as lists return it. */
 export const AgentListItem = v.pick(Agent, [
   'id',
   'name',
@@ -95,21 +98,24 @@ export const AgentListItem = v.pick(Agent, [
 ]);
 export type AgentListItem = v.InferOutput<typeof AgentListItem>;
 
-/** The answer to a create: these four fields only, as specified. */
+/** The data that `createAgent` returns. */
 export const AgentCreated = v.pick(Agent, ['id', 'name', 'displayName', 'createdAt']);
 
 /** The query of `listAgents`. */
 const AgentQuery = v.object({
-  category: v.optional(described(AgentCategory, 'Only agents of this category.')),
-  status: v.optional(described(AgentStatus, 'Only agents of this status.')),
+  category: v.optional(described(AgentCategory, 'Return only agents of this category.')),
+  status: v.optional(described(AgentStatus, 'Return only agents with this status.')),
   search: v.optional(
-    described(text(1, 200), 'Only agents in whose name, displayName and description all of these words begin a word.'),
+    described(
+      text(1, 200),
+      'Search words. Return only agents where each search word is the beginning of a word in name, displayName or description.',
+    ),
   ),
   ...pageQuery,
 });
 export type AgentFilter = Omit<v.InferOutput<typeof AgentQuery>, 'limit' | 'offset'>;
 
-/** A skill as an agent has it. */
+/** A skill that is assigned to an agent. */
 export const AssignedSkill = v.object({ ...Skill.entries, assignedAt: Timestamp });
 export type AssignedSkill = v.InferOutput<typeof AssignedSkill>;
 
@@ -141,7 +147,7 @@ export const listAgents = endpoint({
   method: 'GET',
   path: '/api/agents',
   scope: 'agents:read',
-  summary: 'List the agents, newest first',
+  summary: 'List agents',
   query: AgentQuery,
   status: 200,
   data: AgentListItem,
@@ -150,7 +156,7 @@ export const listAgents = endpoint({
 
 export const listAgentsReference = (): ApiReference<typeof listAgents> => ({
   description:
-    'The agents of the organization, without their prompts and souls. `search` ignores case; all of its words must be found, each at the beginning of a word.',
+    'Returns the agents of the organization, newest first, without system prompts and souls. `search` ignores case; an agent matches if each search word is the beginning of one of its words.',
   data: [exampleAgentListItem()],
 });
 
@@ -168,7 +174,7 @@ export const createAgent = endpoint({
 
 export const createAgentReference = (): ApiReference<typeof createAgent> => ({
   description:
-    "The answer has four fields; read the agent for the others. Without a `model` the organization's default is written into the agent: a later change of the default leaves it as it is.",
+    "The response has four fields; get the agent for the others. Without a `model`, the agent gets the organization's current default model; a later change of the default does not change the agent.",
   body: {
     name: exampleAgent.name,
     displayName: exampleAgent.displayName,
@@ -190,7 +196,7 @@ export const getAgent = endpoint({
   method: 'GET',
   path: '/api/agents/:name',
   scope: 'agents:read',
-  summary: 'Read an agent, its prompt and its soul',
+  summary: 'Get an agent',
   params: { name: AgentName },
   status: 200,
   data: Agent,
@@ -198,7 +204,7 @@ export const getAgent = endpoint({
 });
 
 export const getAgentReference = (): ApiReference<typeof getAgent> => ({
-  description: 'The whole agent, with its system prompt and its soul.',
+  description: 'Returns the agent with its system prompt and its soul.',
   data: exampleAgent,
 });
 
@@ -206,7 +212,7 @@ export const updateAgent = endpoint({
   method: 'PATCH',
   path: '/api/agents/:name',
   scope: 'agents:write',
-  summary: 'Change an agent',
+  summary: 'Update an agent',
   params: { name: AgentName },
   body: AgentPatch,
   status: 200,
@@ -216,7 +222,7 @@ export const updateAgent = endpoint({
 
 export const updateAgentReference = (): ApiReference<typeof updateAgent> => ({
   description:
-    'Changes the fields that are sent, and no others. `null` clears `description`, empties `systemPrompt` or `soul`, and sets `model` to the default of this moment. The name is for good. Set `inactive`, an agent is not executed or delegated to, and keeps all it has.',
+    'Changes only the fields in the request. `null` clears `description`, empties `systemPrompt` or `soul`, and sets `model` to the current default model. The name cannot change. An `inactive` agent cannot be executed or delegated to, and keeps all its data.',
   body: { status: 'inactive' },
   data: { ...exampleAgent, status: 'inactive', updatedAt: examples.started },
 });
@@ -225,7 +231,7 @@ export const deleteAgent = endpoint({
   method: 'DELETE',
   path: '/api/agents/:name',
   scope: 'agents:write',
-  summary: 'Delete an agent and its history for good',
+  summary: 'Delete an agent',
   params: { name: AgentName },
   status: 200,
   versioned: true,
@@ -234,21 +240,21 @@ export const deleteAgent = endpoint({
 
 export const deleteAgentReference = (): ApiReference<typeof deleteAgent> => ({
   description:
-    'With the answer the agent, its executions and its metrics are gone from every read. Its tasks keep its name. What it is running ends without a record or an event, and its task goes back to `assigned`. A new agent of the same name starts with nothing of it.',
+    'Permanently deletes the agent and its execution history. After the response, no read returns the agent, its executions or its metrics. Its tasks keep its name. Its running executions end without a record and without an event, and their tasks return to `assigned`. A new agent with the same name starts without any of this data.',
 });
 
 export const listSkills = endpoint({
   method: 'GET',
   path: '/api/agents/:name/skills',
   scope: 'agents:read',
-  summary: 'List the skills of an agent, in the order in which they were assigned',
+  summary: 'List skills of an agent',
   params: { name: AgentName },
   status: 200,
   data: v.array(AssignedSkill),
 });
 
 export const listSkillsReference = (): ApiReference<typeof listSkills> => ({
-  description: 'All of them; the list is not paged.',
+  description: 'Returns all skills of the agent, in the order of assignment. The list is not paged.',
   data: [{ ...exampleSkill, assignedAt: examples.hired }],
 });
 
@@ -256,7 +262,7 @@ export const assignSkill = endpoint({
   method: 'POST',
   path: '/api/agents/:name/skills',
   scope: 'agents:write',
-  summary: 'Assign a skill of the catalogue to an agent',
+  summary: 'Assign a skill',
   params: { name: AgentName },
   body: SkillAssignment,
   status: 201,
@@ -264,7 +270,7 @@ export const assignSkill = endpoint({
 
 export const assignSkillReference = (): ApiReference<typeof assignSkill> => ({
   description:
-    'The skill is told to the agent in all that it does from then on. A skill that it has already stays as it is, and is answered 201 too. What can be assigned: `GET /api/agents/skills`.',
+    "Assigns a skill of the catalogue to the agent. Later calls to the agent's model include the skill. If the agent already has the skill, nothing changes and the status is 201 as well. `GET /api/agents/skills` lists the skills that can be assigned.",
   body: { skillId: exampleSkill.id },
 });
 
@@ -272,20 +278,20 @@ export const unassignSkill = endpoint({
   method: 'DELETE',
   path: '/api/agents/:name/skills/:skillId',
   scope: 'agents:write',
-  summary: 'Take a skill from an agent',
+  summary: 'Unassign a skill',
   params: { name: AgentName, skillId: SkillId },
   status: 200,
 });
 
 export const unassignSkillReference = (): ApiReference<typeof unassignSkill> => ({
-  description: 'The agent is told nothing of it from then on.',
+  description: "Removes the skill from the agent. Later calls to the agent's model no longer include it.",
 });
 
 export const updateSoul = endpoint({
   method: 'PATCH',
   path: '/api/agents/:name/soul',
   scope: 'agents:write',
-  summary: 'Give an agent another soul',
+  summary: 'Update the soul of an agent',
   params: { name: AgentName },
   body: SoulUpdate,
   status: 200,
@@ -294,7 +300,7 @@ export const updateSoul = endpoint({
 });
 
 export const updateSoulReference = (): ApiReference<typeof updateSoul> => ({
-  description: 'Replaces the soul as a whole, and answers the agent as a read does.',
+  description: 'Replaces the whole soul and returns the updated agent.',
   body: { soul: 'You are bold, and say so when you are not sure.' },
   data: {
     ...exampleAgent,

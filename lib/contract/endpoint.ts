@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 import type { ErrorCode } from './errors.ts';
 import type { ObjectSchema, Schema } from './shapes.ts';
 
-/** What a token may be allowed to do. No scope implies another. */
+/** The scopes that an access token can have. No scope implies another. */
 export const scopes = [
   'tasks:read',
   'tasks:write',
@@ -13,64 +13,72 @@ export const scopes = [
   'webhooks:write',
 ] as const;
 
-/** A scope of the closed list. */
+/** A scope of an access token. */
 export type Scope = (typeof scopes)[number];
 
-/** What a function does with the secrets of webhooks, which nothing else can read. */
+/** How a function uses the secrets of webhooks; its role gets only this right to their KMS key. */
 export type SecretsUse = 'seals' | 'opens';
 
 /**
- * One endpoint. API Gateway's routes, the local gateway, the OpenAPI document and the types of the handlers are all
- * derived from it; nothing else spells a method or a path.
+ * The definition of an endpoint: a row of the contract. The routes of API Gateway, the local gateway, the OpenAPI
+ * document and the types of the handlers are all derived from it; no other code spells a method or a path.
  */
 export type Endpoint = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With `:name` for a parameter. */
+  /** The path, with `:name` for a parameter. */
   path: `/${string}`;
   summary: string;
-  /** The scope that a caller's token needs; open paths have none and ask for no token. */
+  /** The scope that the caller's access token needs. Open endpoints have none and need no token. */
   scope?: Scope;
-  /** What each path parameter can be; anything else is answered like something absent. */
+  /** The schema of each path parameter. A value that does not match leads to 404. */
   params?: Readonly<Record<string, Schema>>;
   query?: ObjectSchema;
   body?: ObjectSchema;
   status: 200 | 201;
-  /** What a create makes, where its answer shows only a part: no field of it is unknown, though most cannot be set. */
+  /**
+   * The created resource, if the response contains only some of its fields. A request that sets one of the other fields
+   * gets the error `read_only`, not `unknown_field`.
+   */
   resource?: ObjectSchema;
-  /** The shape of `data`; of one entry of it where the row is `paged`. */
+  /** The schema of `data`; of one item of `data` if the row is `paged`. */
   data?: Schema;
-  /** A list with `limit`, `offset` and an exact total. */
+  /** The response is a list with `limit`, `offset` and an exact `total`. */
   paged?: true;
-  /** The resource has a version: `ETag` on what is read or changed, `If-Match` on what changes it. */
+  /** The resource has a version: responses have an `ETag`, and changes accept `If-Match`. */
   versioned?: true;
-  /** It calls out to others before it has anything to keep, so it first notes that it is under way. */
+  /**
+   * The endpoint calls an external system (a model or a receiver) before it writes its result. A request with an
+   * Idempotency-Key therefore takes a lease first, so that a duplicate request does not call out too.
+   */
   callsOut?: true;
-  /** It starts an execution; the number that an organization may start in a minute is limited. */
+  /** The endpoint starts an execution. The number of starts per minute is limited for each organization. */
   startsExecution?: true;
-  /** What it does with the secrets of webhooks: it alone is given that right to their key. */
+  /** How the endpoint uses the secrets of webhooks. */
   secrets?: SecretsUse;
-  /** It asks models, and is given the right to. */
+  /** The endpoint calls models; its role gets the right to. */
   asksModels?: true;
-  /** An answer of this media type, without the envelope. */
+  /** The media type of a response without the envelope. */
   media?: string;
-  /** It is the same for as long as its `ETag` is, so that who has it already is answered 304. */
-  kept?: true;
-  /** Refusals that this row's own rules can lead to; those that its shape implies are derived (`impliedErrors`). */
+  /** Callers can cache the response and revalidate it by its `ETag`, which leads to 304 if it has not changed. */
+  cacheable?: true;
+  /** Error codes of the endpoint's own rules. `impliedErrors` adds those that follow from the other properties. */
   errors?: readonly ErrorCode[];
 };
 
-/** Declares a row. Its name is the name it is exported under: operation id, function file and construct follow it. */
+/**
+ * Defines an endpoint. The name of the exported constant is the operation id and names the function file and construct.
+ */
 export function endpoint<const Row extends Endpoint>(row: Row): Row {
   return row;
 }
 
-/** A value of an example, which nothing changes. */
+/** The read-only type of an example value. */
 export type Example<T> = T extends object ? { readonly [Key in keyof T]: Example<T[Key]> } : T;
 
 /**
- * The words and examples of a row in the OpenAPI document: what a caller has to know beside the summary, in Markdown,
- * an example of the body and one of the data. The row `getTask` has them in the function `getTaskReference`: a bundler
- * leaves a function out where nothing calls it.
+ * The API reference of an endpoint in the OpenAPI document: a description in Markdown, an example of the body and an
+ * example of the data. The function `getTaskReference` returns that of `getTask`. It is a function so that bundlers can
+ * remove it from code that does not call it.
  */
 export type ApiReference<Row extends Endpoint> = { description: string } & (Row['body'] extends Schema
   ? { body: Example<v.InferInput<Row['body']>> }
@@ -82,29 +90,33 @@ export type ApiReference<Row extends Endpoint> = { description: string } & (Row[
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
 type Outputs<S> = S extends Readonly<Record<string, Schema>> ? { [Key in keyof S]: v.InferOutput<S[Key]> } : object;
 
-/** What a handler of the row is given of the request, parsed. */
+/** The parsed parts of a request that the handler of an endpoint gets. */
 export type RequestOf<Row extends Endpoint> = {
   params: Outputs<Row['params']>;
   query: Output<Row['query']>;
   body: Output<Row['body']>;
 };
 
-/** A page of a list, with the exact number of all that the filters match. */
+/** A page of a list; `total` is the exact number of items that match the filters. */
 export type Page<Item> = { items: Item[]; total: number };
 
-/** A resource and the version that its `ETag` names. */
+/** A resource with its version, which becomes the `ETag`. */
 export type Versioned<Data> = { data: Data; version: number };
 
-/** Checks an `If-Match` against a version, and throws the refusal if it differs; see `lib/http/preconditions.ts`. */
+/**
+ * Checks the `If-Match` header of a request against the version of a resource.
+ *
+ * @throws `ApiError` `precondition_failed` if the version does not match
+ */
 export type Precondition = (version: number) => void;
 
 /**
- * What is answered without the envelope, and headers of its own: a text, or a file in UTF-8 that is kept gzipped. With an
- * `ETag` among the headers, as a row that is `kept` has, who has it already is answered 304.
+ * The content of a response without the envelope, with its own headers. A string is sent as it is; bytes are a gzipped
+ * UTF-8 file. The headers of a `cacheable` endpoint include an `ETag`.
  */
 export type Content = { body: string | Uint8Array; headers: Readonly<Record<string, string>> };
 
-/** What a handler of the row answers: the row's `data`, as a page or with its version where the row says so. */
+/** The result of the handler of an endpoint: `data`, a page if the row is `paged`, with its version if `versioned`. */
 export type ResultOf<Row extends Endpoint> = Row['data'] extends Schema
   ? Row['paged'] extends true
     ? Page<v.InferOutput<Row['data']>>
@@ -115,17 +127,20 @@ export type ResultOf<Row extends Endpoint> = Row['data'] extends Schema
     ? string | Content
     : unknown;
 
-/** The names of a path's parameters, in order. */
+/** Returns the names of the parameters of a path, in order. */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string);
 }
 
-/** A path as OpenAPI and API Gateway write it: `/api/agents/{name}`. */
+/** Returns a path in the notation of OpenAPI and API Gateway: `/api/agents/{name}`. */
 export function templateOf(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-/** The refusals that a row's shape implies, in the order of checks (docs/architecture.md#order-of-checks). */
+/**
+ * Returns the error codes that follow from the row's properties, in the order of checks
+ * (docs/architecture.md#order-of-checks).
+ */
 export function impliedErrors(row: Endpoint): ErrorCode[] {
   const implied: ErrorCode[] = [];
   if (row.scope) implied.push('unauthorized', 'insufficient_scope', 'rate_limited', 'payload_too_large');

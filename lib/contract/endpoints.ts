@@ -1,4 +1,4 @@
-// Made from the rows by `npm run generate`: change the files of this folder, not this one.
+// Generated from the files of this folder by `npm run generate`. Change them, not this file.
 
 import * as agentMetrics from './agent-metrics.ts';
 import * as agents from './agents.ts';
@@ -10,7 +10,7 @@ import * as skills from './skills.ts';
 import * as tasks from './tasks.ts';
 import * as webhooks from './webhooks.ts';
 
-/** Every endpoint of the service by its operation id, in the order of the OpenAPI document. */
+/** All endpoints by their operation ids, in the order of the OpenAPI document. */
 export const endpoints = {
   listTasks: tasks.listTasks,
   createTask: tasks.createTask,
@@ -46,7 +46,7 @@ export const endpoints = {
   docsScript: open.docsScript,
 } as const satisfies Record<string, Endpoint>;
 
-/** The words and examples of every endpoint by its operation id. */
+/** The API references of all endpoints by their operation ids. */
 export const references = {
   listTasks: tasks.listTasksReference,
   createTask: tasks.createTaskReference,

@@ -1,7 +1,4 @@
-/**
- * The closed list of what a caller can be refused, and the status each refusal answers with.
- * The OpenAPI document publishes it as an enum; nothing else may answer with an error code.
- */
+/** All error codes of the API, each with its HTTP status. The OpenAPI document lists them as an enum. */
 export const errorStatus = {
   invalid_json: 400,
   validation_failed: 400,
@@ -33,10 +30,10 @@ export const errorStatus = {
   unavailable: 503,
 } as const;
 
-/** A code of the closed list. */
+/** An error code of the API. */
 export type ErrorCode = keyof typeof errorStatus;
 
-/** Codes of single faults inside a refusal's `details`. */
+/** The codes of the entries of `details` in an error response. */
 export const detailCodes = [
   'required',
   'unknown_field',
@@ -49,15 +46,15 @@ export const detailCodes = [
   'limit',
 ] as const;
 
-/** One fault of a request: a dotted path (`dependsOn.0`), a query parameter or header by its name. */
+/** One problem of a request. `path` is a dotted path (`dependsOn.0`) or the name of a query parameter or header. */
 export type ErrorDetail = { path: string; code: (typeof detailCodes)[number]; message: string };
 
-/** More details than this are cut: the first ones are enough to act on. */
+/** The maximum number of `details` in a response; the rest is cut off. */
 export const detailsLimit = 20;
 
 /**
- * An expected "no" to a caller: thrown by decisions and stores, turned into the error envelope by the edge.
- * What is not a `ApiError` is an error of ours and answers `internal_error` without saying more.
+ * An error that the API reports to its caller; `lib/http/envelope.ts` turns it into the error response. Any other error
+ * is a bug or an outage and leads to `internal_error` without details.
  */
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -77,18 +74,21 @@ export class ApiError extends Error {
     this.headers = headers;
   }
 
-  /** The HTTP status of this refusal's code. */
+  /** The HTTP status of the error code. */
   get status(): number {
     return errorStatus[this.code];
   }
 }
 
-/** The refusal for what is absent, another organization's, or cannot be an id of its kind: one answer for all three. */
+/**
+ * Returns the error for a resource that is absent, belongs to another organization, or has a malformed id: the response
+ * is the same.
+ */
 export function notFound(): ApiError {
-  return new ApiError('not_found', 'There is no such resource.');
+  return new ApiError('not_found', 'There is no such resource; check the path.');
 }
 
-/** The end of a message that cannot say whether a request was carried out: what is known, and what a caller can do. */
+/** The second half of the message of an error after which the outcome of the request is unknown. */
 export const outcomeUnknown =
   'it is not known whether the request was carried out, in whole or in part. ' +
   'Read the resource before you repeat the request, or repeat a POST with the same Idempotency-Key.';

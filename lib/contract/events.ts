@@ -17,7 +17,7 @@ export type EventName = v.InferOutput<typeof EventName>;
 
 export const EventId = id('ev', 'an event');
 
-/** `data` of the task events. `previousStatus` is in `task.status_changed` only; unset fields are absent. */
+/** `data` of the task events. Only `task.status_changed` has a `previousStatus`; unset fields are absent. */
 export const TaskEventData = v.object({
   task: v.object({
     id: TaskId,
@@ -31,7 +31,7 @@ export const TaskEventData = v.object({
 });
 export type TaskEventData = v.InferOutput<typeof TaskEventData>;
 
-/** `data` of the agent events: the execution as lists show it, and beside that what is known of its end. */
+/** `data` of the agent events: the execution as lists return it, and two fields that it has once it has ended. */
 export const ExecutionEventData = v.object({
   execution: v.object({
     ...ExecutionListItem.entries,
@@ -42,11 +42,11 @@ export const ExecutionEventData = v.object({
 });
 export type ExecutionEventData = v.InferOutput<typeof ExecutionEventData>;
 
-/** A thing that happened to a task. */
+/** An event of a task. */
 export type TaskEvent = { event: Extract<EventName, `task.${string}`>; data: TaskEventData };
 
-/** A thing that happened to an execution. */
+/** An event of an execution. */
 export type ExecutionEvent = { event: Extract<EventName, `agent.${string}`>; data: ExecutionEventData };
 
-/** A thing that happened, as receivers are told of it. */
+/** An event that webhooks receive. */
 export type PublicEvent = TaskEvent | ExecutionEvent;

@@ -1,9 +1,8 @@
 import { standardModel } from './models.ts';
 
 /**
- * The values that the examples of all rows share: one agent, one task that waits for another, one execution, one
- * webhook. A reader who knows one example knows the next. Each is a constant of its own, so that a function's bundle
- * carries those of its row only.
+ * The values that the examples of all endpoints share: one agent, one task with a dependency, one execution, one
+ * webhook. Each is a separate constant, so that a function's bundle contains only those of its own endpoint.
  */
 export const taskId = 'tk_01K9Z3T6V0QW8E5R7T9Y1AB2CD';
 export const dependencyId = 'tk_01K9Z3P2M4N6Q8S0V2X4Z6A8BC';

@@ -7,46 +7,49 @@ import { TaskId } from './tasks.ts';
 export const ExecutionId = id('ex', 'an execution');
 const DelegationId = id('dl', 'a delegation');
 
-/** Where an execution stands: it runs, or has come to its one end. */
+/** The statuses of an execution: `running`, then one of the two final statuses. */
 const executionStatuses = ['running', 'completed', 'failed'] as const;
 export const ExecutionStatus = oneOf(executionStatuses);
 export type ExecutionStatus = v.InferOutput<typeof ExecutionStatus>;
 
-/** What a quality gate says: `pending` while the execution runs, and `skipped` where nobody could judge. */
+/**
+ * The result of a quality gate: `pending` while the execution runs, `skipped` if no model could evaluate the output.
+ */
 const GateResult = oneOf(['pending', 'passed', 'failed', 'skipped']);
 export type GateResult = v.InferOutput<typeof GateResult>;
 
 export const QualityGates = v.object({
-  selfTest: described(GateResult, "What the agent's own model says of its output."),
-  qaReview: described(GateResult, "What the organization's qa-reviewer says of it."),
+  selfTest: described(GateResult, "The evaluation of the output by the agent's own model."),
+  qaReview: described(GateResult, "The evaluation of the output by the organization's `qa-reviewer` agent."),
 });
 export type QualityGates = v.InferOutput<typeof QualityGates>;
 
-/** The most bytes of the JSON text of a context, and its deepest nesting. */
+/** The maximum size of a context as JSON, in bytes, and its maximum nesting depth. */
 const contextBytes = 64 * 1024;
 const contextDepth = 32;
 
 /**
- * Key-values for an execution. Not a `v.record`: that leaves out keys such as `constructor`, and a caller's data is
- * handed on whole.
+ * Key-values for an execution. This is not a `v.record`, which drops keys such as `constructor`: the agent gets the
+ * caller's data unchanged.
  */
 const Context = v.pipe(
   v.unknown(),
   v.rawCheck(({ dataset, addIssue }) => {
-    const message = faultOf(dataset.value);
+    const message = errorOf(dataset.value);
     if (message) addIssue({ message });
   }),
-  // Before the transform, behind which a schema of what is sent does not look.
+  // Stands before the transform: the JSON Schema of the input ignores metadata after it.
   v.metadata({
     type: 'object',
-    description: `Key-values that the agent is given beside its input: at most ${grouped(contextBytes)} bytes as JSON, nested at most ${contextDepth} deep.`,
+    description: `Key-values that the agent gets with its input: at most ${grouped(contextBytes)} bytes as JSON, nested at most ${contextDepth} levels deep.`,
   }),
   v.transform((value) => value as Record<string, unknown>),
 );
 
-function faultOf(context: unknown): string | undefined {
+/** Returns the error message for an invalid context. */
+function errorOf(context: unknown): string | undefined {
   if (!isNested(context) || Array.isArray(context)) return 'must be an object';
-  if (depthOf(context) > contextDepth) return `must be nested at most ${contextDepth} deep`;
+  if (depthOf(context) > contextDepth) return `must be nested at most ${contextDepth} levels deep`;
   if (!isWellFormed(context)) return 'must not contain a lone surrogate';
   const bytes = new TextEncoder().encode(JSON.stringify(context)).length;
   if (bytes > contextBytes) return `must have at most ${grouped(contextBytes)} bytes as JSON`;
@@ -57,7 +60,10 @@ function isNested(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** How deep objects and arrays are nested; level by level, for a body may be nested deeper than a call stack is. */
+/**
+ * Returns the nesting depth of objects and arrays. It is not recursive: a body can be nested deeper than the call
+ * stack.
+ */
 function depthOf(value: object): number {
   let depth = 0;
   for (let level: object[] = [value]; level.length > 0; depth++)
@@ -70,18 +76,17 @@ function isWellFormed(value: unknown): boolean {
   return !isNested(value) || Object.entries(value).every(([key, one]) => key.isWellFormed() && isWellFormed(one));
 }
 
-/** What an agent is to do. */
-const input = described(text(1, 100_000), 'What the agent is to do.');
+const input = described(text(1, 100_000), 'The instruction for the agent.');
 
 /** The body of `executeAgent`. */
 export const NewExecution = v.object({
   input,
-  taskId: v.optional(described(TaskId, 'The task that it works on, and that its end moves.')),
+  taskId: v.optional(described(TaskId, 'The task to work on. The execution changes its status.')),
   context: v.optional(Context),
 });
 export type NewExecution = v.InferOutput<typeof NewExecution>;
 
-/** The answer to a start: these four fields only, as specified. */
+/** The data that `executeAgent` returns. */
 export const ExecutionStarted = v.object({
   executionId: ExecutionId,
   agentName: AgentName,
@@ -90,57 +95,57 @@ export const ExecutionStarted = v.object({
 });
 export type ExecutionStarted = v.InferOutput<typeof ExecutionStarted>;
 
-/** An execution as lists show it: these fields only, as specified. */
+/** An execution as lists return it. */
 export const ExecutionListItem = v.object({
   id: ExecutionId,
   agentName: AgentName,
   taskId: v.optional(TaskId),
   status: ExecutionStatus,
   startedAt: Timestamp,
-  completedAt: v.optional(described(Timestamp, 'When it ended; absent while it runs.')),
-  durationMs: v.optional(described(count, 'Milliseconds from startedAt to completedAt, quality gates included.')),
+  completedAt: v.optional(described(Timestamp, 'End time; absent while the execution runs.')),
+  durationMs: v.optional(described(count, 'Milliseconds from startedAt to completedAt, including the quality gates.')),
 });
 export type ExecutionListItem = v.InferOutput<typeof ExecutionListItem>;
 
-/** An execution as the single read shows it. */
+/** An execution as `getExecution` returns it. */
 export const Execution = v.object({
   ...ExecutionListItem.entries,
   input: v.string(),
-  output: v.optional(described(v.string(), 'The generated text; only of a completed one.')),
-  tokensUsed: v.optional(described(count, 'Tokens of all calls to models, quality gates included.')),
+  output: v.optional(described(v.string(), 'The generated text; only present if the execution is completed.')),
+  tokensUsed: v.optional(described(count, 'Tokens of all model calls, including the quality gates.')),
   model: v.string(),
   qualityGates: QualityGates,
   error: v.optional(
     described(
       v.string(),
-      'Why it failed; only of a failed one. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes have passed since a worker first took it. `lost`: two workers were lost. Otherwise a sentence.',
+      'Why the execution failed; only present if it failed. `not_started`: no worker was free within the waiting limit. `deadline`: ten minutes passed since a worker first started it. `lost`: two workers were lost. Any other value is a sentence for people.',
     ),
   ),
-  delegationId: v.optional(described(DelegationId, 'The delegation that it was started by.')),
+  delegationId: v.optional(described(DelegationId, 'The delegation that started the execution.')),
 });
 export type Execution = v.InferOutput<typeof Execution>;
 
-/** The query of both lists of executions: filters in camelCase, as specified. */
+/** The query of both lists of executions. Unlike filters of tasks, these are in camelCase. */
 const ExecutionQuery = v.object({
-  status: v.optional(described(ExecutionStatus, 'Only executions of this status.')),
-  agentName: v.optional(described(AgentName, 'Only executions of the agent that has this name now.')),
+  status: v.optional(described(ExecutionStatus, 'Return only executions with this status.')),
+  agentName: v.optional(described(AgentName, 'Return only executions of the agent that currently has this name.')),
   ...pageQuery,
 });
 export type ExecutionFilter = Omit<v.InferOutput<typeof ExecutionQuery>, 'limit' | 'offset'>;
 
-/** Where a delegation stands: taken on, worked on, or at its end. */
+/** The statuses of a delegation. */
 export const DelegationStatus = oneOf(['accepted', 'running', 'completed', 'failed']);
 
-/** The body of `delegateTask`. The instruction is the other agent's input, verbatim. */
+/** The body of `delegateTask`. */
 export const NewDelegation = v.object({
-  toAgent: described(AgentName, 'Name of the agent that is to do it.'),
-  taskId: v.optional(described(TaskId, 'The task that it is about.')),
-  instruction: described(input, "The other agent's input, verbatim."),
+  toAgent: described(AgentName, 'Name of the agent to delegate to.'),
+  taskId: v.optional(described(TaskId, 'The task to work on.')),
+  instruction: described(input, 'The input of the other agent, passed on unchanged.'),
   context: v.optional(Context),
 });
 export type NewDelegation = v.InferOutput<typeof NewDelegation>;
 
-/** A delegation as the answer to its start shows it: these four fields, as specified. */
+/** The data that `delegateTask` returns. */
 export const Delegation = v.object({
   delegationId: DelegationId,
   fromAgent: AgentName,
@@ -163,7 +168,7 @@ export const executeAgent = endpoint({
   method: 'POST',
   path: '/api/agents/:name/execute',
   scope: 'agents:execute',
-  summary: 'Have an agent do something',
+  summary: 'Run an agent',
   params: { name: AgentName },
   body: NewExecution,
   status: 200,
@@ -175,7 +180,7 @@ export const executeAgent = endpoint({
 
 export const executeAgentReference = (): ApiReference<typeof executeAgent> => ({
   description:
-    'Answers as soon as the execution is accepted; it runs behind the answer, for ten minutes at most, and its end is in `GET /api/agents/{name}/executions/{id}` and in the events `agent.completed` and `agent.failed`. With a `taskId` the task moves to `in_progress`, and at the end to `up_for_review` (both quality gates passed), `qa_review` (anything else) or `assigned` (failed), unless somebody has moved it meanwhile. A task that waits for others is refused with `task_blocked`. Emits `agent.spawned`.',
+    'Starts an execution and responds as soon as it is accepted. The execution then runs asynchronously, for at most ten minutes. `GET /api/agents/{name}/executions/{id}` and the events `agent.completed` and `agent.failed` report the result. With a `taskId`, the task moves to `in_progress`. When the execution ends, the task moves to `up_for_review` if both quality gates passed, to `assigned` if the execution failed, and to `qa_review` in all other cases; if the status of the task was changed in the meantime, it stays. A task with dependencies that are not `done` leads to the error `task_blocked`. Publishes `agent.spawned`.',
   body: { input: examples.input, taskId: examples.taskId, context: { drawing: 'https://example.com/drawing.png' } },
   data: {
     executionId: examples.executionId,
@@ -189,7 +194,7 @@ export const delegateTask = endpoint({
   method: 'POST',
   path: '/api/agents/:name/delegate',
   scope: 'agents:execute',
-  summary: 'Have an agent hand something on to another',
+  summary: 'Delegate to another agent',
   params: { name: AgentName },
   body: NewDelegation,
   status: 200,
@@ -207,7 +212,7 @@ export const delegateTask = endpoint({
 
 export const delegateTaskReference = (): ApiReference<typeof delegateTask> => ({
   description:
-    'Starts an execution of `toAgent`, whose `delegationId` names this delegation; the delegating agent needs no status, the other must be `active`. Three delegations in a row are allowed, by what is running on the same task; back to an agent of the chain is refused.',
+    'Starts an execution of `toAgent`, which has the `delegationId` of the response. The delegating agent can have any status; `toAgent` must be `active`. A chain can have at most three delegations, counted by the executions that run on the same task. An agent cannot delegate back to an agent of its chain.',
   body: { toAgent: examples.reviewerName, taskId: examples.taskId, instruction: 'Read the page for mistakes.' },
   data: {
     delegationId: examples.delegationId,
@@ -221,7 +226,7 @@ export const listExecutions = endpoint({
   method: 'GET',
   path: '/api/agents/executions',
   scope: 'agents:read',
-  summary: 'List the executions of all agents, newest first',
+  summary: 'List executions',
   query: ExecutionQuery,
   status: 200,
   data: ExecutionListItem,
@@ -230,7 +235,7 @@ export const listExecutions = endpoint({
 
 export const listExecutionsReference = (): ApiReference<typeof listExecutions> => ({
   description:
-    'Without inputs and outputs. A start that was answered is always seen, and `pagination.total` is exact at any size.',
+    'Returns the executions of all agents, newest first, without inputs and outputs. Each execution is in the list as soon as its start has responded, and `pagination.total` is exact at any size.',
   data: [exampleExecution],
 });
 
@@ -238,7 +243,7 @@ export const listAgentExecutions = endpoint({
   method: 'GET',
   path: '/api/agents/:name/executions',
   scope: 'agents:read',
-  summary: 'List the executions of an agent, newest first',
+  summary: 'List executions of an agent',
   params: { name: AgentName },
   query: ExecutionQuery,
   status: 200,
@@ -247,7 +252,8 @@ export const listAgentExecutions = endpoint({
 });
 
 export const listAgentExecutionsReference = (): ApiReference<typeof listAgentExecutions> => ({
-  description: 'Like the list of all; an `agentName` that differs from the path gives an empty page.',
+  description:
+    'Returns the executions of the agent, newest first, in the format of `GET /api/agents/executions`. An `agentName` that differs from the path leads to an empty page.',
   data: [exampleExecution],
 });
 
@@ -255,7 +261,7 @@ export const getExecution = endpoint({
   method: 'GET',
   path: '/api/agents/:name/executions/:id',
   scope: 'agents:read',
-  summary: 'Read an execution, its input and its output',
+  summary: 'Get an execution',
   params: { name: AgentName, id: ExecutionId },
   status: 200,
   data: Execution,
@@ -263,7 +269,7 @@ export const getExecution = endpoint({
 
 export const getExecutionReference = (): ApiReference<typeof getExecution> => ({
   description:
-    'While it runs it has no `output`, `tokensUsed`, `completedAt` and `durationMs`, and its quality gates are `pending`. A failed one has an `error` and no output.',
+    'Returns the execution with its input and its output. A running execution has no `output`, `tokensUsed`, `completedAt` and `durationMs`, and its quality gates are `pending`. A failed execution has an `error` and no `output`.',
   data: {
     ...exampleExecution,
     input: examples.input,

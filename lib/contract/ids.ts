@@ -1,16 +1,16 @@
-/** The ULID behind an id's kind prefix: the last 26 characters. */
+/** Returns the ULID of an id: the 26 characters after its prefix. */
 export function ulidOf(id: string): string {
   return id.slice(-26);
 }
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** The time that a ULID was made for, in milliseconds since 1970: its first 10 characters (ulid/spec). */
+/** Returns the time in the first 10 characters of a ULID (ulid/spec), in milliseconds since 1970. */
 export function timeOf(ulid: string): number {
   return [...ulid.slice(0, 10)].reduce((time, letter) => time * 32 + alphabet.indexOf(letter), 0);
 }
 
-/** A ULID of a time in milliseconds since 1970 and 10 bytes: what `ulid()` makes of the clock and chance. */
+/** Returns the ULID of a time, in milliseconds since 1970, and 10 bytes, which `ulid()` takes from a random source. */
 export function ulidFrom(time: number, bytes: Uint8Array): string {
   let value = BigInt(time);
   for (const byte of bytes.subarray(0, 10)) value = value * 256n + BigInt(byte);
@@ -22,7 +22,7 @@ export function ulidFrom(time: number, bytes: Uint8Array): string {
   return letters;
 }
 
-/** A time in milliseconds since 1970 as the interface writes it: ISO 8601 UTC with milliseconds. */
+/** Returns a time, in milliseconds since 1970, in the format of the API: ISO 8601 UTC with milliseconds. */
 export function timestamp(time: number): string {
   return new Date(time).toISOString();
 }

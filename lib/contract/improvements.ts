@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type ApiReference, endpoint } from './endpoint.ts';
 import { AgentName, described, text } from './shapes.ts';
 
-/** The body of `selfImproveAgent`: how many of the newest executions to look at, and what to look for. */
+/** The body of `selfImproveAgent`. */
 export const NewImprovement = v.object({
   lookbackExecutions: v.optional(
     v.pipe(
@@ -10,22 +10,25 @@ export const NewImprovement = v.object({
       v.integer('must be a whole number'),
       v.minValue(1, 'must be at least 1'),
       v.maxValue(100, 'must be at most 100'),
-      v.description('How many of the newest executions to look at.'),
+      v.description('Number of executions to review, newest first.'),
     ),
     20,
   ),
-  focusArea: v.optional(described(text(1, 1_000), 'What to look for in them.')),
+  focusArea: v.optional(described(text(1, 1_000), 'What the review focuses on.')),
 });
 export type NewImprovement = v.InferOutput<typeof NewImprovement>;
 
 const promptHash = v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/));
 
-/** What a pass has come to. The hashes are those of the prompt before and after; equal where it stayed. */
+/** The result of a self-improvement pass. */
 export const Improvement = v.object({
-  improved: described(v.boolean(), 'Whether the system prompt was changed.'),
-  changesSummary: described(v.string(), 'What was changed, or why nothing was.'),
-  previousPromptHash: described(promptHash, 'Of the system prompt before.'),
-  newPromptHash: described(promptHash, 'Of the system prompt after; the same where it stayed.'),
+  improved: described(v.boolean(), 'Whether the pass changed the system prompt.'),
+  changesSummary: described(v.string(), 'What the pass changed, or why it changed nothing.'),
+  previousPromptHash: described(promptHash, 'Hash of the system prompt before the pass.'),
+  newPromptHash: described(
+    promptHash,
+    'Hash of the system prompt after the pass; the same as before if the prompt did not change.',
+  ),
 });
 export type Improvement = v.InferOutput<typeof Improvement>;
 
@@ -33,7 +36,7 @@ export const selfImproveAgent = endpoint({
   method: 'POST',
   path: '/api/agents/:name/self-improve',
   scope: 'agents:execute',
-  summary: 'Have an agent learn from its recent executions',
+  summary: 'Improve an agent',
   params: { name: AgentName },
   body: NewImprovement,
   status: 200,
@@ -45,7 +48,7 @@ export const selfImproveAgent = endpoint({
 
 export const selfImproveAgentReference = (): ApiReference<typeof selfImproveAgent> => ({
   description:
-    'Answers within 30 seconds. Looks for what went wrong or took too long in recent executions, proposes an edit of the system prompt, tries old and new on recent inputs, and adopts the edit only if it is judged better, blind and in both orders. The soul and the skills stay. One pass at a time for an agent.',
+    'Reviews recent executions for failures and slow runs, and proposes an edit of the system prompt. Tests the old and the new prompt on recent inputs, and adopts the edit only if a blind comparison, made in both orders, rates it better. Does not change the soul and the skills. Responds within 30 seconds. An agent can have one pass at a time.',
   body: { lookbackExecutions: 20, focusArea: 'answers that are too long' },
   data: {
     improved: true,

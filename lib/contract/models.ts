@@ -1,6 +1,6 @@
 /**
- * The models that this project names. No other file of code or tests spells the id of one, and the docs name only ids
- * of this file; a test checks both.
+ * The ids of the models that this project uses. No other file of code or tests spells a model id, and the docs use only
+ * ids of this file; a test checks both.
  *
  * Sources, read in October 2026: the AWS model card of Claude Sonnet 5.5 (Amazon Bedrock User Guide,
  * "model-card-anthropic-claude-sonnet-5-5": lifecycle Active, no end of life before 28 September 2027, Converse
@@ -9,19 +9,22 @@
  * thinking is on by default and counts to `max_tokens`).
  */
 
-/** The default model's name for people. */
+/** The display name of the default model. */
 export const standardModelName = 'Claude Sonnet 5.5';
 
 /**
- * The default model, as its maker names it, whatever the region. Bedrock serves it by inference profiles only, so a
- * stack uses `standardProfileIn`; the models of one machine have no region.
+ * The id of the default model, without a region. Bedrock serves it only through inference profiles, so a stack uses
+ * `standardProfileIn`; the local deployment has no region and uses this id.
  */
 export const standardModel = 'anthropic.claude-sonnet-5-5';
 
-/** The inference profile that may process prompts in any region of AWS: only by explicit choice. */
+/**
+ * The inference profile that can process prompts in any region of AWS. A deployment uses it only if its settings name
+ * it.
+ */
 export const globalProfile = `global.${standardModel}`;
 
-/** The regions from which each geographic inference profile of the default model can be used. */
+/** The source regions of each geographic inference profile of the default model. */
 const sourceRegions = {
   us: ['us-east-1', 'us-east-2', 'us-west-1', 'us-west-2', 'ca-central-1', 'ca-west-1'],
   eu: ['eu-central-1', 'eu-central-2', 'eu-north-1', 'eu-south-1', 'eu-south-2', 'eu-west-1', 'eu-west-2', 'eu-west-3'],
@@ -33,7 +36,7 @@ export const geographicProfiles = Object.keys(sourceRegions).map((geography) => 
 /**
  * Returns the default model of a region: the inference profile that keeps prompts within the region's geography.
  *
- * @returns `undefined` where the default model has none for that region
+ * @returns `undefined` if the default model has no profile for the region
  */
 export function standardProfileIn(region: string): string | undefined {
   const found = Object.entries(sourceRegions).find(([, regions]) => (regions as readonly string[]).includes(region));
@@ -41,12 +44,12 @@ export function standardProfileIn(region: string): string | undefined {
 }
 
 /**
- * The default models of earlier versions. Agents that were created without a model have one of them until they are
- * moved. AWS and the maker end Claude Sonnet 4.5 on 30 November 2026.
+ * The default models of earlier versions. Agents that were created without a model keep theirs until an operator moves
+ * them. AWS and the maker end Claude Sonnet 4.5 on 30 November 2026.
  */
 export const formerStandardModels = ['global.anthropic.claude-sonnet-4-5-20250929-v1:0'] as const;
 
-/** Every id that the project names. */
+/** All model ids of the project. */
 export const namedModels: readonly string[] = [
   standardModel,
   globalProfile,
@@ -54,24 +57,24 @@ export const namedModels: readonly string[] = [
   ...formerStandardModels,
 ];
 
-/** How many tokens a model that thinks may use for that. */
+/** The number of tokens that a model may use for thinking. */
 const thinkingTokens = 16_384;
 
 /**
- * Returns how many tokens a model is given for thinking, beside those of its answer; 0 for a model that does not think
- * by itself. Claude from its fifth generation on thinks before it answers and counts that to the tokens of its answer,
- * so that a short limit would leave none for the answer. An application inference profile does not show its model, and
- * counts as one that does not think.
+ * Returns the number of tokens to add to the output limit of a model for thinking; 0 for a model that does not think by
+ * default. Claude models from generation 5 on think before they answer, and the thinking counts as output, so a low
+ * limit could leave no tokens for the answer. The name of an application inference profile does not reveal its model;
+ * the result is 0.
  */
 export function thinkingTokensOf(model: string): number {
   return /\banthropic\.claude-[a-z]+-(?:[5-9]|\d\d)(?:-|$)/.test(model) ? thinkingTokens : 0;
 }
 
 /**
- * Reads the list of models that agents may name.
+ * Parses the list of models that agents may use.
  *
  * @param text ids separated by commas
- * @returns `undefined` where nothing is set: every model is allowed
+ * @returns `undefined` if the list is empty: all models are allowed
  */
 export function readAllowedModels(text: string | undefined): readonly string[] | undefined {
   const ids = (text ?? '').split(',').map((id) => id.trim());
@@ -79,7 +82,7 @@ export function readAllowedModels(text: string | undefined): readonly string[] |
   return named.length > 0 ? named : undefined;
 }
 
-/** Returns whether a model is among the allowed ones. */
+/** Returns whether a model is allowed. */
 export function isAllowed(model: string, allowed: readonly string[] | undefined): boolean {
   return allowed === undefined || allowed.includes(model);
 }

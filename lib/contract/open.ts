@@ -4,50 +4,50 @@ import { type ApiReference, endpoint } from './endpoint.ts';
 export const health = endpoint({
   method: 'GET',
   path: '/health',
-  summary: 'Say that the service answers',
+  summary: 'Check the health of the service',
   status: 200,
   data: v.object({ status: v.literal('ok') }),
 });
 
 export const healthReference = (): ApiReference<typeof health> => ({
-  description: 'Asks nothing of what the service depends on.',
+  description: 'Confirms that the API responds. Does not check the services that it depends on.',
   data: { status: 'ok' },
 });
 
 export const openapi = endpoint({
   method: 'GET',
   path: '/openapi.json',
-  summary: 'This document',
+  summary: 'Get the OpenAPI document',
   status: 200,
   media: 'application/json',
-  kept: true,
+  cacheable: true,
 });
 
 export const openapiReference = (): ApiReference<typeof openapi> => ({
-  description: 'OpenAPI 3.1, made from the same rows as the routes.',
+  description: 'Returns this document (OpenAPI 3.1). It is generated from the definitions that also create the routes.',
 });
 
 export const docs = endpoint({
   method: 'GET',
   path: '/docs',
-  summary: 'The page on which to read, search and try all of this',
+  summary: 'Get the documentation page',
   status: 200,
   media: 'text/html',
 });
 
 export const docsReference = (): ApiReference<typeof docs> => ({
-  description: 'This document as a page that is searched, and on which each operation can be tried.',
+  description: 'Returns an HTML page that shows this document, with search and with a form to try each operation.',
 });
 
 export const docsScript = endpoint({
   method: 'GET',
   path: '/docs/script.js',
-  summary: 'The script of that page',
+  summary: 'Get the script of the documentation page',
   status: 200,
   media: 'text/javascript',
-  kept: true,
+  cacheable: true,
 });
 
 export const docsScriptReference = (): ApiReference<typeof docsScript> => ({
-  description: 'Kept by browsers, and asked for by its `ETag`.',
+  description: 'Browsers cache the script and revalidate it by its `ETag`.',
 });

@@ -4,29 +4,32 @@ import { endpoints } from './endpoints.ts';
 /** An operation id. */
 export type Operation = keyof typeof endpoints;
 
-/** The rows with their operation ids, as rows of one type. */
+/** All endpoints with their operation ids, typed as `Endpoint`. */
 export const routes: readonly (readonly [Operation, Endpoint])[] = Object.entries(endpoints) as [Operation, Endpoint][];
 
-/** The folder and tag of a row: its path family as the specification names it, or `open`. */
+/**
+ * Returns the path family of an endpoint (`kanban-tasks`, `agents`, `webhooks` or `open`): its function folder and its
+ * tag.
+ */
 export function familyOf(row: Pick<Endpoint, 'path'>): string {
   return /^\/api\/([^/]+)/.exec(row.path)?.[1] ?? 'open';
 }
 
-/** The file name that a function's camel-case name stands for: `createTask` is `create-task`. */
+/** Returns the file name of a function without its extension: `create-task` for `createTask`. */
 export function fileNameOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** A row that a path is, and the path's parameters. */
+/** An endpoint that matches a path, and the values of the path's parameters. */
 export type Match = { operation: Operation; row: Endpoint; params: Record<string, string> };
 
-/** The rows with the segments of their paths: this is asked for each request. */
+/** The endpoints with the segments of their paths, split once and not for each request. */
 const templates = routes.map(([operation, row]) => ({ operation, row, template: row.path.split('/') }));
 
 /**
- * The rows whose path a decoded path is, one a method; empty for an unknown path. For each method a static segment
- * wins over a parameter, as in API Gateway: `POST /api/webhooks/register` is the registration, while
- * `GET /api/webhooks/register` reads a webhook of that (impossible) id.
+ * Returns the endpoints that match a decoded path, one for each method; an empty list for an unknown path. For each
+ * method a static segment takes precedence over a parameter, as in API Gateway: `POST /api/webhooks/register` is the
+ * registration, while `GET /api/webhooks/register` reads the webhook with the (malformed) id `register`.
  */
 export function matchPath(path: string): Match[] {
   const segments = path.split('/');

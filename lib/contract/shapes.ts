@@ -1,20 +1,23 @@
 import * as v from 'valibot';
 
-/** A schema of the contract: any valibot schema that needs no I/O. */
+/** A schema of the contract: any synchronous valibot schema. */
 export type Schema = v.GenericSchema;
 
 /** A schema of a JSON object, whose `entries` name the known fields. */
 export type ObjectSchema = Schema & { readonly entries: Readonly<Record<string, Schema>> };
 
-/** Crockford base 32 as ULIDs spell it: upper case, without I, L, O and U, 128 bits at most. */
+/** A ULID: Crockford base 32 in upper case, without I, L, O and U, at most 128 bits. */
 const ulidPattern = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 
-/** A whole number as English groups its digits. `toLocaleString` would load ICU, for a quarter of a function's start. */
+/**
+ * Returns a whole number with its digits in groups of three. `toLocaleString` would load ICU, which takes a quarter of
+ * the start of a function.
+ */
 export function grouped(whole: number): string {
   return String(whole).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** How many Unicode code points a text has: the unit of every length in the interface, and of JSON Schema. */
+/** Returns the number of Unicode code points of a text: the unit of all lengths in the API, and in JSON Schema. */
 function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count++;
@@ -22,8 +25,8 @@ function codePoints(text: string): number {
 }
 
 /**
- * Text of `min` to `max` code points, kept as it is sent. Refuses lone surrogates, which UTF-8 cannot carry,
- * and, where text is required (`min` above 0), white space only.
+ * Returns the schema of a text of `min` to `max` code points, which it does not change. It rejects lone surrogates,
+ * which UTF-8 cannot encode, and, if `min` is above 0, text of white space only.
  */
 export function text(min: number, max: number) {
   const range = min > 0 ? `${min} to ${grouped(max)}` : `at most ${grouped(max)}`;
@@ -31,7 +34,7 @@ export function text(min: number, max: number) {
     v.string('must be a string'),
     v.check((value) => value.isWellFormed(), 'must not contain a lone surrogate'),
     v.check((value) => {
-      // A code point takes one or two code units, so most texts are judged by their length alone.
+      // A code point takes one or two code units, so the length alone decides for most texts.
       if (value.length > max * 2) return false;
       const length = value.length <= max && value.length >= min * 2 ? value.length : codePoints(value);
       return length >= min && length <= max;
@@ -41,31 +44,31 @@ export function text(min: number, max: number) {
   );
 }
 
-/** A string that matches `pattern` whole; `what` says in words what it must be. */
+/** Returns the schema of a string that matches the whole `pattern`; the error message is `must be ${what}`. */
 export function matching(pattern: string, what: string) {
   return v.pipe(v.string('must be a string'), v.regex(new RegExp(`^${pattern}$`), `must be ${what}`));
 }
 
-/** An id: the prefix of its kind and a ULID, as in `tk_01K…`; `whose` is that kind in words. */
+/** Returns the schema of an id: a prefix and a ULID, as in `tk_01K…`. `whose` names the resource, as in `a task`. */
 export function id(prefix: string, whose: string) {
   return v.pipe(
-    matching(`${prefix}_${ulidPattern}`, `an id of the form ${prefix}_ and 26 characters (a ULID)`),
+    matching(`${prefix}_${ulidPattern}`, `an id of the form ${prefix}_ followed by a ULID (26 characters)`),
     v.description(`Id of ${whose}.`),
     v.examples([`${prefix}_01K9Z3T6V0QW8E5R7T9Y1AB2CD`]),
   );
 }
 
-/** A schema with a sentence for the reader of the OpenAPI document. */
+/** Returns a schema with a description for the OpenAPI document. */
 export function described<const S extends Schema>(schema: S, description: string) {
   return v.pipe(schema, v.description(description));
 }
 
-/** One of a fixed list of words. */
+/** Returns the schema of an enumeration. */
 export function oneOf<const Words extends readonly string[]>(words: Words) {
   return v.picklist(words, `must be one of ${words.join(', ')}`);
 }
 
-/** A list of at most `max` (and at least `min`) different values. */
+/** Returns the schema of an array of `min` to `max` different values. */
 export function listOf<Item extends Schema>(item: Item, { min = 0, max }: { min?: number; max: number }) {
   return v.pipe(
     v.array(item, 'must be an array'),
@@ -76,25 +79,28 @@ export function listOf<Item extends Schema>(item: Item, { min = 0, max }: { min?
   );
 }
 
-/** ISO 8601 UTC with milliseconds. */
+/** A time in ISO 8601 UTC with milliseconds. */
 export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.examples(['2026-11-14T09:30:00.000Z']));
 
-/** An agent's name: unique kebab-case identifier, used in paths. */
+/** The name of an agent. */
 export const AgentName = v.pipe(
-  matching('[a-z0-9]+(-[a-z0-9]+)*', 'kebab-case: lower-case letters and digits, parted by single hyphens'),
+  matching('[a-z0-9]+(-[a-z0-9]+)*', 'kebab-case: lowercase letters and digits, separated by single hyphens'),
   v.maxLength(64, 'must have at most 64 characters'),
   v.description('Unique kebab-case identifier of an agent, used in paths.'),
   v.examples(['builder']),
 );
 
-/** A project's id. There is no project resource: any well-formed id may be given. */
+/** The id of a project. */
 export const ProjectId = v.pipe(
-  matching('proj_[A-Za-z0-9_-]{1,64}', 'proj_ and 1 to 64 letters, digits, _ or -'),
-  v.description('Id of a project, as its owner chose it: there is no project resource.'),
+  matching('proj_[A-Za-z0-9_-]{1,64}', 'proj_ followed by 1 to 64 letters, digits, _ or -'),
+  v.description('Id of a project. The service has no project resource: any id of this form is valid.'),
   v.examples(['proj_website']),
 );
 
-/** A whole number in a query: plain decimal digits. `documented` is what the OpenAPI document says of it. */
+/**
+ * Returns the schema of a whole number in a query, in plain decimal digits. `documented` goes into the OpenAPI
+ * document.
+ */
 function digits(
   pattern: RegExp,
   message: string,
@@ -108,16 +114,16 @@ function digits(
   );
 }
 
-/** A number of things, or of milliseconds: whole, from 0. */
+/** A whole number from 0: a count, or a number of milliseconds. */
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** The pages of a list: every list takes these two. */
+/** The query parameters of all paged lists. */
 export const pageQuery = {
   limit: v.optional(
     v.pipe(
       digits(/^\d+$/, 'must be a whole number from 1, in plain decimal digits', {
         minimum: 1,
-        description: 'Page size; more than 100 counts as 100.',
+        description: 'Page size. A value above 100 counts as 100.',
       }),
       v.minValue(1, 'must be at least 1'),
       v.transform((limit) => Math.min(limit, 100)),
@@ -128,18 +134,18 @@ export const pageQuery = {
     digits(/^\d{1,15}$/, 'must be a whole number from 0, in at most 15 plain decimal digits', {
       minimum: 0,
       maximum: 999_999_999_999_999,
-      description: 'How many to skip, from the newest.',
+      description: 'Number of items to skip, starting with the newest.',
     }),
     '0',
   ),
 };
 
-/** Where a page stands in its list, as `pagination` says it. */
+/** The `pagination` of a response: the position of the page in its list. */
 export const Pagination = v.object({
   limit: described(
     count,
-    'The page size that was applied. It is smaller than the requested limit if that number of items does not fit into one response of 6 MB; the next page is at offset + limit.',
+    'The applied page size. It is smaller than the requested limit if that number of items does not fit into one response of 6 MB; the next page starts at offset + limit.',
   ),
-  offset: described(count, 'How many were skipped.'),
-  total: described(count, 'How many the filters match, exactly, whatever the page.'),
+  offset: described(count, 'Number of skipped items.'),
+  total: described(count, 'Exact number of items that match the filters, on all pages.'),
 });

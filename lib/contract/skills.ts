@@ -7,9 +7,9 @@ const name = '[a-z0-9]+(-[a-z0-9]+)*';
 
 /** A skill's id: `sk_` and the name of its folder. */
 export const SkillId = v.pipe(
-  matching(`sk_${name}`, 'sk_ and the name of a skill, as GET /api/agents/skills lists them'),
+  matching(`sk_${name}`, 'the id of a skill that GET /api/agents/skills lists, such as sk_code-review'),
   v.maxLength(67, 'must have at most 67 characters'),
-  v.description('Id of a skill of the catalogue.'),
+  v.description('Id of a skill in the catalogue.'),
   v.examples(['sk_code-review']),
 );
 
@@ -17,7 +17,7 @@ export const SkillId = v.pipe(
 export const Skill = v.object({
   id: SkillId,
   name: v.string(),
-  description: described(v.string(), 'What an agent that has it can do, and when it does.'),
+  description: described(v.string(), 'What an agent with this skill can do, and when it uses the skill.'),
 });
 export type Skill = v.InferOutput<typeof Skill>;
 
@@ -27,17 +27,17 @@ export const exampleSkill = {
   description: 'Reviews a change for bugs, unclear names and missing tests, and says what to do about each.',
 } as const;
 
-/** The skills that can be assigned. */
 export const listSkillCatalogue = endpoint({
   method: 'GET',
   path: '/api/agents/skills',
   scope: 'agents:read',
-  summary: 'List skills that can be assigned',
+  summary: 'List available skills',
   status: 200,
   data: v.array(Skill),
 });
 
 export const listSkillCatalogueReference = (): ApiReference<typeof listSkillCatalogue> => ({
-  description: 'The skills of this deployment. Every organization can assign them to its agents.',
+  description:
+    'Returns the skill catalogue of this deployment. Every organization can assign these skills to its agents.',
   data: [exampleSkill],
 });

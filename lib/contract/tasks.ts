@@ -3,7 +3,7 @@ import { type ApiReference, endpoint } from './endpoint.ts';
 import * as examples from './examples.ts';
 import { AgentName, described, id, listOf, oneOf, ProjectId, pageQuery, Timestamp, text } from './shapes.ts';
 
-/** The columns of the board, from left to right. */
+/** The task statuses, in the order of the columns of the board. */
 export const taskStatuses = ['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review', 'done'] as const;
 export const TaskStatus = oneOf(taskStatuses);
 export type TaskStatus = v.InferOutput<typeof TaskStatus>;
@@ -14,10 +14,13 @@ export type TaskPriority = v.InferOutput<typeof TaskPriority>;
 
 export const TaskId = id('tk', 'a task');
 
-const title = described(text(1, 500), 'What is to be done, in a line.');
-const description = described(text(0, 10_000), 'Detail or acceptance criteria; the quality gates judge by it.');
-const dependsOn = described(listOf(TaskId, { max: 25 }), 'Ids of the tasks that must be done first.');
-const assignedAgent = described(AgentName, 'Name of the agent that the task is for.');
+const title = described(text(1, 500), 'Short summary of the task.');
+const description = described(
+  text(0, 10_000),
+  'Details or acceptance criteria. The quality gates evaluate the output against them.',
+);
+const dependsOn = described(listOf(TaskId, { max: 25 }), 'Ids of the tasks that must be `done` first.');
+const assignedAgent = described(AgentName, 'Name of the agent that the task is assigned to.');
 
 /** The body of `createTask`. */
 export const NewTask = v.object({
@@ -31,7 +34,7 @@ export const NewTask = v.object({
 });
 export type NewTask = v.InferOutput<typeof NewTask>;
 
-/** The body of `updateTask`: any of the fields of a create; `null` clears an optional one. */
+/** The body of `updateTask`: any fields of `NewTask`; `null` clears an optional field. */
 export const TaskPatch = v.object({
   title: v.optional(title),
   description: v.nullish(description),
@@ -43,7 +46,7 @@ export const TaskPatch = v.object({
 });
 export type TaskPatch = v.InferOutput<typeof TaskPatch>;
 
-/** A task as lists and changes show it. */
+/** A task as lists and updates return it. */
 export const Task = v.object({
   id: TaskId,
   title: v.string(),
@@ -51,36 +54,38 @@ export const Task = v.object({
   status: TaskStatus,
   priority: TaskPriority,
   assignedAgent: v.optional(
-    described(v.string(), 'Name of the agent that the task is for; it stays when the agent is deleted.'),
+    described(v.string(), 'Name of the agent that the task is assigned to. It stays when the agent is deleted.'),
   ),
   projectId: v.optional(v.string()),
-  dependsOn: described(v.array(TaskId), 'Ids of the tasks that must be done first.'),
+  dependsOn: described(v.array(TaskId), 'Ids of the tasks that must be `done` first.'),
   createdAt: Timestamp,
-  updatedAt: described(Timestamp, 'When a field of it last changed.'),
+  updatedAt: described(Timestamp, 'Time of the last change of a field.'),
 });
 export type Task = v.InferOutput<typeof Task>;
 
-/** Another task, as a dependency or a blocker shows it. */
+/** A task as `dependsOn` and `blockedBy` of another task show it. */
 export const TaskReference = v.object({ id: TaskId, title: v.string(), status: TaskStatus });
 export type TaskReference = v.InferOutput<typeof TaskReference>;
 
-/** A task as the single read shows it. `blockedBy` are the dependencies that are not yet `done`. */
+/** A task as `getTask` returns it. */
 export const TaskDetail = v.object({
   ...Task.entries,
-  dependsOn: described(v.array(TaskReference), 'The tasks that must be done first.'),
-  blockedBy: described(v.array(TaskReference), 'Those of them that are not done yet.'),
+  dependsOn: described(v.array(TaskReference), 'The tasks that must be `done` first.'),
+  blockedBy: described(v.array(TaskReference), 'The tasks in `dependsOn` that are not `done`.'),
 });
 export type TaskDetail = v.InferOutput<typeof TaskDetail>;
 
-/** The answer to a create: these five fields only, as specified. */
+/** The data that `createTask` returns. */
 export const TaskCreated = v.pick(Task, ['id', 'title', 'status', 'priority', 'createdAt']);
 
-/** The query of `listTasks`: filters in snake_case, as specified. */
+/** The query of `listTasks`. Unlike filters of executions, these are in snake_case. */
 const TaskQuery = v.object({
-  status: v.optional(described(TaskStatus, 'Only tasks of this status.')),
-  priority: v.optional(described(TaskPriority, 'Only tasks of this priority.')),
-  assigned_agent: v.optional(described(AgentName, 'Only tasks of the agent of this name, deleted or not.')),
-  project_id: v.optional(described(ProjectId, 'Only tasks of this project.')),
+  status: v.optional(described(TaskStatus, 'Return only tasks with this status.')),
+  priority: v.optional(described(TaskPriority, 'Return only tasks with this priority.')),
+  assigned_agent: v.optional(
+    described(AgentName, 'Return only tasks that are assigned to the agent with this name, which may be deleted.'),
+  ),
+  project_id: v.optional(described(ProjectId, 'Return only tasks of this project.')),
   ...pageQuery,
 });
 
@@ -103,7 +108,7 @@ export const listTasks = endpoint({
   method: 'GET',
   path: '/api/kanban-tasks',
   scope: 'tasks:read',
-  summary: 'List the tasks of the board, newest first',
+  summary: 'List tasks',
   query: TaskQuery,
   status: 200,
   data: Task,
@@ -112,7 +117,7 @@ export const listTasks = endpoint({
 
 export const listTasksReference = (): ApiReference<typeof listTasks> => ({
   description:
-    'The filters hold together: a task is listed that matches all of them. A write that was answered is always seen, and `pagination.total` is exact at any size. A well-formed filter that nothing matches gives an empty page.',
+    'Returns the tasks that match all filters, newest first. The list includes each change as soon as its request has responded, and `pagination.total` is exact at any size. A valid filter that matches no task leads to an empty page.',
   data: [exampleTask],
 });
 
@@ -120,7 +125,7 @@ export const createTask = endpoint({
   method: 'POST',
   path: '/api/kanban-tasks',
   scope: 'tasks:write',
-  summary: 'Put a task on the board',
+  summary: 'Create a task',
   body: NewTask,
   status: 201,
   resource: TaskDetail,
@@ -130,7 +135,7 @@ export const createTask = endpoint({
 
 export const createTaskReference = (): ApiReference<typeof createTask> => ({
   description:
-    'The answer has five fields; read the task for the others. A task may be put into any status. `dependsOn` and `assignedAgent` must name tasks and an agent that exist. Emits `task.created`, whatever the status.',
+    'The response has five fields; get the task for the others. A new task can have any status. `dependsOn` and `assignedAgent` must name existing tasks and an existing agent. Publishes `task.created`, whatever the status.',
   body: {
     title: exampleTask.title,
     description: exampleTask.description,
@@ -152,7 +157,7 @@ export const getTask = endpoint({
   method: 'GET',
   path: '/api/kanban-tasks/:id',
   scope: 'tasks:read',
-  summary: 'Read a task, its dependencies and what blocks it',
+  summary: 'Get a task',
   params: { id: TaskId },
   status: 200,
   data: TaskDetail,
@@ -161,7 +166,7 @@ export const getTask = endpoint({
 
 export const getTaskReference = (): ApiReference<typeof getTask> => ({
   description:
-    'Unlike in lists, `dependsOn` has the title and the status of each task, and `blockedBy` those that are not `done` yet.',
+    'Returns the task with its dependencies. Unlike in lists, `dependsOn` has the id, title and status of each task; `blockedBy` has those that are not `done`.',
   data: { ...exampleTask, dependsOn: [exampleDependency], blockedBy: [] },
 });
 
@@ -169,7 +174,7 @@ export const updateTask = endpoint({
   method: 'PATCH',
   path: '/api/kanban-tasks/:id',
   scope: 'tasks:write',
-  summary: 'Change a task: its text, its column, its agent, its dependencies',
+  summary: 'Update a task',
   params: { id: TaskId },
   body: TaskPatch,
   status: 200,
@@ -180,7 +185,7 @@ export const updateTask = endpoint({
 
 export const updateTaskReference = (): ApiReference<typeof updateTask> => ({
   description:
-    'Changes the fields that are sent, and no others: changes of different fields at the same time both survive. `null` clears `description`, `assignedAgent` or `projectId`. Any status may follow any other. Where nothing changes, nothing is written, and the `ETag` stays. Emits `task.status_changed` if the status changes, and `task.completed` beside it if the new one is `done`.',
+    'Changes only the fields in the request. Two concurrent updates of different fields both take effect. `null` clears `description`, `assignedAgent` or `projectId`. Any status can follow any other. A request that changes no value writes nothing, and the `ETag` stays the same. Publishes `task.status_changed` if the status changes, and also `task.completed` if the new status is `done`.',
   body: { status: 'in_progress', assignedAgent: examples.agentName },
   data: exampleTask,
 });
@@ -189,7 +194,7 @@ export const deleteTask = endpoint({
   method: 'DELETE',
   path: '/api/kanban-tasks/:id',
   scope: 'tasks:write',
-  summary: 'Delete a task for good',
+  summary: 'Delete a task',
   params: { id: TaskId },
   status: 200,
   versioned: true,
@@ -198,5 +203,5 @@ export const deleteTask = endpoint({
 
 export const deleteTaskReference = (): ApiReference<typeof deleteTask> => ({
   description:
-    'Refused while a task that depends on it is not `done`; `details` name these. Dependent tasks that are `done` lose the dependency with it. Emits nothing.',
+    'Permanently deletes the task. Fails with `has_dependents` while tasks that are not `done` depend on it; `details` names them. The task is removed from `dependsOn` of dependent tasks that are `done`. Publishes no event.',
 });

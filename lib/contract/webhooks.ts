@@ -7,67 +7,68 @@ import { count, described, id, listOf, pageQuery, Timestamp, text } from './shap
 export const WebhookId = id('wh', 'a webhook');
 export const DeliveryId = id('dlv', 'a delivery, or of an attempt');
 
-/** The body of `registerWebhook`. Which URLs may be registered beyond this is decided in `lib/webhooks`. */
+/** The body of `registerWebhook`. `lib/webhooks/receivers.ts` decides which of these URLs are allowed. */
 export const NewWebhook = v.object({
   url: v.pipe(
     text(1, 2048),
     v.check((url) => URL.canParse(url), 'must be an absolute URL such as https://example.com/hooks'),
     v.metadata({ format: 'uri' }),
-    v.description('Where deliveries go: https, port 443 or 8443, a public address, no credentials.'),
+    v.description('URL of the receiver: https, port 443 or 8443, a public address, without credentials.'),
   ),
   events: listOf(EventName, { min: 1, max: eventNames.length }),
   secret: v.optional(
     described(
       text(1, 256),
-      'Shared secret that deliveries are signed with; without one they are not signed. Never shown.',
+      'Shared secret for signing deliveries. Without a secret, deliveries are not signed. No response contains the secret.',
     ),
   ),
 });
 export type NewWebhook = v.InferOutput<typeof NewWebhook>;
 
-/** A webhook as every read shows it: the secret is in none. */
+/** A webhook as reads return it, without its secret. */
 export const Webhook = v.object({
   id: WebhookId,
   url: v.string(),
   events: v.array(EventName),
   active: v.boolean(),
-  lastDeliveryAt: v.optional(
-    described(Timestamp, 'End of the newest attempt of the last 90 days, whatever came of it.'),
-  ),
+  lastDeliveryAt: v.optional(described(Timestamp, 'End of the latest attempt in the last 90 days, successful or not.')),
   createdAt: Timestamp,
 });
 export type Webhook = v.InferOutput<typeof Webhook>;
 
-/** The answer to a registration: these five fields only, as specified. */
+/** The data that `registerWebhook` returns. */
 export const WebhookRegistered = v.pick(Webhook, ['id', 'url', 'events', 'active', 'createdAt']);
 
-const httpStatus = described(count, "The receiver's status; 0 when no answer came.");
-const error = v.optional(described(v.string(), 'Why the attempt failed; absent where it did not.'));
+const httpStatus = described(count, 'HTTP status of the receiver; 0 if it did not respond.');
+const error = v.optional(described(v.string(), 'Why the attempt failed; absent if it succeeded.'));
 
-/** One attempt of a delivery. Its id is its own; the first attempt's equals `deliveryId`. */
+/** One attempt of a delivery. */
 export const DeliveryRecord = v.object({
-  id: described(DeliveryId, "Of this attempt; the first one's equals deliveryId."),
-  deliveryId: described(DeliveryId, 'Of the delivery, as X-Service-Delivery has it: the same for all its attempts.'),
-  attempt: described(v.pipe(count, v.minValue(1)), 'Which attempt it was, from 1.'),
+  id: described(DeliveryId, 'Id of this attempt. The first attempt has the id of the delivery.'),
+  deliveryId: described(
+    DeliveryId,
+    'Id of the delivery, the value of X-Service-Delivery. All attempts of a delivery have the same.',
+  ),
+  attempt: described(v.pipe(count, v.minValue(1)), 'Number of the attempt, starting at 1.'),
   event: EventName,
   httpStatus,
   durationMs: count,
-  deliveredAt: described(Timestamp, 'The end of the attempt.'),
-  redelivery: described(v.boolean(), 'Whether it was a retry.'),
+  deliveredAt: described(Timestamp, 'End of the attempt.'),
+  redelivery: described(v.boolean(), 'Whether the attempt was a retry.'),
   error,
 });
 export type DeliveryRecord = v.InferOutput<typeof DeliveryRecord>;
 
-/** The body of `testWebhook`: any of the six events, whether the webhook hears it or not. */
+/** The body of `testWebhook`. */
 export const TestEvent = v.object({
-  event: described(EventName, 'Any of the six, whether the webhook hears it or not.'),
+  event: described(EventName, 'Any of the six events. The webhook does not have to be subscribed to it.'),
 });
 
-/** How a test delivery ended. */
+/** The result of a test delivery. */
 export const TestResult = v.object({
   deliveryId: DeliveryId,
   httpStatus,
-  responseBody: described(v.string(), "The first 16 KiB of the receiver's answer; empty when none came."),
+  responseBody: described(v.string(), 'First 16 KiB of the response body; empty if the receiver did not respond.'),
   durationMs: count,
   error,
 });
@@ -85,7 +86,7 @@ export const registerWebhook = endpoint({
   method: 'POST',
   path: '/api/webhooks/register',
   scope: 'webhooks:write',
-  summary: 'Register a URL that hears events',
+  summary: 'Register a webhook',
   body: NewWebhook,
   status: 201,
   resource: Webhook,
@@ -96,7 +97,7 @@ export const registerWebhook = endpoint({
 
 export const registerWebhookReference = (): ApiReference<typeof registerWebhook> => ({
   description:
-    'It hears every change that comes after the answer. The URL is checked again at each attempt: names must lead to public addresses. To change a URL or a secret, register anew and delete the old one. At most 100 an organization.',
+    'The webhook receives its subscribed events for every change after the response. The URL is checked again at each attempt: its host name must resolve to public addresses. To change the URL or the secret, register a new webhook and delete the old one. An organization can have at most 100 webhooks.',
   body: {
     url: exampleWebhook.url,
     events: exampleWebhook.events,
@@ -109,13 +110,13 @@ export const listWebhooks = endpoint({
   method: 'GET',
   path: '/api/webhooks',
   scope: 'webhooks:read',
-  summary: 'List the webhooks, newest first',
+  summary: 'List webhooks',
   status: 200,
   data: v.array(Webhook),
 });
 
 export const listWebhooksReference = (): ApiReference<typeof listWebhooks> => ({
-  description: 'All of them; the list is not paged. The secret is in no answer.',
+  description: 'Returns all webhooks, newest first, without their secrets. The list is not paged.',
   data: [{ ...exampleWebhook, lastDeliveryAt: examples.ended }],
 });
 
@@ -123,14 +124,14 @@ export const getWebhook = endpoint({
   method: 'GET',
   path: '/api/webhooks/:id',
   scope: 'webhooks:read',
-  summary: 'Read a webhook',
+  summary: 'Get a webhook',
   params: { id: WebhookId },
   status: 200,
   data: Webhook,
 });
 
 export const getWebhookReference = (): ApiReference<typeof getWebhook> => ({
-  description: 'The secret is in no answer.',
+  description: 'Returns the webhook without its secret.',
   data: { ...exampleWebhook, lastDeliveryAt: examples.ended },
 });
 
@@ -138,20 +139,20 @@ export const deleteWebhook = endpoint({
   method: 'DELETE',
   path: '/api/webhooks/:id',
   scope: 'webhooks:write',
-  summary: 'Delete a webhook: it gets nothing more',
+  summary: 'Delete a webhook',
   params: { id: WebhookId },
   status: 200,
 });
 
 export const deleteWebhookReference = (): ApiReference<typeof deleteWebhook> => ({
-  description: 'What waits for a retry is not sent any more.',
+  description: 'Deletes the webhook. Its scheduled retries are not sent.',
 });
 
 export const testWebhook = endpoint({
   method: 'POST',
   path: '/api/webhooks/:id/test',
   scope: 'webhooks:write',
-  summary: 'Send a made-up event to a webhook now, once',
+  summary: 'Send a test event',
   params: { id: WebhookId },
   body: TestEvent,
   status: 200,
@@ -162,7 +163,7 @@ export const testWebhook = endpoint({
 
 export const testWebhookReference = (): ApiReference<typeof testWebhook> => ({
   description:
-    "Signed and sent as any delivery is, and recorded in the history, but never retried. Answers 200 with what the receiver said, whatever it was: `httpStatus` is the receiver's, 0 when none came, and `error` says why an attempt failed. Takes 10 seconds at most.",
+    'Sends a synthetic event once, signed and recorded like any other delivery, but never retried. The status of the response is 200 whatever the receiver responds: `httpStatus` is the status of the receiver, 0 if it did not respond, and `error` says why the attempt failed. Takes at most 10 seconds.',
   body: { event: 'task.completed' },
   data: { deliveryId: examples.deliveryId, httpStatus: 204, responseBody: '', durationMs: 87 },
 });
@@ -171,7 +172,7 @@ export const listDeliveries = endpoint({
   method: 'GET',
   path: '/api/webhooks/:id/deliveries',
   scope: 'webhooks:read',
-  summary: 'List the attempts of a webhook, newest first',
+  summary: 'List deliveries',
   params: { id: WebhookId },
   query: v.object(pageQuery),
   status: 200,
@@ -180,7 +181,8 @@ export const listDeliveries = endpoint({
 });
 
 export const listDeliveriesReference = (): ApiReference<typeof listDeliveries> => ({
-  description: 'Newest first by the end of the attempt; kept for 90 days. A retry has `redelivery` true.',
+  description:
+    'Returns the delivery attempts of the webhook, newest first by the end of the attempt. Attempts are stored for 90 days. `redelivery` is true for a retry.',
   data: [
     {
       id: examples.deliveryId,

@@ -25,7 +25,10 @@ export function authenticate(row: Endpoint, open: () => Context): MiddlewareObj<
       const caller = await identify(header(event, 'Authorization'), open());
       event.served = { ...event.served, caller };
       if (!caller.scopes.includes(scope))
-        throw new ApiError('insufficient_scope', `This token lacks the scope ${scope}; make one that has it.`);
+        throw new ApiError(
+          'insufficient_scope',
+          `This access token does not have the scope ${scope}; use a token that has it.`,
+        );
     },
   };
 }
@@ -54,7 +57,6 @@ async function find(id: string, context: Context): Promise<StoredToken | undefin
 
 /** One answer for a token that is missing, malformed, unknown, expired or revoked: it tells a guesser nothing. */
 function unauthorized(): ApiError {
-  return new ApiError('unauthorized', 'Send a valid token, as in Authorization: Bearer crew_….', [], {
-    'WWW-Authenticate': 'Bearer',
-  });
+  const message = 'The access token is missing or invalid; send a valid one, as in Authorization: Bearer crew_….';
+  return new ApiError('unauthorized', message, [], { 'WWW-Authenticate': 'Bearer' });
 }

@@ -99,7 +99,10 @@ export function refuse(event: ApiEvent, error: unknown): ApiResult {
   const refusal =
     error instanceof ApiError
       ? error
-      : new ApiError('internal_error', 'Something went wrong on our side. It is in the log under this requestId.');
+      : new ApiError(
+          'internal_error',
+          'The service failed to process the request; its operator finds the cause in the log by the requestId.',
+        );
   const { code, message, details, status, headers } = refusal;
   const requestId = event.requestContext.requestId;
   return {

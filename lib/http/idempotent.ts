@@ -74,7 +74,7 @@ function mayBeLate({ served }: ApiEvent, error: unknown): boolean {
 function busy(): ApiError {
   return new ApiError(
     'request_in_progress',
-    'This very request is being carried out; ask again when it has ended.',
+    'A request with this Idempotency-Key is in progress; retry after the time in Retry-After.',
     [],
     {
       'Retry-After': '1',
@@ -97,7 +97,10 @@ async function recorded(
   const { organization } = callerOf(event);
   const found = await readIdempotencyRecord(context, organization, request);
   if (found === 'another request')
-    throw new ApiError('idempotency_key_reused', 'This Idempotency-Key was used for another request; take a new one.');
+    throw new ApiError(
+      'idempotency_key_reused',
+      'This Idempotency-Key was used for a different request; use a new key.',
+    );
   if (found === 'in progress') throw busy();
   return found && replay(row, event, found.data);
 }

@@ -5,7 +5,7 @@ import { ApiError, outcomeUnknown } from '../contract/errors.ts';
 export class OutOfTime extends ApiError {
   constructor({ method }: Pick<Endpoint, 'method'>) {
     const known = method === 'GET' ? 'nothing was changed. Try again shortly.' : outcomeUnknown;
-    super('unavailable', `The answer took too long, and ${known}`, [], { 'Retry-After': '1' });
+    super('unavailable', `The request took too long, and ${known}`, [], { 'Retry-After': '1' });
   }
 }
 

@@ -21,7 +21,7 @@ export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
     before: ({ event }) => {
       const sent = readBody(event);
       if (sent.length > bodyLimit)
-        throw new ApiError('payload_too_large', `The body has ${sent.length} bytes; at most ${bodyLimit} are taken.`);
+        throw new ApiError('payload_too_large', `The body has ${sent.length} bytes; send at most ${bodyLimit}.`);
       const json = row.body ? parseJson(event, sent) : undefined;
       const params = parseParams(row, event);
       const query = parseQuery(row, event.rawQueryString);
@@ -36,7 +36,7 @@ export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
 
 function messageOf(faults: readonly ErrorDetail[]): string {
   const [first] = faults as [ErrorDetail];
-  return faults.length === 1 ? `${first.message}.` : `The request has ${faults.length} faults; see details.`;
+  return faults.length === 1 ? `${first.message}.` : `The request has ${faults.length} errors; see details.`;
 }
 
 function readBody({ body = '', isBase64Encoded }: ApiEvent): Buffer {
@@ -50,12 +50,12 @@ function parseJson(event: ApiEvent, sent: Buffer): unknown {
   if (!/^application\/([^/\s]+\+)?json$/i.test(type.trim()))
     throw new ApiError(
       'unsupported_media_type',
-      'Send the body as JSON, with the header Content-Type: application/json.',
+      'The Content-Type of the body is not JSON; send JSON with Content-Type: application/json.',
     );
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(sent));
   } catch {
-    throw new ApiError('invalid_json', 'The body is not well-formed JSON in UTF-8.');
+    throw new ApiError('invalid_json', 'The body is not well-formed JSON in UTF-8; check its syntax and its encoding.');
   }
 }
 
@@ -80,7 +80,7 @@ function parseQuery(row: Endpoint, raw: string) {
     const values = sent.getAll(name);
     const [value] = values as [string];
     if (values.length > 1)
-      faults.push({ path: name, code: 'invalid_value', message: `${name} is given more than once` });
+      faults.push({ path: name, code: 'invalid_value', message: `${name} occurs more than once; send it once` });
     else if (value === '')
       faults.push({ path: name, code: 'invalid_value', message: `${name} is empty; leave it out` });
     else input[name] = value;

@@ -17,7 +17,7 @@ export function preconditionOf(ifMatch: string | undefined): Precondition {
     if (!tags || ifMatch?.trim() === '*' || tags.includes(etagOf(version))) return;
     throw new ApiError(
       'precondition_failed',
-      `The resource has changed: its ETag is now ${etagOf(version)}. Read it again.`,
+      `The resource has changed and its ETag is now ${etagOf(version)}; read it again.`,
     );
   };
 }

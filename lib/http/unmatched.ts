@@ -12,16 +12,16 @@ import { logged } from './logged.ts';
 export function unmatched() {
   return middy<ApiEvent, ApiResult>(logged('$default')).handler(async (event: ApiEvent) => {
     const { method } = event.requestContext.http;
-    const allow = matchPath(event.rawPath)
-      .map(({ row }) => row.method)
-      .sort()
-      .join(', ');
-    const refusal = allow
-      ? new ApiError('method_not_allowed', `${method} is not for this path; it takes ${allow}.`, [], { Allow: allow })
-      : new ApiError('not_found', 'There is no such path; /openapi.json lists those there are.');
-    const answer = refuse(event, refusal);
+    const methods = matchPath(event.rawPath).map(({ row }) => row.method);
+    const allow = methods.sort().join(', ');
+    const error = allow
+      ? new ApiError('method_not_allowed', `${method} is not allowed here; use ${methods.join(' or ')}.`, [], {
+          Allow: allow,
+        })
+      : new ApiError('not_found', 'There is no such path; /openapi.json lists all paths.');
+    const response = refuse(event, error);
     if (method === 'OPTIONS' && allow)
       return { statusCode: 204, headers: { Allow: allow, 'X-Request-Id': event.requestContext.requestId } };
-    return method === 'HEAD' ? { ...answer, body: '' } : answer;
+    return method === 'HEAD' ? { ...response, body: '' } : response;
   });
 }

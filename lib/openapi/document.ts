@@ -3,19 +3,19 @@ import { type Endpoint, templateOf } from '../contract/endpoint.ts';
 import { references } from '../contract/endpoints.ts';
 import { familyOf, routes } from '../contract/routes.ts';
 import type { ObjectSchema } from '../contract/shapes.ts';
-import { answerHeaders, errorExamples, errorResponses, errorsOf, successOf, unchangedOf } from './answers.ts';
 import { documentedEvents } from './events.ts';
 import { overview, tags } from './overview.ts';
+import { errorExamples, errorResponses, errorsOf, notModifiedOf, responseHeaders, successOf } from './responses.ts';
 import { type Json, namedSchemas, schemaOf } from './schemas.ts';
 
-function parameters(row: Endpoint): Json[] {
+function parametersOf(row: Endpoint): Json[] {
   const inPath = Object.entries(row.params ?? {}).map(([name, schema]) => {
     const { description, ...json } = schemaOf(schema, 'input');
     return { name, in: 'path', required: true, ...(description ? { description } : {}), schema: json };
   });
   const inQuery = Object.entries(row.query?.entries ?? {}).map(([name, schema]) => {
     const { description, ...json } = schemaOf(schema, 'input');
-    // What a query sends is text; a number's default is documented as the number that it stands for.
+    // The schema parses text, so its default is text too; the document needs the number.
     if (json.type === 'integer') json.default = Number(json.default);
     return { name, in: 'query', required: false, ...(description ? { description } : {}), schema: json };
   });
@@ -27,22 +27,26 @@ function parameters(row: Endpoint): Json[] {
 
 function requestBody(body: ObjectSchema, example: unknown): Json {
   return {
-    // No body counts as an empty object, so one is needed where that would be refused.
+    // A missing body counts as an empty object: the body is optional if the schema accepts that.
     required: !v.is(body, {}),
     content: { 'application/json': { schema: schemaOf(body, 'input'), example } },
   };
 }
 
-function described({ scope }: Endpoint, description: string): string {
-  return scope ? `${description}\n\nNeeds the scope \`${scope}\`.` : description;
+function descriptionOf({ scope }: Endpoint, description: string): string {
+  return scope ? `${description}\n\nRequired scope: \`${scope}\`.` : description;
 }
 
 const components: Json = {
   securitySchemes: {
-    bearer: { type: 'http', scheme: 'bearer', description: 'A token as `npm run token -- create` makes it: `crew_…`.' },
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'An access token (`crew_…`). Operators create tokens with `npm run token -- create`.',
+    },
   },
   schemas: namedSchemas(),
-  headers: answerHeaders,
+  headers: responseHeaders,
   responses: errorResponses(routes.map(([, row]) => row)),
   examples: errorExamples(),
   parameters: {
@@ -50,37 +54,37 @@ const components: Json = {
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'Carries a request out once: repeated under the same key it is answered as the first time, for 24 hours.',
+        'A unique key that makes it safe to repeat the request. For 24 hours, a duplicate request with the same key gets the response of the first request.',
       schema: { type: 'string', pattern: '^[!-~]{1,255}$', examples: ['6f1d0a52-4c0b-4b1e-8d2f-2f1d7c3a9e10'] },
     },
     IfMatch: {
       name: 'If-Match',
       in: 'header',
       description:
-        'Refuses the change with 412 unless the resource still has this ETag; several, parted by commas, or `*` for any.',
+        'Makes the change only if the resource still has this ETag; otherwise the status is 412. Separate several ETags with commas; `*` matches any.',
       schema: { type: 'string', examples: ['"2"'] },
     },
   },
 };
 
-/** The OpenAPI 3.1 document of every row and every event, as `/openapi.json` serves it. */
+/** Returns the OpenAPI 3.1 document of all endpoints and events, which `/openapi.json` serves. */
 export function openApiDocument(): Json {
   const paths: Record<string, Json> = {};
   for (const [operationId, row] of routes) {
     const path = templateOf(row.path);
-    const given = parameters(row);
+    const parameters = parametersOf(row);
     const { description, body, data }: { description: string; body?: unknown; data?: unknown } =
       references[operationId]();
     paths[path] ??= {};
     paths[path][row.method.toLowerCase()] = {
       operationId,
       summary: row.summary,
-      description: described(row, description),
+      description: descriptionOf(row, description),
       tags: [familyOf(row)],
       security: row.scope ? [{ bearer: [row.scope] }] : [],
-      ...(given.length > 0 ? { parameters: given } : {}),
+      ...(parameters.length > 0 ? { parameters } : {}),
       ...(row.body ? { requestBody: requestBody(row.body, body) } : {}),
-      responses: { [row.status]: successOf(row, data), ...unchangedOf(row), ...errorsOf(row) },
+      responses: { [row.status]: successOf(row, data), ...notModifiedOf(row), ...errorsOf(row) },
     };
   }
   return {
@@ -88,11 +92,11 @@ export function openApiDocument(): Json {
     info: {
       title: 'Crewboard',
       version: '1',
-      summary: 'AI agents, the board of tasks they work on, and signed webhooks.',
+      summary: 'AI agents, a task board and signed webhooks.',
       description: overview,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'The service that this document comes from.' }],
+    servers: [{ url: '/', description: 'The service that serves this document.' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     webhooks: documentedEvents(),

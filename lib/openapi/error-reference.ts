@@ -1,17 +1,20 @@
 import type { ErrorCode, ErrorDetail } from '../contract/errors.ts';
 import * as examples from '../contract/examples.ts';
 
-/** When a code is answered, as a Markdown sentence, and an answer that carries it. */
+/** When an error occurs, as a Markdown sentence, and an example of its message and details. */
 type ErrorReference = { when: string; message: string; details?: readonly ErrorDetail[] };
 
 const task = `There is no task ${examples.taskId}.`;
 
-/** The words and an example for each code of the closed list. */
-export const refusals: Readonly<Record<ErrorCode, ErrorReference>> = {
-  invalid_json: { when: 'The body is not JSON.', message: 'The body is not well-formed JSON in UTF-8.' },
+/** The API reference of each error code. */
+export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
+  invalid_json: {
+    when: 'The body is not well-formed JSON.',
+    message: 'The body is not well-formed JSON in UTF-8; check its syntax and its encoding.',
+  },
   validation_failed: {
-    when: 'A field, a query parameter or a header is missing, unknown, read-only or not what it must be; `details` name every fault.',
-    message: 'The request has 2 faults; see details.',
+    when: 'A field, a query parameter or a header is missing, unknown, read-only or invalid. `details` lists every problem.',
+    message: 'The request has 2 errors; see details.',
     details: [
       {
         path: 'assigned_to',
@@ -22,32 +25,32 @@ export const refusals: Readonly<Record<ErrorCode, ErrorReference>> = {
     ],
   },
   unauthorized: {
-    when: 'There is no token, or it is not a live one.',
-    message: 'Send a valid token, as in Authorization: Bearer crew_….',
+    when: 'The access token is missing, malformed, unknown, expired or revoked.',
+    message: 'The access token is missing or invalid; send a valid one, as in Authorization: Bearer crew_….',
   },
   insufficient_scope: {
-    when: 'The token lacks the scope of this operation.',
-    message: 'This token lacks the scope tasks:write; make one that has it.',
+    when: 'The access token does not have the scope of this operation.',
+    message: 'This access token does not have the scope tasks:write; use a token that has it.',
   },
   system_agent: {
-    when: 'The agent came with the organization.',
+    when: 'The agent is a system agent, which cannot be deleted.',
     message: 'qa-reviewer is a system agent and cannot be deleted; set it inactive instead.',
   },
   not_found: {
-    when: "What the path names does not exist, or is another organization's.",
-    message: 'There is no such resource.',
+    when: 'The resource in the path does not exist or belongs to another organization.',
+    message: 'There is no such resource; check the path.',
   },
   method_not_allowed: {
-    when: 'The path does not take this method; `Allow` lists those it takes.',
-    message: 'PUT is not for this path; it takes GET, POST.',
+    when: 'The path does not support this method. The `Allow` header lists the supported methods.',
+    message: 'PUT is not allowed here; use GET or POST.',
   },
   name_taken: {
-    when: 'There is an agent of this name.',
+    when: 'An agent with this name already exists.',
     message: 'There is an agent named builder already; choose another name.',
     details: [{ path: 'name', code: 'invalid_value', message: 'name builder is taken' }],
   },
   has_dependents: {
-    when: 'Tasks that are not done depend on this one; `details` name them.',
+    when: 'Tasks that are not `done` depend on this task. `details` lists them.',
     message: '1 task depends on this one and is not done; finish them or remove the dependency first.',
     details: [
       {
@@ -58,7 +61,7 @@ export const refusals: Readonly<Record<ErrorCode, ErrorReference>> = {
     ],
   },
   dependency_cycle: {
-    when: 'The tasks would wait for each other.',
+    when: 'The dependencies would form a cycle.',
     message: 'A task cannot depend on itself, directly or through others.',
     details: [
       {
@@ -69,47 +72,47 @@ export const refusals: Readonly<Record<ErrorCode, ErrorReference>> = {
     ],
   },
   agent_not_active: {
-    when: 'The agent is `inactive` or a `draft`.',
+    when: 'The status of the agent is `inactive` or `draft`.',
     message: 'builder is inactive; set its status to active first.',
   },
   task_blocked: {
-    when: 'The task depends on others that are not done; `details` name them.',
+    when: 'The task depends on tasks that are not `done`. `details` lists them.',
     message: 'The task waits for 1 other that is not done; finish it or remove the dependency first.',
     details: [{ path: 'blockedBy.0', code: 'blocking', message: `${examples.dependencyId} is backlog.` }],
   },
   delegation_cycle: {
-    when: 'The agent is in this chain of delegations already.',
+    when: 'The agent is already in this chain of delegations.',
     message: 'builder has handed this on already; it cannot be given it again.',
     details: [{ path: 'toAgent', code: 'cycle', message: 'builder is in this chain of delegations already.' }],
   },
   delegation_too_deep: {
-    when: 'Three delegations have led here already.',
+    when: 'The chain already has three delegations, the maximum.',
     message: 'This was handed on 3 times already; it can be no more.',
     details: [{ path: 'toAgent', code: 'limit', message: 'At most 3 delegations may follow one another.' }],
   },
   improvement_in_progress: {
-    when: 'A pass of this agent is under way.',
+    when: 'A self-improvement pass of this agent is in progress.',
     message: 'This agent is improving itself right now; ask again when that has ended, within half a minute.',
   },
   request_in_progress: {
-    when: 'A request with this `Idempotency-Key` is under way.',
-    message: 'This very request is being carried out; ask again when it has ended.',
+    when: 'A request with this `Idempotency-Key` is in progress.',
+    message: 'A request with this Idempotency-Key is in progress; retry after the time in Retry-After.',
   },
   limit_reached: {
-    when: 'There are as many as there may be.',
+    when: 'The maximum number is reached, for example of webhooks.',
     message: 'An organization can have 100 webhooks; delete one it does not need.',
   },
   precondition_failed: {
-    when: 'The resource is not of the version that `If-Match` names.',
-    message: 'The resource has changed: its ETag is now "2". Read it again.',
+    when: 'The current ETag of the resource is not in `If-Match`.',
+    message: 'The resource has changed and its ETag is now "2"; read it again.',
   },
   payload_too_large: {
-    when: 'The body has more than 256 KiB.',
-    message: 'The body has 300000 bytes; at most 262144 are taken.',
+    when: 'The body is larger than 256 KiB.',
+    message: 'The body has 300000 bytes; send at most 262144.',
   },
   unsupported_media_type: {
-    when: 'The body is not declared as JSON.',
-    message: 'Send the body as JSON, with the header Content-Type: application/json.',
+    when: 'The `Content-Type` of the body is not JSON.',
+    message: 'The Content-Type of the body is not JSON; send JSON with Content-Type: application/json.',
   },
   unknown_reference: {
     when: 'The body names a task or an agent that does not exist.',
@@ -117,34 +120,34 @@ export const refusals: Readonly<Record<ErrorCode, ErrorReference>> = {
     details: [{ path: 'dependsOn.0', code: 'not_found', message: task }],
   },
   reserved_name: {
-    when: 'The name is a path of the service.',
+    when: 'The agent name is reserved because it is part of a path of the API.',
     message: 'The name skills is a path of the service; choose another name.',
     details: [{ path: 'name', code: 'invalid_value', message: 'name must not be executions or skills' }],
   },
   url_not_allowed: {
-    when: 'Deliveries may not go to such a URL.',
+    when: 'The URL is not allowed for deliveries.',
     message: 'url must use port 443 or 8443.',
     details: [{ path: 'url', code: 'invalid_value', message: 'url must use port 443 or 8443' }],
   },
   self_delegation: {
-    when: 'An agent cannot delegate to itself.',
+    when: 'The agent would delegate to itself.',
     message: 'builder cannot hand something on to itself; execute it instead.',
     details: [{ path: 'toAgent', code: 'invalid_value', message: 'toAgent must be another agent than builder' }],
   },
   idempotency_key_reused: {
-    when: 'The `Idempotency-Key` was used for another request.',
-    message: 'This Idempotency-Key was used for another request; take a new one.',
+    when: 'The `Idempotency-Key` was used for a different request.',
+    message: 'This Idempotency-Key was used for a different request; use a new key.',
   },
   rate_limited: {
-    when: 'The organization has made as many requests as it may in a minute; or, of a start, has started as many executions as it may, or has as many running. Nothing was changed.',
+    when: 'The organization has reached its limit of requests per minute or, for the start of an execution, its limit of starts per minute or of concurrent executions. Nothing was changed.',
     message: 'The organization has made more than 1200 requests a minute; retry after the time in Retry-After.',
   },
   internal_error: {
-    when: 'It failed for a reason of ours.',
-    message: 'Something went wrong on our side. It is in the log under this requestId.',
+    when: 'The service failed to process the request.',
+    message: 'The service failed to process the request; its operator finds the cause in the log by the requestId.',
   },
   unavailable: {
-    when: 'The service is busy, or did not answer in time. The message says whether it is known that nothing was changed.',
+    when: 'The service is overloaded or did not respond in time. The message says whether nothing was changed or the outcome is unknown.',
     message: 'The service is busy; nothing was changed. Try again shortly.',
   },
 };

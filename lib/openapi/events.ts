@@ -2,46 +2,63 @@ import { type EventName, eventNames } from '../contract/events.ts';
 import { deliveryId } from '../contract/examples.ts';
 import { Timestamp } from '../contract/shapes.ts';
 import { DeliveryId } from '../contract/webhooks.ts';
-import { events } from './event-words.ts';
+import { eventReferences } from './event-reference.ts';
 import { type Json, refersTo, schemaOf } from './schemas.ts';
 
-const onlySigned = 'There if the webhook has a secret.';
+const onlySigned = 'Present if the webhook has a secret.';
 
-/** The headers of a delivery; the last three are those of Standard Webhooks. */
+/** The headers of a delivery. The last three are those of the Standard Webhooks specification. */
 const headers = [
   { name: 'X-Service-Event', required: true, description: 'The name of the event.' },
-  { name: 'X-Service-Delivery', required: true, description: 'The id of the delivery: the same for all its attempts.' },
-  { name: 'X-Service-Timestamp', required: true, description: 'When this attempt was made, in Unix seconds.' },
+  {
+    name: 'X-Service-Delivery',
+    required: true,
+    description: 'The id of the delivery. All attempts of a delivery have the same id.',
+  },
+  {
+    name: 'X-Service-Timestamp',
+    required: true,
+    description: 'The time of this attempt, in seconds since 1970 (Unix time).',
+  },
   {
     name: 'X-Service-Signature',
     required: false,
-    description: `\`sha256=\` and the lowercase hex HMAC-SHA256 of the raw body, keyed with the secret. ${onlySigned}`,
+    description: `\`sha256=\` followed by the lowercase hex HMAC-SHA256 of the raw request body, keyed with the secret. ${onlySigned}`,
   },
-  { name: 'webhook-id', required: false, description: `The id of the delivery, for Standard Webhooks. ${onlySigned}` },
-  { name: 'webhook-timestamp', required: false, description: `The timestamp, for Standard Webhooks. ${onlySigned}` },
-  { name: 'webhook-signature', required: false, description: `The signature of Standard Webhooks. ${onlySigned}` },
+  {
+    name: 'webhook-id',
+    required: false,
+    description: `The id of the delivery, as in Standard Webhooks. ${onlySigned}`,
+  },
+  {
+    name: 'webhook-timestamp',
+    required: false,
+    description: `The time of this attempt, as in Standard Webhooks. ${onlySigned}`,
+  },
+  { name: 'webhook-signature', required: false, description: `The signature, as in Standard Webhooks. ${onlySigned}` },
 ].map((header) => ({ ...header, in: 'header', schema: { type: 'string' } }));
 
-/** `task.status_changed` is `taskStatusChanged`. */
+/** Returns the operation id of an event: `taskStatusChanged` for `task.status_changed`. */
 const operationOf = (event: EventName) => event.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** The requests that receivers get, one an event, as the document's `webhooks` lists them. */
+/** Returns the request to receivers for each event, for `webhooks` of the document. */
 export function documentedEvents(): Json {
   return Object.fromEntries(eventNames.map((event) => [event, { post: deliveryOf(event) }]));
 }
 
 function deliveryOf(event: EventName): Json {
-  const { when, data } = events[event];
+  const { when, data } = eventReferences[event];
   const properties = {
     event: { type: 'string', const: event },
     deliveryId: schemaOf(DeliveryId, 'output'),
-    timestamp: { ...schemaOf(Timestamp, 'output'), description: 'When this attempt was made.' },
+    timestamp: { ...schemaOf(Timestamp, 'output'), description: 'The time of this attempt.' },
     data: refersTo('task' in data ? 'TaskEventData' : 'ExecutionEventData'),
   };
   return {
     operationId: operationOf(event),
     summary: `${when}: ${event}`,
-    description: 'Answer 2xx within ten seconds, before any work of your own. Anything else is tried again.',
+    description:
+      'Respond with a 2xx status within ten seconds, before you process the event. Any other status and a timeout lead to a retry.',
     tags: ['webhooks'],
     security: [],
     parameters: headers,
@@ -55,8 +72,11 @@ function deliveryOf(event: EventName): Json {
       },
     },
     responses: {
-      '2XX': { description: 'Delivered.' },
-      default: { description: 'Not delivered: tried again 5 minutes, 30 minutes and 2 hours after each failure.' },
+      '2XX': { description: 'The delivery succeeded.' },
+      default: {
+        description:
+          'The attempt failed. The service retries after 5 minutes, then after 30 minutes, then after 2 hours.',
+      },
     },
   };
 }

@@ -1,38 +1,44 @@
-/** What the OpenAPI document says of the interface as a whole, in Markdown. */
-export const overview = `AI agents, the board of tasks they work on, and signed webhooks that tell other systems what happened.
+/** The description of the API as a whole in the OpenAPI document, in Markdown. */
+export const overview = `AI agents, a board of tasks for them, and signed webhooks that notify other systems of changes.
 
 ## Authentication
 
-Every path below \`/api\` needs \`Authorization: Bearer crew_…\`. Tokens are made by whoever runs the service, with \`npm run token -- create\`; each belongs to one organization and has scopes, of which an operation names the one it needs. No scope implies another. What is another organization's is answered like something absent.
+Every path below \`/api\` requires an access token: \`Authorization: Bearer crew_…\`. The operator of the service creates tokens with \`npm run token -- create\`. A token belongs to one organization and has scopes. Each operation names the scope that it requires; no scope implies another. Resources of other organizations are treated as absent.
 
-## Answers
+## Responses
 
-A success is \`{"success": true, "data": …}\`; lists have \`pagination\` beside it, with an exact \`total\`. A page of very large items can have a smaller \`limit\` than was asked: the next page is at the \`offset + limit\` of the answer. A refusal is \`{"success": false, "error": {…}}\` with a \`code\` from a closed list, a \`message\` that says what to do, the faults in \`details\`, and the \`requestId\` that \`X-Request-Id\` has too. Programs go by \`code\`. Fields that are not set are absent. Ignore fields that you do not know: there may be more one day.
+A successful response is \`{"success": true, "data": …}\`. Paged lists also have \`pagination\`, with an exact \`total\`. A page of very large items can have a smaller \`limit\` than requested: the next page starts at \`offset + limit\` of the response.
 
-Unknown fields and query parameters are refused, with the nearest known name. Lengths count Unicode code points. A body has at most 256 KiB.
+An error response is \`{"success": false, "error": {…}}\`. The error has a \`code\`, which programs evaluate; a \`message\` for people, which says what to do; \`details\`, the list of problems in the request, if there are any; and the \`requestId\`, which is also in the header \`X-Request-Id\`. The list of codes is closed.
+
+Fields that are not set are absent. Ignore fields that you do not know: later versions can add fields.
+
+## Requests
+
+Unknown fields and query parameters lead to an error that suggests the most similar known name. The unit of text lengths is the Unicode code point. A body can have at most 256 KiB.
 
 ## Safe retries
 
-Send an \`Idempotency-Key\` with a POST, and repeat the very same request if no answer came: it is carried out once, and answered as the first time, with \`Idempotency-Replayed: true\`, for 24 hours. \`429\` and \`503\` say in \`Retry-After\` how many seconds to wait. Where a \`503\` says that the outcome is not known, read the resource before you repeat a PATCH or a DELETE.
+Send an \`Idempotency-Key\` with each POST. If you get no response, repeat the same request with the same key: the service carries it out only once. For 24 hours, a duplicate request gets the response of the first request, with \`Idempotency-Replayed: true\`. The header \`Retry-After\` of \`429\` and \`503\` responses has the number of seconds to wait. If the message of a \`503\` says that the outcome is not known, read the resource before you repeat a PATCH or a DELETE.
 
 ## Limits
 
-The requests that an organization may make in a minute are limited, and so are the executions that it may start. Responses name the limit in \`RateLimit-Policy: "requests";q=1200;w=60\` and the remaining requests in \`RateLimit: "requests";r=117;t=6\`: 117 more at once, and as many again after 6 seconds (draft-ietf-httpapi-ratelimit-headers). A tenth of the requests of a minute may come at once. More are answered \`429\` \`rate_limited\`; \`Retry-After\` says how many seconds to wait, and nothing was changed. A request with an invalid token is not counted; a duplicate under an \`Idempotency-Key\` is.
+The number of requests per minute and the number of executions started per minute are limited for each organization. Responses have the limit in \`RateLimit-Policy: "requests";q=1200;w=60\` and the remaining requests in \`RateLimit: "requests";r=117;t=6\`: 117 more requests are possible at once, and as many again after 6 seconds (draft-ietf-httpapi-ratelimit-headers). A burst can have a tenth of the requests of a minute. Requests above the limit get \`429\` \`rate_limited\`; \`Retry-After\` has the number of seconds to wait, and nothing was changed. Requests with an invalid token do not count; duplicate requests with an \`Idempotency-Key\` do.
 
-In AWS, API Gateway answers \`429\` and \`503\` by itself, as \`{"message": …}\` and without these headers, if all organizations together send more requests than the deployment allows.
+In AWS, API Gateway itself responds with \`429\` or \`503\`, with the body \`{"message": …}\` and without these headers, if all organizations together send more requests than the deployment allows.
 
 ## Concurrent changes
 
-A task or an agent is read with an \`ETag\`. Sent back as \`If-Match\`, a change is refused with \`412\` if somebody was faster. Without it, changes of different fields both survive.
+Responses with a task or an agent have an \`ETag\`. Send it as \`If-Match\` with a change: the change fails with \`412\` if the resource has changed since. Without \`If-Match\`, concurrent changes of different fields both take effect.
 
 ## Webhooks
 
-The events are described under *webhooks*. Deliveries are signed with the webhook's secret, made up to four times (at once, then 5 minutes, 30 minutes and 2 hours after each failure), may come twice, and in any order: go by \`deliveryId\`, and answer 2xx at once.`;
+The section *webhooks* describes the events. Deliveries are signed with the secret of the webhook. A delivery has up to four attempts: the first at once, retries after 5 minutes, 30 minutes and 2 hours. Deliveries can arrive more than once and in any order: use \`deliveryId\` to detect duplicates, and respond with a 2xx status at once.`;
 
-/** What the document says of each family of paths, by its tag. */
+/** The description of each tag, which groups the operations of a path family. */
 export const tags: Readonly<Record<string, string>> = {
-  'kanban-tasks': 'The board: tasks, their status, what they wait for, and who works on them.',
-  agents: 'Agents, their prompts and skills; what they are asked to do, and how they have done.',
-  webhooks: 'URLs that hear of events, test deliveries, and the history of attempts.',
-  open: 'What anybody may ask for, without a token.',
+  'kanban-tasks': 'Tasks on the board: their status, their dependencies and their assigned agents.',
+  agents: 'Agents with their prompts and skills, their executions and their metrics.',
+  webhooks: 'Webhooks, test deliveries and the delivery history.',
+  open: 'Endpoints that need no access token.',
 };

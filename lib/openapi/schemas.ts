@@ -40,11 +40,11 @@ import {
 } from '../contract/tasks.ts';
 import { DeliveryRecord, NewWebhook, TestEvent, TestResult, Webhook, WebhookRegistered } from '../contract/webhooks.ts';
 
-/** A part of the document. */
+/** An object of the document. */
 export type Json = { [key: string]: unknown };
 
-/** What is sent: a body refuses unknown fields, which the schemas themselves leave to the edge. */
-const bodies = {
+/** The schemas of request bodies. They reject unknown fields: `lib/http/parse.ts` does, not the valibot schemas. */
+const requestSchemas = {
   NewTask,
   TaskPatch,
   NewAgent,
@@ -58,8 +58,10 @@ const bodies = {
   TestEvent,
 };
 
-/** What is answered, and the words that both sides use. Fields may be added to an answer, so it is left open. */
-const answers = {
+/**
+ * The schemas of responses and those in both directions. They allow unknown fields, so that responses can get new ones.
+ */
+const responseSchemas = {
   TaskStatus,
   TaskPriority,
   Task,
@@ -95,32 +97,34 @@ const answers = {
 
 const config: ConversionConfig = {
   target: 'draft-2020-12',
-  // What JSON Schema has no words for is said in descriptions, and refused by the edge.
+  // JSON Schema cannot express these checks; the descriptions mention them.
   ignoreActions: ['check', 'raw_check', 'transform'],
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 };
 
-const definitions: Record<string, Schema> = { ...bodies, ...answers };
+const definitions: Record<string, Schema> = { ...requestSchemas, ...responseSchemas };
 
 /**
- * A schema as OpenAPI 3.1 writes it (JSON Schema 2020-12): of what is sent, or of what is answered. What has a name of
- * its own is a reference to it.
+ * Returns a schema in the format of OpenAPI 3.1 (JSON Schema 2020-12). Schemas in `components.schemas` become
+ * references.
+ *
+ * @param typeMode `input` for a request, `output` for a response
  */
 export function schemaOf(schema: Schema, typeMode: 'input' | 'output'): Json {
   const { $schema: _, $defs: __, ...json } = toJsonSchema(schema, { ...config, typeMode, definitions });
   return json as Json;
 }
 
-/** A reference to a schema by its name. */
+/** Returns a reference to a schema in `components.schemas`. */
 export const refersTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
-/** What every answer but a success is, with one of these codes. */
+/** Returns the schema of an error response whose `code` has the given schema. */
 export function errorOf(code: Json): Json {
   const error = {
     code,
-    message: { type: 'string', description: 'What is wrong, and what to do, for people.' },
-    requestId: { type: 'string', description: 'The X-Request-Id of the answer.' },
-    details: { type: 'array', description: 'Each fault, 20 at most.', items: refersTo('ErrorDetail') },
+    message: { type: 'string', description: 'What is wrong and what to do, for people.' },
+    requestId: { type: 'string', description: 'The X-Request-Id of the response.' },
+    details: { type: 'array', description: 'The problems of the request, at most 20.', items: refersTo('ErrorDetail') },
   };
   return {
     type: 'object',
@@ -136,20 +140,25 @@ const errorDetail: Json = {
   type: 'object',
   required: ['path', 'code', 'message'],
   properties: {
-    path: { type: 'string', description: 'A field as `dependsOn.0`, a query parameter or a header by its name.' },
+    path: {
+      type: 'string',
+      description: 'The path of a field, such as `dependsOn.0`, or the name of a query parameter or header.',
+    },
     code: { type: 'string', enum: detailCodes },
     message: { type: 'string' },
   },
 };
 
-/** Every schema that has a name, as `components.schemas` lists them. */
+/** Returns all schemas for `components.schemas`. */
 export function namedSchemas(): Json {
-  const sent = toJsonSchemaDefs(definitions, { ...config, typeMode: 'input' });
-  const answered = toJsonSchemaDefs(definitions, { ...config, typeMode: 'output' });
+  const requests = toJsonSchemaDefs(definitions, { ...config, typeMode: 'input' });
+  const responses = toJsonSchemaDefs(definitions, { ...config, typeMode: 'output' });
   return {
-    ...Object.fromEntries(Object.keys(bodies).map((name) => [name, { ...sent[name], additionalProperties: false }])),
-    ...Object.fromEntries(Object.keys(answers).map((name) => [name, answered[name]])),
-    ErrorCode: { type: 'string', description: 'The closed list of codes.', enum: Object.keys(errorStatus) },
+    ...Object.fromEntries(
+      Object.keys(requestSchemas).map((name) => [name, { ...requests[name], additionalProperties: false }]),
+    ),
+    ...Object.fromEntries(Object.keys(responseSchemas).map((name) => [name, responses[name]])),
+    ErrorCode: { type: 'string', description: 'All error codes.', enum: Object.keys(errorStatus) },
     ErrorDetail: errorDetail,
     ErrorResponse: errorOf(refersTo('ErrorCode')),
   };

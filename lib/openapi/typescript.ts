@@ -1,6 +1,6 @@
 import type { Json } from './schemas.ts';
 
-/** A JSON Schema, as far as the document uses it. */
+/** A JSON Schema, with the keywords that the document uses. */
 type JsonSchema = {
   $ref?: string;
   const?: unknown;
@@ -29,7 +29,7 @@ type Document = {
   components: { schemas: Record<string, JsonSchema>; parameters: Record<string, Parameter> };
 };
 
-/** What callers may name in a request that is a header on the way. */
+/** The request headers that callers can set, each with the name of its field in the client. */
 const headerFields: Record<string, string> = { 'Idempotency-Key': 'idempotencyKey', 'If-Match': 'ifMatch' };
 
 const indented = (text: string) => text.replaceAll('\n', '\n  ');
@@ -55,9 +55,9 @@ function objectType(fields: readonly Field[]): string {
 }
 
 /**
- * A schema of the document as a TypeScript type.
+ * Returns the TypeScript type of a schema.
  *
- * @throws `Error` for a schema of a kind that the document has not had so far
+ * @throws `Error` for a schema of an unknown kind
  */
 function typeOf(schema: JsonSchema): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1) as string;
@@ -84,10 +84,12 @@ function typeOf(schema: JsonSchema): string {
   throw new Error(`There is no TypeScript type for ${JSON.stringify(schema)}.`);
 }
 
-/** The fields of a request, by what they are on the way. */
+/** Returns the TypeScript type of a request: path parameters, query, body and headers. */
 function requestType({ parameters = [], requestBody }: Operation, components: Document['components']): string {
-  const given = parameters.map((one) => (one.$ref ? components.parameters[one.$ref.split('/').at(-1) as string] : one));
-  const sent = (place: string) => given.filter((one): one is Parameter => one?.in === place);
+  const resolved = parameters.map((one) =>
+    one.$ref ? components.parameters[one.$ref.split('/').at(-1) as string] : one,
+  );
+  const sent = (place: string) => resolved.filter((one): one is Parameter => one?.in === place);
   const group = (name: string, place: string) => {
     const fields = sent(place).map(({ name, required = false, description, schema }) => ({
       name,
@@ -106,7 +108,7 @@ function requestType({ parameters = [], requestBody }: Operation, components: Do
     ...(schema ? [{ name: 'body', type: typeOf(schema), required: requestBody?.required === true }] : []),
     ...sent('header').map(({ name, description }) => ({
       name: headerFields[name] ?? name,
-      // So that a tag that an answer may not have can be handed on.
+      // Lets callers pass on an ETag that may be `undefined`.
       type: 'string | undefined',
       required: false,
       description,
@@ -114,7 +116,7 @@ function requestType({ parameters = [], requestBody }: Operation, components: Do
   ]);
 }
 
-/** The envelope that an operation answers with, or `undefined` for what is answered without one. */
+/** Returns the fields of the response envelope of an operation; `undefined` for a response without the envelope. */
 function envelopeOf({ responses }: Operation): Record<string, JsonSchema> | undefined {
   const [, success] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
   const properties = success?.content?.['application/json']?.schema.properties;
@@ -122,8 +124,8 @@ function envelopeOf({ responses }: Operation): Record<string, JsonSchema> | unde
 }
 
 /**
- * The source of `lib/client/operations.ts`: every schema and every operation of the OpenAPI document as TypeScript
- * types, and where each operation is found. It imports nothing, so that it can be copied alone.
+ * Returns the source of `lib/client/operations.ts`: all schemas and operations of the OpenAPI document as TypeScript
+ * types, and the method and path of each operation. It imports nothing, so that other projects can copy it.
  */
 export function clientSource(document: Json): string {
   const { paths, webhooks, components } = document as unknown as Document;
@@ -137,14 +139,14 @@ export function clientSource(document: Json): string {
     ([name, schema]) => `${comment(schema.description)}export type ${name} = ${typeOf(schema)};`,
   );
   const types = operations.map(({ operation, envelope }) => {
-    const answer = [
+    const fields = [
       { name: 'request', type: requestType(operation, components), required: true },
       { name: 'data', type: envelope.data ? typeOf(envelope.data) : 'undefined', required: true },
       { name: 'paged', type: String('pagination' in envelope), required: true },
     ];
     return {
       name: operation.operationId,
-      type: objectType(answer),
+      type: objectType(fields),
       required: true,
       description: `${operation.summary}.\n\n${operation.description}`,
     };
@@ -155,22 +157,22 @@ export function clientSource(document: Json): string {
     required: true,
     description: `${post.summary.split(':')[0]}.`,
   }));
-  const places = operations.map(
+  const routes = operations.map(
     ({ path, method, operation }) => `  ${operation.operationId}: { method: '${method}', path: '${path}' },`,
   );
-  return `// Made from the contract by \`npm run generate\`: change the contract, not this file.
+  return `// Generated from the contract by \`npm run generate\`. Change the contract, not this file.
 
 ${schemas.join('\n\n')}
 
-/** The bodies that receivers get, by event. */
+/** The bodies of deliveries, by event. */
 export type Deliveries = ${objectType(deliveries)};
 
-/** What each operation takes and answers. */
+/** The request and the response data of each operation. */
 export type Operations = ${objectType(types)};
 
-/** Where each operation is found. */
+/** The method and the path of each operation. */
 export const operations = {
-${places.join('\n')}
+${routes.join('\n')}
 } as const;
 `;
 }

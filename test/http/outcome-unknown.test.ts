@@ -213,10 +213,10 @@ describe('a service of AWS that does not answer in time', () => {
 
 describe('a request whose time runs out', () => {
   it.each([
-    ['GET', 'The answer took too long, and nothing was changed. Try again shortly.'],
-    ['POST', expect.stringMatching(/^The answer took too long, and it is not known whether/)],
-    ['PATCH', expect.stringMatching(/^The answer took too long, and it is not known whether/)],
-    ['DELETE', expect.stringMatching(/^The answer took too long, and it is not known whether/)],
+    ['GET', 'The request took too long, and nothing was changed. Try again shortly.'],
+    ['POST', expect.stringMatching(/^The request took too long, and it is not known whether/)],
+    ['PATCH', expect.stringMatching(/^The request took too long, and it is not known whether/)],
+    ['DELETE', expect.stringMatching(/^The request took too long, and it is not known whether/)],
   ] as const)('is answered what is known of a %s', async (method, message) => {
     const never = endpoint({ method, path: '/api/never', scope: 'tasks:write', summary: 'Never answers', status: 200 });
     const handler = serve(

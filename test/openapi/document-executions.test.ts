@@ -59,7 +59,7 @@ describe('the body of a start in the document', () => {
   it('has a context that is an object of any keys, and says how large it may be', () => {
     const { type, description, ...more } = (properties as Json).context as Json;
     expect(type).toBe('object');
-    expect(said(description)).toMatch(/^Key-values .* 65,536 bytes .* 32 deep/);
+    expect(said(description)).toMatch(/^Key-values .* 65,536 bytes .* 32 levels deep.$/);
     expect(more).toEqual({});
   });
 

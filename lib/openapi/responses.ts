@@ -1,14 +1,14 @@
 import { type Endpoint, impliedErrors } from '../contract/endpoint.ts';
 import { type ErrorCode, errorStatus } from '../contract/errors.ts';
 import { Pagination } from '../contract/shapes.ts';
-import { refusals } from './error-reference.ts';
+import { errorReferences } from './error-reference.ts';
 import { errorOf, type Json, schemaOf } from './schemas.ts';
 
 const headerOf = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
 const requestId = { 'X-Request-Id': headerOf('RequestId') };
 
-/** What responses say of the organization's limit; rows without a token belong to no organization. */
-const limits: Json = { 'RateLimit-Policy': headerOf('RateLimitPolicy'), RateLimit: headerOf('RateLimit') };
+/** The headers about the limits of an organization. Open endpoints have none, since they have no organization. */
+const limitHeaders: Json = { 'RateLimit-Policy': headerOf('RateLimitPolicy'), RateLimit: headerOf('RateLimit') };
 
 function schemaOfSuccess(row: Endpoint): Json {
   const properties: Json = { success: { type: 'boolean', const: true } };
@@ -20,17 +20,17 @@ function schemaOfSuccess(row: Endpoint): Json {
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 
-/** The answer of a row to who has what it answers already, where the row has one. */
-export function unchangedOf(row: Endpoint): Json {
-  if (!row.kept) return {};
+/** Returns the 304 response of a cacheable endpoint; an empty object for other endpoints. */
+export function notModifiedOf(row: Endpoint): Json {
+  if (!row.cacheable) return {};
   const headers = { ...requestId, ETag: headerOf('ETag') };
-  return { 304: { description: 'It is still the one that `If-None-Match` names.', headers } };
+  return { 304: { description: 'Not modified: the current content has the ETag in `If-None-Match`.', headers } };
 }
 
-/** The answer of a row that carries out what was asked, with an example of its data. */
+/** Returns the success response of an endpoint, with an example of its data. */
 export function successOf(row: Endpoint, data: unknown): Json {
-  const headers: Json = { ...requestId, ...(row.scope && limits) };
-  if (row.kept || (row.versioned && row.data)) headers.ETag = headerOf('ETag');
+  const headers: Json = { ...requestId, ...(row.scope && limitHeaders) };
+  if (row.cacheable || (row.versioned && row.data)) headers.ETag = headerOf('ETag');
   if (row.method === 'POST') headers['Idempotency-Replayed'] = headerOf('IdempotencyReplayed');
   if (row.media) {
     const schema = { type: row.media === 'application/json' ? 'object' : 'string' };
@@ -45,14 +45,14 @@ export function successOf(row: Endpoint, data: unknown): Json {
   return { description: row.summary, headers, content };
 }
 
-/** Headers that refusals of a status carry beside the others. */
-const headersOfErrors: Record<number, Json> = {
+/** Additional headers of error responses, by status. */
+const errorHeaders: Record<number, Json> = {
   401: { 'WWW-Authenticate': headerOf('Authenticate') },
-  429: { 'Retry-After': headerOf('RetryAfter'), ...limits },
+  429: { 'Retry-After': headerOf('RetryAfter'), ...limitHeaders },
   503: { 'Retry-After': headerOf('RetryAfter') },
 };
 
-/** The codes that a row can refuse with, by their status. */
+/** Returns the error codes of an endpoint by their status. */
 function codesOf(row: Endpoint): Map<number, ErrorCode[]> {
   const codes = [...new Set<ErrorCode>([...impliedErrors(row), ...(row.errors ?? [])])];
   return Map.groupBy(codes, (code) => errorStatus[code]);
@@ -60,83 +60,83 @@ function codesOf(row: Endpoint): Map<number, ErrorCode[]> {
 
 const nameOf = (codes: readonly ErrorCode[]) => codes.join('-or-');
 
-/** The refusals of a row, one answer a status, each naming the codes that it can carry. */
+/** Returns references to the error responses of an endpoint: one for each status, named after its error codes. */
 export function errorsOf(row: Endpoint): Json {
-  const answers = [...codesOf(row)].map(([status, codes]) => [
+  const references = [...codesOf(row)].map(([status, codes]) => [
     status,
     { $ref: `#/components/responses/${nameOf(codes)}` },
   ]);
-  return Object.fromEntries(answers);
+  return Object.fromEntries(references);
 }
 
-/** Every answer that refuses, as `components.responses` lists them: many rows share them. */
+/** Returns all error responses for `components.responses`; endpoints share them. */
 export function errorResponses(rows: readonly Endpoint[]): Json {
-  const answers = rows.flatMap((row) =>
-    [...codesOf(row)].map(([status, codes]) => [nameOf(codes), refused(status, codes)]),
+  const responses = rows.flatMap((row) =>
+    [...codesOf(row)].map(([status, codes]) => [nameOf(codes), errorResponse(status, codes)]),
   );
-  return Object.fromEntries(answers);
+  return Object.fromEntries(responses);
 }
 
-function refused(status: number, codes: readonly ErrorCode[]): Json {
+function errorResponse(status: number, codes: readonly ErrorCode[]): Json {
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
   return {
-    description: codes.map((code) => `\`${code}\`: ${refusals[code].when}`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${errorReferences[code].when}`).join('\n\n'),
     headers: {
       ...requestId,
-      ...headersOfErrors[status],
+      ...errorHeaders[status],
       ...(codes.includes('request_in_progress') && { 'Retry-After': headerOf('RetryAfterInProgress') }),
     },
     content: { 'application/json': { schema: errorOf({ type: 'string', enum: codes }), examples } },
   };
 }
 
-/** An example of each refusal, as `components.examples` lists them. */
+/** Returns an example of each error response for `components.examples`. */
 export function errorExamples(): Json {
   return Object.fromEntries(
-    Object.entries(refusals).map(([code, { when, message, details }]) => {
+    Object.entries(errorReferences).map(([code, { when, message, details }]) => {
       const error = { code, message, ...(details && { details }), requestId: '4c2d5e0a-8f7b-4f5e-9a53-0b6b3c0d7e21' };
       return [code, { summary: when, value: { success: false, error } }];
     }),
   );
 }
 
-/** The headers of answers, as `components.headers` lists them. */
-export const answerHeaders: Json = {
+/** The headers of responses for `components.headers`. */
+export const responseHeaders: Json = {
   RequestId: {
-    description: 'Names this request in logs and error bodies.',
+    description: 'Identifies the request in logs and error responses.',
     required: true,
     schema: { type: 'string' },
   },
   ETag: {
-    description: 'The version of what is answered; that of a task or an agent can be sent back as If-Match.',
+    description: 'The version of the returned resource. Send the version of a task or an agent as If-Match.',
     required: true,
     schema: { type: 'string', examples: ['"2"'] },
   },
   IdempotencyReplayed: {
-    description: 'There where the answer is that of an earlier request with the same Idempotency-Key.',
+    description: 'Present if this is the response of an earlier request with the same Idempotency-Key.',
     schema: { type: 'string', const: 'true' },
   },
   RetryAfter: {
-    description: 'After how many seconds to try again.',
+    description: 'The number of seconds to wait before a retry.',
     required: true,
     schema: { type: 'string', pattern: '^\\d+$', examples: ['10'] },
   },
   RateLimitPolicy: {
     description:
-      'The number of requests (`q`) that the organization may make within a number of seconds (`w`); with a 429 to a start, the number of executions that it may start. Absent if there is no limit.',
+      'The number of requests (`q`) that the organization can send in a number of seconds (`w`). In a 429 response to the start of an execution: the number of executions that it can start. Absent if there is no limit.',
     schema: { type: 'string', examples: ['"requests";q=1200;w=60', '"executions";q=120;w=60'] },
   },
   RateLimit: {
     description:
-      'How many more are let through at once (`r`), and after how many seconds there are more (`t`). An estimate: each process of the service counts by itself and reports to the others now and then.',
+      'The number of requests or executions that remain (`r`), and the number of seconds until more are available (`t`). The value is an estimate, because each process of the service counts separately and reports to the others only from time to time.',
     schema: { type: 'string', examples: ['"requests";r=117;t=6', '"executions";r=0;t=23'] },
   },
   RetryAfterInProgress: {
-    description: 'With `request_in_progress`: after how many seconds to ask again.',
+    description: 'Present with `request_in_progress`: the number of seconds to wait before a retry.',
     schema: { type: 'string', pattern: '^\\d+$', examples: ['1'] },
   },
   Authenticate: {
-    description: 'That a bearer token is needed.',
+    description: 'The authentication scheme.',
     required: true,
     schema: { type: 'string', const: 'Bearer' },
   },

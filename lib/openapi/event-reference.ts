@@ -2,7 +2,7 @@ import type { Example } from '../contract/endpoint.ts';
 import type { EventName, ExecutionEvent, TaskEvent } from '../contract/events.ts';
 import * as examples from '../contract/examples.ts';
 
-/** When an event is sent, and an example of what it carries. */
+/** When an event is published, as a sentence without its full stop, and an example of its data. */
 type EventReference<Name extends EventName> = {
   when: string;
   data: Example<Name extends TaskEvent['event'] ? TaskEvent['data'] : ExecutionEvent['data']>;
@@ -14,7 +14,7 @@ const task = {
   assignedAgent: examples.agentName,
   projectId: examples.projectId,
 } as const;
-const run = {
+const execution = {
   id: examples.executionId,
   agentName: examples.agentName,
   taskId: examples.taskId,
@@ -26,10 +26,10 @@ const ended = {
   tokensUsed: examples.tokensUsed,
 } as const;
 
-/** The words and an example for each event. */
-export const events: { readonly [Name in EventName]: EventReference<Name> } = {
+/** The API reference of each event. */
+export const eventReferences: { readonly [Name in EventName]: EventReference<Name> } = {
   'task.created': {
-    when: 'A task is put on the board',
+    when: 'A task is created',
     data: { task: { ...task, status: 'backlog' }, occurredAt: examples.planned },
   },
   'task.completed': {
@@ -37,21 +37,21 @@ export const events: { readonly [Name in EventName]: EventReference<Name> } = {
     data: { task: { ...task, status: 'done' }, occurredAt: examples.ended },
   },
   'task.status_changed': {
-    when: 'A task moves to another status, by a caller or by an execution',
+    when: 'A caller or an execution changes the status of a task',
     data: { task: { ...task, previousStatus: 'backlog', status: 'in_progress' }, occurredAt: examples.started },
   },
   'agent.spawned': {
     when: 'An execution starts',
-    data: { execution: { ...run, status: 'running' }, occurredAt: examples.started },
+    data: { execution: { ...execution, status: 'running' }, occurredAt: examples.started },
   },
   'agent.completed': {
-    when: 'An execution ends with an output',
-    data: { execution: { ...run, ...ended, status: 'completed' }, occurredAt: examples.ended },
+    when: 'An execution completes successfully',
+    data: { execution: { ...execution, ...ended, status: 'completed' }, occurredAt: examples.ended },
   },
   'agent.failed': {
     when: 'An execution ends in an error',
     data: {
-      execution: { ...run, ...ended, status: 'failed', error: 'deadline' },
+      execution: { ...execution, ...ended, status: 'failed', error: 'deadline' },
       occurredAt: examples.ended,
     },
   },
