@@ -1,11 +1,14 @@
 import type { Construct } from 'constructs';
-import type { Endpoint, SecretsUse } from '../../lib/contract/endpoint.ts';
+import type { Endpoint } from '../../lib/contract/endpoint.ts';
 import { mayAskModels } from './model-access.ts';
 import { constructIdOf, type Surroundings } from './service-function.ts';
 import { FunctionRole } from './service-role.ts';
 
-/** A right of a function of the API, beside the right to write to its log group. */
-type Right = 'reads' | 'counts' | 'writes' | SecretsUse | 'asksModels';
+/** A right of a function of the API, beside the right to write to its log group. Its name is part of construct ids. */
+type Right = 'reads' | 'counts' | 'writes' | 'seals' | 'opens' | 'asksModels';
+
+/** The use of secrets that each right allows. A change of a right's name would replace the role and its log group. */
+const secretsUses = { seals: 'encrypts', opens: 'decrypts' } as const;
 
 /**
  * The rights that an endpoint needs. Open paths read no data; every other endpoint reads tokens and counts requests, and
@@ -16,7 +19,7 @@ function rightsOf({ scope, method, secrets, asksModels }: Endpoint): Right[] {
   return [
     'reads',
     method === 'GET' ? 'counts' : 'writes',
-    ...(secrets ? [secrets] : []),
+    ...(secrets ? ([secrets === 'encrypts' ? 'seals' : 'opens'] as const) : []),
     ...(asksModels ? (['asksModels'] as const) : []),
   ];
 }
@@ -58,6 +61,6 @@ export class ApiRoles {
     else if (right === 'counts') table.allowRequestCounts(role);
     else if (right === 'writes') table.allowWrites(role);
     else if (right === 'asksModels') role.addToPrincipalPolicy(mayAskModels(settings));
-    else secretsKey.allow(role, right);
+    else secretsKey.allow(role, secretsUses[right]);
   }
 }

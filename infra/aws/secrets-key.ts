@@ -7,7 +7,7 @@ import type { SecretsUse } from '../../lib/contract/endpoint.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import type { Settings } from './settings.ts';
 
-const actions = { seals: 'kms:Encrypt', opens: 'kms:Decrypt' } as const satisfies Record<SecretsUse, string>;
+const actions = { encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' } as const satisfies Record<SecretsUse, string>;
 
 /**
  * The key that encrypts the secrets of webhooks: an existing one, or one that the stack creates. The stack's own key can

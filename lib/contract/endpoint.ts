@@ -17,7 +17,7 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 
 /** How a function uses the secrets of webhooks; its role gets only this right to their KMS key. */
-export type SecretsUse = 'seals' | 'opens';
+export type SecretsUse = 'encrypts' | 'decrypts';
 
 /**
  * The definition of an endpoint: a row of the contract. The routes of API Gateway, the local gateway, the OpenAPI

@@ -91,7 +91,7 @@ export const registerWebhook = endpoint({
   status: 201,
   resource: Webhook,
   data: WebhookRegistered,
-  secrets: 'seals',
+  secrets: 'encrypts',
   errors: ['url_not_allowed', 'limit_reached'],
 });
 
@@ -158,7 +158,7 @@ export const testWebhook = endpoint({
   status: 200,
   data: TestResult,
   callsOut: true,
-  secrets: 'opens',
+  secrets: 'decrypts',
 });
 
 export const testWebhookReference = (): ApiReference<typeof testWebhook> => ({

@@ -53,7 +53,7 @@ export const consumers = {
     // It waits for receivers nearly all its time, and memory is paid for by time.
     memoryMegabytes: 256,
     sendsTo: ['deliveries', 'slowDeliveries', ...retries],
-    secrets: 'opens',
+    secrets: 'decrypts',
   },
   runExecution: {
     sources: [{ queue: 'executions' }],

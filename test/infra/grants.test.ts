@@ -26,7 +26,7 @@ const logging = (id: string) =>
   allow(['logs:CreateLogStream', 'logs:PutLogEvents'], arnOf(functionOf(id).LoggingConfig.LogGroup.Ref));
 
 const secretsOf = (use: SecretsUse | undefined) =>
-  use ? allow([{ seals: 'kms:Encrypt', opens: 'kms:Decrypt' }[use]], arnOf(key)) : [];
+  use ? allow([{ encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' }[use]], arnOf(key)) : [];
 
 const modelsOf = (asks: true | undefined) => (asks ? allow(['bedrock:InvokeModel'], '*') : []);
 

@@ -11,7 +11,7 @@ const rows = [...routes, ...Object.entries(consumers as Record<string, Consumer>
   id: name.replace(/^./, (letter) => letter.toUpperCase()),
   secrets,
 }));
-const actions: Record<SecretsUse, string> = { seals: 'kms:Encrypt', opens: 'kms:Decrypt' };
+const actions: Record<SecretsUse, string> = { encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' };
 
 describe('the key of secrets', () => {
   it('is rotated every year, can be replicated to other Regions, and is kept when the stack is deleted', () => {
@@ -62,12 +62,12 @@ describe('the key of secrets', () => {
     expect(functionOf(id).Environment.Variables).not.toHaveProperty('SECRETS_KEY_ID');
   });
 
-  it('seals for registrations, and opens for whoever posts', () => {
+  it('is used to encrypt by registrations, and to decrypt by functions that send deliveries', () => {
     const using = rows.filter(({ secrets }) => secrets).map(({ id, secrets }) => [id, secrets]);
     expect(using).toEqual([
-      ['RegisterWebhook', 'seals'],
-      ['TestWebhook', 'opens'],
-      ['DeliverWebhook', 'opens'],
+      ['RegisterWebhook', 'encrypts'],
+      ['TestWebhook', 'decrypts'],
+      ['DeliverWebhook', 'decrypts'],
     ]);
   });
 });
