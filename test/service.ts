@@ -7,7 +7,7 @@ import { type App, openApp } from '../lib/app.ts';
 import { type Scope, scopes } from '../lib/contract/endpoint.ts';
 import type { Organization } from '../lib/contract/organization.ts';
 import { environment } from '../lib/deployment/environment.ts';
-import type { ApiEvent, ApiResult } from '../lib/http/exchange.ts';
+import type { ApiEvent, ApiResult } from '../lib/http/api-event.ts';
 import { issueToken } from '../lib/http/issue-token.ts';
 import { openTable, type Table } from '../lib/table/client.ts';
 import { createTemporaryFolder } from './temporary-files.ts';

@@ -9,7 +9,7 @@ import { environment } from '../../lib/deployment/environment.ts';
 import { highestLimit, standardLimits } from '../../lib/deployment/limits.ts';
 import { batchSizeBounds, concurrencyBounds, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
 import { workQueues } from '../../lib/deployment/queues.ts';
-import { nearest } from '../../lib/http/nearest.ts';
+import { nearestName } from '../../lib/http/nearest-name.ts';
 import { reservationFaults } from './reserved-concurrency.ts';
 
 /** The settings of a stack: what its file sets, the defaults of everything else, and its stage. */
@@ -47,7 +47,7 @@ function group<const Entries extends v.ObjectEntries>(entries: Entries) {
   return v.strictObject(entries, ({ expected, path }) => {
     if (expected === 'Object') return 'must be an object';
     if (expected !== 'never') return 'is missing';
-    const meant = nearest(String(path?.at(-1)?.key), Object.keys(entries));
+    const meant = nearestName(String(path?.at(-1)?.key), Object.keys(entries));
     return `is not a setting${meant ? `; did you mean ${meant}?` : ''}`;
   });
 }

@@ -1,5 +1,5 @@
 import type { Node } from 'constructs';
-import { nearest } from '../../lib/http/nearest.ts';
+import { nearestName } from '../../lib/http/nearest-name.ts';
 import { settingNames, settingsFileOf } from './settings.ts';
 
 /** The names of the CDK's own context that have no colon. */
@@ -27,7 +27,7 @@ export function stageOf(node: Pick<Node, 'getAllContext'>): string | undefined {
 
 function faultOf(name: string, file: string): string {
   if (settingNames.includes(name)) return `  ${name} is a setting; write it to ${file}.`;
-  const meant = nearest(name, ['stage', ...settingNames]);
+  const meant = nearestName(name, ['stage', ...settingNames]);
   if (meant === 'stage') return `  ${name} is not known; did you mean stage?`;
   return `  ${name} is not known${meant ? `; did you mean the setting ${meant} in ${file}?` : ''}`;
 }

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ApiError } from '../contract/errors.ts';
 import { readStoredToken, type StoredToken } from '../table/tokens.ts';
-import { type ApiEvent, type ApiResult, type Caller, header } from './exchange.ts';
+import { type ApiEvent, type ApiResult, type Caller, header } from './api-event.ts';
 import { isSecret, readToken } from './token.ts';
 
 /**
@@ -23,7 +23,7 @@ export function authenticate(row: Endpoint, open: () => Context): MiddlewareObj<
     before: async ({ event }) => {
       if (!scope) return;
       const caller = await identify(header(event, 'Authorization'), open());
-      event.served = { ...event.served, caller };
+      event.state = { ...event.state, caller };
       if (!caller.scopes.includes(scope))
         throw new ApiError(
           'insufficient_scope',

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Content } from '../contract/endpoint.ts';
-import { keptContent } from './kept.ts';
+import { cacheableContent } from './cacheable-content.ts';
 
 /** Scalar's renderer, which is shipped with the code; `scalar/SOURCE.md` says where it is from. */
-const { body, headers } = keptContent(readFileSync(join(import.meta.dirname, 'scalar', 'standalone.js.gz')));
+const { body, headers } = cacheableContent(readFileSync(join(import.meta.dirname, 'scalar', 'standalone.js.gz')));
 
 /** The script of the docs page, a megabyte. */
 export const docsScriptContent: Content = {

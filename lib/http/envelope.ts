@@ -2,10 +2,10 @@ import type { MiddlewareObj } from '@middy/core';
 import type { Content, Endpoint, Page, Versioned } from '../contract/endpoint.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Schema } from '../contract/shapes.ts';
-import type { ApiEvent, ApiResult } from './exchange.ts';
+import type { ApiEvent, ApiResult } from './api-event.ts';
+import { negotiateContent } from './content-negotiation.ts';
 import { fitted, fittingItems } from './payload.ts';
 import { etagOf } from './preconditions.ts';
-import { represent } from './represent.ts';
 
 const json = 'application/json';
 
@@ -15,7 +15,7 @@ function headersOf(event: ApiEvent): Record<string, string> {
     'X-Request-Id': event.requestContext.requestId,
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
-    ...event.served?.admission?.headers,
+    ...event.state?.admission?.headers,
   };
 }
 
@@ -23,53 +23,53 @@ function headersOf(event: ApiEvent): Record<string, string> {
 export function envelope(row: Endpoint): MiddlewareObj<ApiEvent, unknown> {
   return {
     after: (request) => {
-      request.response = succeed(row, request.event, request.response);
+      request.response = responseOf(row, request.event, request.response);
     },
   };
 }
 
 /** Answers what was thrown as a refusal, unless a middleware before it has found an answer. */
-export function refusals(): MiddlewareObj<ApiEvent, ApiResult> {
+export function errorResponses(): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     onError: (request) => {
-      request.response ??= refuse(request.event, request.error);
+      request.response ??= errorResponse(request.event, request.error);
     },
   };
 }
 
 /** The answer of a row whose behaviour returned `result`. */
-function succeed(row: Endpoint, event: ApiEvent, result: unknown): ApiResult {
+function responseOf(row: Endpoint, event: ApiEvent, result: unknown): ApiResult {
   if (row.media) {
     const { body, headers } = typeof result === 'string' ? { body: result, headers: {} } : (result as Content);
     const all = { ...headersOf(event), 'Content-Type': row.media, ...headers };
-    return represent(event, { statusCode: row.status, headers: all }, body);
+    return negotiateContent(event, { statusCode: row.status, headers: all }, body);
   }
   if (row.paged) {
     const { items, total } = result as Page<unknown>;
-    return pageAnswer(
+    return pageResponse(
       row,
       event,
       items.map((item) => pick(row.data as Schema, item)),
       total,
     );
   }
-  if (!row.data) return answer(row, event, {});
+  if (!row.data) return successResponse(row, event, {});
   if (!row.versioned) {
-    const whole = answer(row, event, { data: pick(row.data, result) });
+    const whole = successResponse(row, event, { data: pick(row.data, result) });
     return fitted(event, whole) ?? whole;
   }
   const { data, version } = result as Versioned<unknown>;
-  return answer(row, event, { data: pick(row.data, data) }, { ETag: etagOf(version) });
+  return successResponse(row, event, { data: pick(row.data, data) }, { ETag: etagOf(version) });
 }
 
 /**
  * The answer with a page of a list. A page that Lambda would not pass on ends early, and its `limit` is the number of
  * items that it has: the next one is at `offset + limit` either way.
  */
-function pageAnswer(row: Endpoint, event: ApiEvent, items: readonly unknown[], total: number): ApiResult {
+function pageResponse(row: Endpoint, event: ApiEvent, items: readonly unknown[], total: number): ApiResult {
   const { limit, offset } = queryOf(event);
   const page = (data: readonly unknown[], applied: number) =>
-    answer(row, event, { data, pagination: { limit: applied, offset, total } });
+    successResponse(row, event, { data, pagination: { limit: applied, offset, total } });
   const whole = fitted(event, page(items, limit));
   if (whole) return whole;
   const fitting = fittingItems(items, page([], limit));
@@ -78,15 +78,20 @@ function pageAnswer(row: Endpoint, event: ApiEvent, items: readonly unknown[], t
 
 /** The page that was asked for: every paged row's query has these two. */
 function queryOf(event: ApiEvent) {
-  return event.served?.query as { limit: number; offset: number };
+  return event.state?.query as { limit: number; offset: number };
 }
 
 /** The answer of a request that was carried out before under the same Idempotency-Key. */
-export function replay(row: Endpoint, event: ApiEvent, data: unknown): ApiResult {
-  return answer(row, event, row.data ? { data } : {}, { 'Idempotency-Replayed': 'true' });
+export function replayedResponse(row: Endpoint, event: ApiEvent, data: unknown): ApiResult {
+  return successResponse(row, event, row.data ? { data } : {}, { 'Idempotency-Replayed': 'true' });
 }
 
-function answer(row: Endpoint, event: ApiEvent, rest: object, headers: Record<string, string> = {}): ApiResult {
+function successResponse(
+  row: Endpoint,
+  event: ApiEvent,
+  rest: object,
+  headers: Record<string, string> = {},
+): ApiResult {
   return {
     statusCode: row.status,
     headers: { ...headersOf(event), 'Content-Type': json, ...headers },
@@ -95,7 +100,7 @@ function answer(row: Endpoint, event: ApiEvent, rest: object, headers: Record<st
 }
 
 /** The answer of a request that was refused. What is not a `ApiError` is ours, and says nothing of itself. */
-export function refuse(event: ApiEvent, error: unknown): ApiResult {
+export function errorResponse(event: ApiEvent, error: unknown): ApiResult {
   const refusal =
     error instanceof ApiError
       ? error

@@ -11,9 +11,9 @@ import {
 } from '../table/idempotency.ts';
 import { AlreadyDone } from '../table/transact.ts';
 import { OutcomeUnknown } from '../table/unavailable.ts';
-import { pick, replay } from './envelope.ts';
-import { type ApiEvent, type ApiResult, callerOf, header } from './exchange.ts';
-import { OutOfTime } from './out-of-time.ts';
+import { type ApiEvent, type ApiResult, callerOf, header } from './api-event.ts';
+import { pick, replayedResponse } from './envelope.ts';
+import { RequestTimeout } from './time-limit.ts';
 
 /**
  * Carries a POST with an Idempotency-Key out once: answers from the record where there is one, before any look at
@@ -30,20 +30,20 @@ export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<Ap
       const context = open();
       const known = await recorded(row, event, request, context);
       if (known) return known;
-      const claim = row.callsOut && (await putIdempotencyClaim(context, organization, request));
+      const lease = row.callsOut && (await putIdempotencyClaim(context, organization, request));
       const recordResponse = (answer: unknown) =>
-        idempotencyRecordWrite(context, organization, request, row.data && pick(row.data, answer), claim);
-      event.served = { ...event.served, recordResponse, claim };
+        idempotencyRecordWrite(context, organization, request, row.data && pick(row.data, answer), lease);
+      event.state = { ...event.state, recordResponse, lease };
       return undefined;
     },
     onError: async (exchange) => {
       const { event, error } = exchange;
       const request = requestOf(row, event);
-      if (!request || !event.served?.caller) return;
-      const { claim } = event.served;
+      if (!request || !event.state?.caller) return;
+      const { lease } = event.state;
       // What cannot be forgotten now is forgotten when its lease ends; the answer does not wait for it.
-      if (claim && !(error instanceof OutOfTime))
-        await deleteIdempotencyClaim(open(), callerOf(event).organization, request, claim).catch(() => {});
+      if (lease && !(error instanceof RequestTimeout))
+        await deleteIdempotencyClaim(open(), callerOf(event).organization, request, lease).catch(() => {});
       if (!(error instanceof AlreadyDone) && !mayBeCarriedOut(event, error) && !mayBeLate(event, error)) return;
       try {
         exchange.response = await recorded(row, event, request, open());
@@ -59,16 +59,16 @@ export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<Ap
 }
 
 /** Whether a request may be carried out although it failed: its record tells. */
-function mayBeCarriedOut({ served }: ApiEvent, error: unknown): boolean {
-  return served?.recordResponse !== undefined && error instanceof OutcomeUnknown;
+function mayBeCarriedOut({ state }: ApiEvent, error: unknown): boolean {
+  return state?.recordResponse !== undefined && error instanceof OutcomeUnknown;
 }
 
 /**
  * Whether a refusal may be of a state that has changed since a twin of the request was carried out: after this one had
  * found nothing under the key, and before it looked at the state. What calls out has said first that it is under way.
  */
-function mayBeLate({ served }: ApiEvent, error: unknown): boolean {
-  return served?.recordResponse !== undefined && !served.claim && error instanceof ApiError && error.status < 500;
+function mayBeLate({ state }: ApiEvent, error: unknown): boolean {
+  return state?.recordResponse !== undefined && !state.lease && error instanceof ApiError && error.status < 500;
 }
 
 function busy(): ApiError {
@@ -85,7 +85,7 @@ function busy(): ApiError {
 function requestOf(row: Endpoint, event: ApiEvent): Request | undefined {
   const key = row.method === 'POST' && row.scope ? header(event, 'Idempotency-Key') : undefined;
   if (key === undefined) return undefined;
-  return { key, operation: `${row.method} ${row.path}`, path: event.rawPath, body: event.served?.body };
+  return { key, operation: `${row.method} ${row.path}`, path: event.rawPath, body: event.state?.body };
 }
 
 async function recorded(
@@ -102,5 +102,5 @@ async function recorded(
       'This Idempotency-Key was used for a different request; use a new key.',
     );
   if (found === 'in progress') throw busy();
-  return found && replay(row, event, found.data);
+  return found && replayedResponse(row, event, found.data);
 }

@@ -2,9 +2,9 @@ import type { MiddlewareObj } from '@middy/core';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ApiError, type ErrorDetail, notFound } from '../contract/errors.ts';
 import type { ObjectSchema } from '../contract/shapes.ts';
-import { type ApiEvent, type ApiResult, header } from './exchange.ts';
-import { check, unknownFields } from './faults.ts';
+import { type ApiEvent, type ApiResult, header } from './api-event.ts';
 import { preconditionOf } from './preconditions.ts';
+import { unknownFieldErrors, validate } from './validate.ts';
 
 /** Bodies above this many bytes are refused. */
 const bodyLimit = 256 * 1024;
@@ -13,7 +13,7 @@ const idempotencyKey = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * Parses a request strictly by its row: 413, 415, `invalid_json`, 404 for a path parameter that cannot be one, then 400
- * with all faults of query, body and headers at once (docs/architecture.md#order-of-checks). API Gateway hands over a
+ * with all errors of query, body and headers at once (docs/architecture.md#order-of-checks). API Gateway hands over a
  * decoded path, so nothing is decoded here (middy's own parsers decode twice and answer 415 to broken JSON).
  */
 export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
@@ -25,18 +25,18 @@ export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
       const json = row.body ? parseJson(event, sent) : undefined;
       const params = parseParams(row, event);
       const query = parseQuery(row, event.rawQueryString);
-      const body = row.body ? parseBody(row, json) : { output: undefined, faults: [] };
-      const faults = [...query.faults, ...body.faults, ...keyFaults(row, event)];
-      if (faults.length > 0) throw new ApiError('validation_failed', messageOf(faults), faults);
+      const body = row.body ? parseBody(row, json) : { output: undefined, errors: [] };
+      const errors = [...query.errors, ...body.errors, ...idempotencyKeyErrors(row, event)];
+      if (errors.length > 0) throw new ApiError('validation_failed', messageOf(errors), errors);
       const ifMatch = preconditionOf(row.versioned ? header(event, 'If-Match') : undefined);
-      event.served = { ...event.served, params, query: query.output, body: body.output, ifMatch };
+      event.state = { ...event.state, params, query: query.output, body: body.output, ifMatch };
     },
   };
 }
 
-function messageOf(faults: readonly ErrorDetail[]): string {
-  const [first] = faults as [ErrorDetail];
-  return faults.length === 1 ? `${first.message}.` : `The request has ${faults.length} errors; see details.`;
+function messageOf(errors: readonly ErrorDetail[]): string {
+  const [first] = errors as [ErrorDetail];
+  return errors.length === 1 ? `${first.message}.` : `The request has ${errors.length} errors; see details.`;
 }
 
 function readBody({ body = '', isBase64Encoded }: ApiEvent): Buffer {
@@ -63,8 +63,8 @@ function parseParams(row: Endpoint, event: ApiEvent): Record<string, unknown> {
   const schemas = Object.entries(row.params ?? {});
   return Object.fromEntries(
     schemas.map(([name, schema]) => {
-      const { output, faults } = check(schema, event.pathParameters?.[name]);
-      if (faults.length > 0) throw notFound();
+      const { output, errors } = validate(schema, event.pathParameters?.[name]);
+      if (errors.length > 0) throw notFound();
       return [name, output];
     }),
   );
@@ -74,19 +74,19 @@ function parseQuery(row: Endpoint, raw: string) {
   const known: ObjectSchema['entries'] = row.query?.entries ?? {};
   const sent = new URLSearchParams(raw);
   const names = [...new Set(sent.keys())];
-  const faults = unknownFields(names, known, 'query parameter');
+  const errors = unknownFieldErrors(names, known, 'query parameter');
   const input: Record<string, string> = {};
   for (const name of names.filter((one) => Object.hasOwn(known, one))) {
     const values = sent.getAll(name);
     const [value] = values as [string];
     if (values.length > 1)
-      faults.push({ path: name, code: 'invalid_value', message: `${name} occurs more than once; send it once` });
+      errors.push({ path: name, code: 'invalid_value', message: `${name} occurs more than once; send it once` });
     else if (value === '')
-      faults.push({ path: name, code: 'invalid_value', message: `${name} is empty; leave it out` });
+      errors.push({ path: name, code: 'invalid_value', message: `${name} is empty; leave it out` });
     else input[name] = value;
   }
-  const checked = row.query ? check(row.query, input) : { output: undefined, faults: [] };
-  return { output: checked.output, faults: [...faults, ...checked.faults] };
+  const checked = row.query ? validate(row.query, input) : { output: undefined, errors: [] };
+  return { output: checked.output, errors: [...errors, ...checked.errors] };
 }
 
 function parseBody(row: Endpoint, json: unknown) {
@@ -94,16 +94,16 @@ function parseBody(row: Endpoint, json: unknown) {
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     return {
       output: undefined,
-      faults: [{ path: '', code: 'invalid_type', message: 'The body must be a JSON object' } as const],
+      errors: [{ path: '', code: 'invalid_type', message: 'The body must be a JSON object' } as const],
     };
   const shown = row.resource ?? row.data;
   const readOnly = shown && 'entries' in shown ? Object.keys(shown.entries as object) : [];
-  const unknown = unknownFields(Object.keys(json), schema.entries, 'field', readOnly);
-  const checked = check(schema, json);
-  return { output: checked.output, faults: [...unknown, ...checked.faults] };
+  const unknown = unknownFieldErrors(Object.keys(json), schema.entries, 'field', readOnly);
+  const checked = validate(schema, json);
+  return { output: checked.output, errors: [...unknown, ...checked.errors] };
 }
 
-function keyFaults(row: Endpoint, event: ApiEvent): ErrorDetail[] {
+function idempotencyKeyErrors(row: Endpoint, event: ApiEvent): ErrorDetail[] {
   const key = row.method === 'POST' ? header(event, 'Idempotency-Key') : undefined;
   if (key === undefined || idempotencyKey.test(key)) return [];
   const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import type { ApiEvent, ApiResult } from './exchange.ts';
-import { takesGzip } from './represent.ts';
+import type { ApiEvent, ApiResult } from './api-event.ts';
+import { acceptsGzip } from './content-negotiation.ts';
 
 /**
  * The most bytes of a function's response: the "invocation payload" of
@@ -25,7 +25,7 @@ export function isPassedOn(result: ApiResult): boolean {
 /** Returns a response as Lambda passes it on: as it is, else gzipped for a caller that takes that, else `undefined`. */
 export function fitted(event: ApiEvent, result: ApiResult): ApiResult | undefined {
   if (isPassedOn(result)) return result;
-  if (!takesGzip(event)) return undefined;
+  if (!acceptsGzip(event)) return undefined;
   const gzipped: ApiResult = {
     ...result,
     headers: { ...result.headers, Vary: 'Accept-Encoding', 'Content-Encoding': 'gzip' },

@@ -6,27 +6,27 @@ import { finishRequest } from '../limits/requests.ts';
 import { runWithRequest } from '../request-context.ts';
 import { isOutage } from '../table/lost-answers.ts';
 import { unavailable } from '../table/unavailable.ts';
+import { type ApiEvent, type ApiResult, type BehaviourRequest, callerOf } from './api-event.ts';
 import { authenticate } from './authenticate.ts';
-import { envelope, refusals } from './envelope.ts';
-import { type ApiEvent, type ApiResult, callerOf, type Served } from './exchange.ts';
+import { envelope, errorResponses } from './envelope.ts';
 import { idempotent } from './idempotent.ts';
-import { limit } from './limit.ts';
-import { logged } from './logged.ts';
-import { timeLimit } from './out-of-time.ts';
+import { limitRequests } from './limit-requests.ts';
 import { parse } from './parse.ts';
+import { requestLog } from './request-log.ts';
+import { timeLimit } from './time-limit.ts';
 
 /** A row that asks for a token; `serveOpen` serves the others. */
 type ScopedEndpoint = Endpoint & { scope: Scope };
 
 /** What a function does for its row, once the request is known to be a good one. */
 export type Behaviour<Row extends Endpoint, App extends Context = Context> = (
-  request: Served<Row>,
+  request: BehaviourRequest<Row>,
   app: App,
 ) => Promise<ResultOf<Row>>;
 
 /**
  * The Lambda handler of a row: the only place for bearer check, scope check, limits, parsing, idempotency, the envelope,
- * refusals and the log line. The order of the middlewares is the order of checks
+ * error responses and the log line. The order of the middlewares is the order of checks
  * (docs/architecture.md#order-of-checks).
  *
  * @param open returns the context, that of this process if none is given; with the app of the row's family where it needs one
@@ -36,16 +36,16 @@ export function serve<const Row extends ScopedEndpoint, App extends Context = Co
   behaviour: Behaviour<Row, App>,
   open: () => App = processContext as () => App,
 ) {
-  const { requestStart, requestEnd } = logged(`${row.method} ${row.path}`);
+  const { requestStart, requestEnd } = requestLog(`${row.method} ${row.path}`);
   const end = async (request: Request) => {
     requestEnd(request);
-    const { admission } = (request as Request<ApiEvent>).event.served ?? {};
+    const { admission } = (request as Request<ApiEvent>).event.state ?? {};
     if (admission) await finishRequest(open(), admission);
   };
   const handler = middy<ApiEvent, ApiResult>({ requestStart, requestEnd: end, ...timeLimit(row) })
-    .use(refusals())
+    .use(errorResponses())
     .use(authenticate(row, open))
-    .use(limit(open))
+    .use(limitRequests(open))
     .use(parse(row))
     .use(idempotent(row, open))
     .use(envelope(row))
@@ -54,7 +54,7 @@ export function serve<const Row extends ScopedEndpoint, App extends Context = Co
       const { tokenId } = callerOf(event);
       return runWithRequest({ requestId, tokenId }, async () => {
         try {
-          return (await behaviour(event.served as Served<Row>, open())) as never;
+          return (await behaviour(event.state as BehaviourRequest<Row>, open())) as never;
         } catch (error) {
           throw isOutage(error) ? unavailable(error) : error;
         }

@@ -1,16 +1,16 @@
 import middy from '@middy/core';
 import { ApiError } from '../contract/errors.ts';
 import { matchPath } from '../contract/routes.ts';
-import { refuse } from './envelope.ts';
-import type { ApiEvent, ApiResult } from './exchange.ts';
-import { logged } from './logged.ts';
+import type { ApiEvent, ApiResult } from './api-event.ts';
+import { errorResponse } from './envelope.ts';
+import { requestLog } from './request-log.ts';
 
 /**
  * The handler of the `$default` route, for what no row serves: 405 with `Allow` where the path has other methods
  * (204 to OPTIONS), else 404, in the envelope and without asking for a token.
  */
 export function unmatched() {
-  return middy<ApiEvent, ApiResult>(logged('$default')).handler(async (event: ApiEvent) => {
+  return middy<ApiEvent, ApiResult>(requestLog('$default')).handler(async (event: ApiEvent) => {
     const { method } = event.requestContext.http;
     const methods = matchPath(event.rawPath).map(({ row }) => row.method);
     const allow = methods.sort().join(', ');
@@ -19,7 +19,7 @@ export function unmatched() {
           Allow: allow,
         })
       : new ApiError('not_found', 'There is no such path; /openapi.json lists all paths.');
-    const response = refuse(event, error);
+    const response = errorResponse(event, error);
     if (method === 'OPTIONS' && allow)
       return { statusCode: 204, headers: { Allow: allow, 'X-Request-Id': event.requestContext.requestId } };
     return method === 'HEAD' ? { ...response, body: '' } : response;

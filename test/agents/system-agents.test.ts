@@ -5,7 +5,7 @@ import { createSystemAgents } from '../../lib/agents/agents.ts';
 import { Agent, createAgent } from '../../lib/contract/agents.ts';
 import { timeOf, timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { check } from '../../lib/http/faults.ts';
+import { validate } from '../../lib/http/validate.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import { readAgent, readAgents } from '../../lib/table/agents.ts';
 import { openBoard } from '../table/board.ts';
@@ -29,7 +29,7 @@ it.each(systemAgents)('$name is a valid agent except that it is a system agent',
   expect(v.is(Agent, agent)).toBe(true);
   expect(agent).toMatchObject({ isSystem: true, version: 1, status: 'active', model: 'its.model' });
   const { id: _, isSystem: __, version: ___, createdAt: ____, updatedAt: _____, ...body } = agent;
-  expect(check(createAgent.body, body)).toEqual({ output: body, faults: [] });
+  expect(validate(createAgent.body, body)).toEqual({ output: body, errors: [] });
 });
 
 it.each(systemAgents)('$name has the time of its id as its last change', ({ id, updatedAt }) => {

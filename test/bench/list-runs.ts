@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { contextOf, loadHandler } from '../../infra/local/functions.ts';
 import { listTasks } from '../../lib/contract/tasks.ts';
 import { environment } from '../../lib/deployment/environment.ts';
-import type { ApiEvent, ApiResult } from '../../lib/http/exchange.ts';
+import type { ApiEvent, ApiResult } from '../../lib/http/api-event.ts';
 import { log } from '../../lib/log.ts';
 import { openTable } from '../../lib/table/client.ts';
 import type { StoredTask, TaskFilter } from '../../lib/table/task-items.ts';

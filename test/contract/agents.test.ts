@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { assignSkill, createAgent, listAgents, updateAgent, updateSoul } from '../../lib/contract/agents.ts';
-import { check } from '../../lib/http/faults.ts';
+import { validate } from '../../lib/http/validate.ts';
 
 const required = { name: 'writer', displayName: 'Writer', category: 'business' };
 
 /** What is wrong with a field of a create, as `<path> <code>`; nothing where it is taken as it is. */
-function faultsOf(field: string, value: unknown): string[] {
+function errorsOf(field: string, value: unknown): string[] {
   const body = { ...required, [field]: value };
-  const { output, faults } = check(createAgent.body, body);
-  if (faults.length === 0) expect(output).toMatchObject(body);
-  return faults.map(({ path, code }) => `${path} ${code}`);
+  const { output, errors } = validate(createAgent.body, body);
+  if (errors.length === 0) expect(output).toMatchObject(body);
+  return errors.map(({ path, code }) => `${path} ${code}`);
 }
 
 /** Takes four bytes, two UTF-16 code units and one code point. */
@@ -30,13 +30,13 @@ const requiredFields = Object.keys(required);
 
 describe('a create', () => {
   it('of what is required alone is filled up with the defaults, but for the model', () => {
-    const { output } = check(createAgent.body, required);
+    const { output } = validate(createAgent.body, required);
     expect(output).toEqual({ ...required, systemPrompt: '', soul: '', capabilities: [], status: 'active' });
   });
 
   it.each(['a', '0', '007', 'a-b', 'a-b-c-1', 'x'.repeat(64), `${'a-'.repeat(31)}bc`, 'constructor'])(
     'takes the name %s',
-    (name) => expect(faultsOf('name', name)).toEqual([]),
+    (name) => expect(errorsOf('name', name)).toEqual([]),
   );
 
   it.each([
@@ -61,7 +61,7 @@ describe('a create', () => {
     '__proto__',
     'x'.repeat(65),
     'X'.repeat(65),
-  ])('refuses the name %j', (name) => expect(faultsOf('name', name)).toEqual(['name invalid_value']));
+  ])('refuses the name %j', (name) => expect(errorsOf('name', name)).toEqual(['name invalid_value']));
 
   it.each([
     ['displayName', 200],
@@ -70,81 +70,81 @@ describe('a create', () => {
     ['soul', 50_000],
     ['model', 256],
   ])('takes a %s of at most %i code points', (field, most) => {
-    expect(faultsOf(field, wide(most))).toEqual([]);
-    expect(faultsOf(field, 'x'.repeat(most))).toEqual([]);
+    expect(errorsOf(field, wide(most))).toEqual([]);
+    expect(errorsOf(field, 'x'.repeat(most))).toEqual([]);
     for (const tooLong of [wide(most + 1), 'x'.repeat(most + 1), `${wide(most)}x`])
-      expect(faultsOf(field, tooLong)).toEqual([`${field} invalid_value`]);
+      expect(errorsOf(field, tooLong)).toEqual([`${field} invalid_value`]);
   });
 
   it.each(['displayName', 'description', 'systemPrompt', 'soul', 'model'])('takes a %s of any characters', (field) => {
     for (const text of ['!', '\u0000', ' \u0000 ', '👩‍🚀', 'e\u0301', '\ufeffx', '\u200b'])
-      expect(faultsOf(field, text)).toEqual([]);
+      expect(errorsOf(field, text)).toEqual([]);
   });
 
   it.each(['displayName', 'description', 'systemPrompt', 'soul', 'model'])(
     'refuses a lone surrogate in %s',
     (field) => {
       for (const text of ['\ud800', 'a\udc00', '\udc00\ud800', `${wide(3)}\ud83d`])
-        expect(faultsOf(field, text)).toEqual([`${field} invalid_value`]);
+        expect(errorsOf(field, text)).toEqual([`${field} invalid_value`]);
     },
   );
 
   it.each(['description', 'systemPrompt', 'soul'])('takes a %s that is empty or white space', (field) => {
-    for (const text of ['', ' ', '\n\t']) expect(faultsOf(field, text)).toEqual([]);
+    for (const text of ['', ' ', '\n\t']) expect(errorsOf(field, text)).toEqual([]);
   });
 
   it.each(['displayName', 'model'])('refuses a %s that is empty or white space', (field) => {
     for (const text of ['', ' ', ' \t\n\u00a0\u3000\ufeff'])
-      expect(faultsOf(field, text)).toEqual([`${field} invalid_value`]);
+      expect(errorsOf(field, text)).toEqual([`${field} invalid_value`]);
   });
 
   it('takes at most 50 capabilities of 1 to 64 code points', () => {
     for (const list of [[], capabilities(50), ['x', wide(64)], ['a', 'A', ' a'], ['__proto__', 'constructor']])
-      expect(faultsOf('capabilities', list)).toEqual([]);
-    expect(faultsOf('capabilities', capabilities(51))).toEqual(['capabilities invalid_value']);
-    expect(faultsOf('capabilities', ['a', 'b', 'a'])).toEqual(['capabilities invalid_value']);
+      expect(errorsOf('capabilities', list)).toEqual([]);
+    expect(errorsOf('capabilities', capabilities(51))).toEqual(['capabilities invalid_value']);
+    expect(errorsOf('capabilities', ['a', 'b', 'a'])).toEqual(['capabilities invalid_value']);
     for (const capability of ['', ' ', wide(65), '\ud800'])
-      expect(faultsOf('capabilities', ['a', capability])).toEqual(['capabilities.1 invalid_value']);
+      expect(errorsOf('capabilities', ['a', capability])).toEqual(['capabilities.1 invalid_value']);
     for (const capability of [null, 7, {}, []])
-      expect(faultsOf('capabilities', [capability])).toEqual(['capabilities.0 invalid_type']);
-    expect(faultsOf('capabilities', 'a')).toEqual(['capabilities invalid_type']);
-    expect(faultsOf('capabilities', { 0: 'a' })).toEqual(['capabilities invalid_type']);
+      expect(errorsOf('capabilities', [capability])).toEqual(['capabilities.0 invalid_type']);
+    expect(errorsOf('capabilities', 'a')).toEqual(['capabilities invalid_type']);
+    expect(errorsOf('capabilities', { 0: 'a' })).toEqual(['capabilities invalid_type']);
   });
 
   it.each([
     ['category', ['business', 'development', 'qa', 'research', 'operations', 'specialized']],
     ['status', ['active', 'inactive', 'draft']],
   ])('takes as %s one of %j', (field, words) => {
-    for (const word of words) expect(faultsOf(field, word)).toEqual([]);
+    for (const word of words) expect(errorsOf(field, word)).toEqual([]);
     for (const word of ['', words[0]?.toUpperCase(), `${words[0]} `, 'other', 'constructor', '__proto__'])
-      expect(faultsOf(field, word)).toEqual([`${field} invalid_value`]);
+      expect(errorsOf(field, word)).toEqual([`${field} invalid_value`]);
   });
 
   it.each(requiredFields)('needs a %s', (field) => {
-    expect(faultsOf(field, undefined)).toEqual([`${field} required`]);
+    expect(errorsOf(field, undefined)).toEqual([`${field} required`]);
   });
 
   it.each(every)('refuses null, a number and an object as %s', (field) => {
     for (const value of [null, 7, true, {}])
-      expect(faultsOf(field, value)).toEqual([expect.stringMatching(new RegExp(`^${field} invalid_(type|value)$`))]);
+      expect(errorsOf(field, value)).toEqual([expect.stringMatching(new RegExp(`^${field} invalid_(type|value)$`))]);
   });
 });
 
 describe('a change', () => {
-  const faults = (body: unknown) => check(updateAgent.body, body).faults.map(({ path }) => path);
+  const errors = (body: unknown) => validate(updateAgent.body, body).errors.map(({ path }) => path);
   const cleared = ['description', 'model', 'systemPrompt', 'soul'];
 
   it('names any of the fields of a create but the name, and needs none', () => {
     expect(Object.keys(updateAgent.body.entries)).toEqual(every.slice(1));
-    expect(check(updateAgent.body, {})).toMatchObject({ output: {}, faults: [] });
+    expect(validate(updateAgent.body, {})).toMatchObject({ output: {}, errors: [] });
   });
 
   it.each(cleared)('may have null for %s', (field) => {
-    expect(check(updateAgent.body, { [field]: null })).toMatchObject({ output: { [field]: null }, faults: [] });
+    expect(validate(updateAgent.body, { [field]: null })).toMatchObject({ output: { [field]: null }, errors: [] });
   });
 
   it.each(every.slice(1).filter((field) => !cleared.includes(field)))('may not have null for %s', (field) => {
-    expect(faults({ [field]: null })).toEqual([field]);
+    expect(errors({ [field]: null })).toEqual([field]);
   });
 
   it('is held to the limits of a create', () => {
@@ -158,15 +158,15 @@ describe('a change', () => {
       capabilities: capabilities(51),
       status: 'x',
     };
-    expect(faults(tooMuch)).toEqual(every.slice(1));
+    expect(errors(tooMuch)).toEqual(every.slice(1));
   });
 });
 
 describe('another soul', () => {
-  const faults = (body: unknown) => check(updateSoul.body, body).faults.map(({ path, code }) => `${path} ${code}`);
+  const errors = (body: unknown) => validate(updateSoul.body, body).errors.map(({ path, code }) => `${path} ${code}`);
 
   it('may be any text of at most 50,000 code points', () => {
-    for (const soul of ['', ' ', '\u0000', wide(50_000)]) expect(faults({ soul })).toEqual([]);
+    for (const soul of ['', ' ', '\u0000', wide(50_000)]) expect(errors({ soul })).toEqual([]);
   });
 
   it.each([
@@ -175,20 +175,21 @@ describe('another soul', () => {
     ['a number', { soul: 1 }, 'soul invalid_type'],
     ['longer', { soul: wide(50_001) }, 'soul invalid_value'],
     ['a lone surrogate', { soul: '\ud800' }, 'soul invalid_value'],
-  ])('may not be %s', (_, body, fault) => expect(faults(body)).toEqual([fault]));
+  ])('may not be %s', (_, body, error) => expect(errors(body)).toEqual([error]));
 });
 
 describe('a list of agents', () => {
-  const faults = (query: unknown) => check(listAgents.query, query).faults.map(({ path, code }) => `${path} ${code}`);
+  const errors = (query: unknown) =>
+    validate(listAgents.query, query).errors.map(({ path, code }) => `${path} ${code}`);
 
   it('may be searched by 1 to 200 code points that are not white space only', () => {
-    for (const search of ['x', ' x ', '!!!', '\u0000', wide(200)]) expect(faults({ search })).toEqual([]);
-    for (const search of [' \t', wide(201), '\ud800']) expect(faults({ search })).toEqual(['search invalid_value']);
+    for (const search of ['x', ' x ', '!!!', '\u0000', wide(200)]) expect(errors({ search })).toEqual([]);
+    for (const search of [' \t', wide(201), '\ud800']) expect(errors({ search })).toEqual(['search invalid_value']);
   });
 
   it.each([{}, { category: 'qa' }, { category: 'qa', status: 'draft', search: 'x' }, { limit: '1', offset: '0' }])(
     'may be asked for by %j',
-    (query) => expect(faults(query)).toEqual([]),
+    (query) => expect(errors(query)).toEqual([]),
   );
 
   it.each([
@@ -198,14 +199,14 @@ describe('a list of agents', () => {
     [{ limit: '0' }, 'limit invalid_value'],
     [{ limit: '1e2' }, 'limit invalid_value'],
     [{ offset: '-1' }, 'offset invalid_value'],
-  ])('may not be asked for by %j', (query, fault) => expect(faults(query)).toEqual([fault]));
+  ])('may not be asked for by %j', (query, error) => expect(errors(query)).toEqual([error]));
 });
 
 describe('the id of a skill to be assigned', () => {
-  const faults = (body: unknown) => check(assignSkill.body, body).faults.map(({ path, code }) => `${path} ${code}`);
+  const errors = (body: unknown) => validate(assignSkill.body, body).errors.map(({ path, code }) => `${path} ${code}`);
 
   it.each(['sk_a', 'sk_code-review', 'sk_0', `sk_${'a'.repeat(64)}`])('may be %s', (skillId) => {
-    expect(faults({ skillId })).toEqual([]);
+    expect(errors({ skillId })).toEqual([]);
   });
 
   it.each([
@@ -223,11 +224,11 @@ describe('the id of a skill to be assigned', () => {
     // No folder of the format has a longer name, and the table takes no key of more than 1,024 bytes.
     `sk_${'a'.repeat(65)}`,
   ])('may not be %j', (skillId) => {
-    expect(faults({ skillId })).toEqual(['skillId invalid_value']);
+    expect(errors({ skillId })).toEqual(['skillId invalid_value']);
   });
 
   it('must be there', () => {
-    expect(faults({})).toEqual(['skillId required']);
-    expect(faults({ skillId: null })).toEqual(['skillId invalid_type']);
+    expect(errors({})).toEqual(['skillId required']);
+    expect(errors({ skillId: null })).toEqual(['skillId invalid_type']);
   });
 });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { executeAgent, getExecution, listAgentExecutions, listExecutions } from '../../lib/contract/executions.ts';
-import { check } from '../../lib/http/faults.ts';
+import { validate } from '../../lib/http/validate.ts';
 
 const required = { input: 'Write a haiku.' };
 const taskId = 'tk_01K00000000000000000000000';
 
 /** What is wrong with a field of a start, as `<path> <code>`; nothing where it is taken as it is. */
-function faultsOf(field: string, value: unknown): string[] {
+function errorsOf(field: string, value: unknown): string[] {
   const body = { ...required, [field]: value };
-  const { output, faults } = check(executeAgent.body, body);
-  if (faults.length === 0) expect(output).toEqual(body);
-  return faults.map(({ path, code }) => `${path} ${code}`);
+  const { output, errors } = validate(executeAgent.body, body);
+  if (errors.length === 0) expect(output).toEqual(body);
+  return errors.map(({ path, code }) => `${path} ${code}`);
 }
 
 /** Takes four bytes, two UTF-16 code units and one code point. */
@@ -31,31 +31,31 @@ const contextOf = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length)
 describe('the input of a start', () => {
   it('may be 1 to 100,000 code points', () => {
     for (const input of ['x', 'x'.repeat(100_000), wide(100_000), ' x\n', '\u0000', 'e\u0301'])
-      expect(faultsOf('input', input)).toEqual([]);
+      expect(errorsOf('input', input)).toEqual([]);
     for (const input of ['x'.repeat(100_001), wide(100_001), `${wide(100_000)}x`])
-      expect(faultsOf('input', input)).toEqual(['input invalid_value']);
+      expect(errorsOf('input', input)).toEqual(['input invalid_value']);
   });
 
   it('may not be empty or white space only', () => {
     for (const input of ['', ' ', ' \t\n\u00a0\u3000\ufeff'])
-      expect(faultsOf('input', input)).toEqual(['input invalid_value']);
+      expect(errorsOf('input', input)).toEqual(['input invalid_value']);
   });
 
   it('may not have a lone surrogate', () => {
     for (const input of ['\ud800', 'a\udc00', '\udc00\ud800', `${wide(3)}\ud83d`])
-      expect(faultsOf('input', input)).toEqual(['input invalid_value']);
+      expect(errorsOf('input', input)).toEqual(['input invalid_value']);
   });
 
   it('must be there, and be a text', () => {
-    expect(faultsOf('input', undefined)).toEqual(['input required']);
+    expect(errorsOf('input', undefined)).toEqual(['input required']);
     for (const input of [null, 7, true, {}, ['x'], nested(100_000, (value) => [value])])
-      expect(faultsOf('input', input)).toEqual(['input invalid_type']);
+      expect(errorsOf('input', input)).toEqual(['input invalid_type']);
   });
 });
 
 describe('the taskId of a start', () => {
   it('may be left out', () => {
-    expect(check(executeAgent.body, required)).toEqual({ output: required, faults: [] });
+    expect(validate(executeAgent.body, required)).toEqual({ output: required, errors: [] });
   });
 
   it.each([
@@ -70,64 +70,64 @@ describe('the taskId of a start', () => {
     'tk_81K00000000000000000000000',
     'tk_01K0000000000000000000000U',
   ])('may not be %j', (id) => {
-    expect(faultsOf('taskId', id)).toEqual(['taskId invalid_value']);
+    expect(errorsOf('taskId', id)).toEqual(['taskId invalid_value']);
   });
 
   it('may not be null, nor anything but a text', () => {
-    for (const id of [null, 7, {}, [taskId]]) expect(faultsOf('taskId', id)).toEqual(['taskId invalid_type']);
+    for (const id of [null, 7, {}, [taskId]]) expect(errorsOf('taskId', id)).toEqual(['taskId invalid_type']);
   });
 });
 
 describe('the context of a start', () => {
   it('may be any object', () => {
     for (const context of [{}, { a: null }, { '': '' }, { a: [1, { b: [true, 'x'] }] }, { '\u0000': '\u0000' }])
-      expect(faultsOf('context', context)).toEqual([]);
+      expect(errorsOf('context', context)).toEqual([]);
   });
 
   it.each(['__proto__', 'constructor', 'prototype', 'toJSON', 'hasOwnProperty', 'length'])(
     'may have a key %s, and keeps it',
     (key) => {
       const context = JSON.parse(`{"${key}":{"${key}":1},"other":[{"${key}":2}]}`);
-      const { output, faults } = check(executeAgent.body, { ...required, context });
-      expect(faults).toEqual([]);
+      const { output, errors } = validate(executeAgent.body, { ...required, context });
+      expect(errors).toEqual([]);
       expect(JSON.stringify((output as { context: unknown }).context)).toBe(JSON.stringify(context));
     },
   );
 
   it('may be nested 32 deep, in objects, arrays and both', () => {
-    for (const context of [objects(32), arrays(32)]) expect(faultsOf('context', context)).toEqual([]);
+    for (const context of [objects(32), arrays(32)]) expect(errorsOf('context', context)).toEqual([]);
     for (const context of [objects(33), arrays(33), { b: 1, ...(objects(33) as object) }])
-      expect(faultsOf('context', context)).toEqual(['context invalid_value']);
+      expect(errorsOf('context', context)).toEqual(['context invalid_value']);
   });
 
   it('may be nested deeper than a call stack is, and is refused for it', () => {
     for (const context of [objects(100_000), arrays(100_000)])
-      expect(faultsOf('context', context)).toEqual(['context invalid_value']);
+      expect(errorsOf('context', context)).toEqual(['context invalid_value']);
   });
 
   it('may be wide', () => {
-    expect(faultsOf('context', { a: Array.from({ length: 30_000 }, () => 1) })).toEqual([]);
+    expect(errorsOf('context', { a: Array.from({ length: 30_000 }, () => 1) })).toEqual([]);
   });
 
   it('may have 64 KiB as JSON, in UTF-8', () => {
-    expect(faultsOf('context', contextOf(65_536))).toEqual([]);
-    expect(faultsOf('context', contextOf(65_537))).toEqual(['context invalid_value']);
-    expect(faultsOf('context', { a: wide(16_382) })).toEqual([]);
-    expect(faultsOf('context', { a: wide(16_383) })).toEqual(['context invalid_value']);
+    expect(errorsOf('context', contextOf(65_536))).toEqual([]);
+    expect(errorsOf('context', contextOf(65_537))).toEqual(['context invalid_value']);
+    expect(errorsOf('context', { a: wide(16_382) })).toEqual([]);
+    expect(errorsOf('context', { a: wide(16_383) })).toEqual(['context invalid_value']);
     // An escape has more bytes than its character.
-    expect(faultsOf('context', { a: '\u0000'.repeat(10_921) })).toEqual([]);
-    expect(faultsOf('context', { a: '\u0000'.repeat(10_922) })).toEqual(['context invalid_value']);
+    expect(errorsOf('context', { a: '\u0000'.repeat(10_921) })).toEqual([]);
+    expect(errorsOf('context', { a: '\u0000'.repeat(10_922) })).toEqual(['context invalid_value']);
   });
 
   it('may not have a lone surrogate, in a value or in a key', () => {
     for (const context of [{ a: '\ud800' }, { '\udc00': 1 }, { a: [{ b: 'x\ud83d' }] }, { a: [{ '\ud83d': {} }] }])
-      expect(faultsOf('context', context)).toEqual(['context invalid_value']);
+      expect(errorsOf('context', context)).toEqual(['context invalid_value']);
   });
 });
 
 it('the path of a read takes an agent name and the id of an execution', () => {
   const { name, id } = getExecution.params;
-  const taken = (schema: typeof name | typeof id, value: string) => check(schema, value).faults.length === 0;
+  const taken = (schema: typeof name | typeof id, value: string) => validate(schema, value).errors.length === 0;
   expect(taken(name, 'writer')).toBe(true);
   expect(taken(name, 'Writer')).toBe(false);
   expect(taken(id, 'ex_01K00000000000000000000000')).toBe(true);
@@ -139,15 +139,15 @@ describe.each([
   ['all', listExecutions],
   ['an agent', listAgentExecutions],
 ])('the query of the executions of %s', (_, row) => {
-  const faults = (query: unknown) => check(row.query, query).faults.map(({ path, code }) => `${path} ${code}`);
+  const errors = (query: unknown) => validate(row.query, query).errors.map(({ path, code }) => `${path} ${code}`);
 
   it('names status, agentName, limit and offset, and needs none', () => {
     expect(Object.keys(row.query.entries)).toEqual(['status', 'agentName', 'limit', 'offset']);
-    expect(check(row.query, {})).toEqual({ output: { limit: 20, offset: 0 }, faults: [] });
+    expect(validate(row.query, {})).toEqual({ output: { limit: 20, offset: 0 }, errors: [] });
   });
 
   it.each(['running', 'completed', 'failed'])('takes the status %s', (status) => {
-    expect(faults({ status })).toEqual([]);
+    expect(errors({ status })).toEqual([]);
   });
 
   it.each([
@@ -160,10 +160,10 @@ describe.each([
     [{ limit: '-1' }, 'limit invalid_value'],
     [{ offset: '-1' }, 'offset invalid_value'],
     [{ offset: '1.5' }, 'offset invalid_value'],
-  ])('refuses %j', (query, fault) => expect(faults(query)).toEqual([fault]));
+  ])('refuses %j', (query, error) => expect(errors(query)).toEqual([error]));
 
   it('counts a limit over 100 as 100', () => {
     for (const limit of ['101', '9'.repeat(400)])
-      expect(check(row.query, { limit }).output).toMatchObject({ limit: 100 });
+      expect(validate(row.query, { limit }).output).toMatchObject({ limit: 100 });
   });
 });

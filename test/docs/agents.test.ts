@@ -10,7 +10,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { routes } from '../../lib/contract/routes.ts';
 import { readRunningCap } from '../../lib/executions/executions.ts';
 import { requestOf, systemPromptOf, verdictOf } from '../../lib/executions/prompts.ts';
-import { check } from '../../lib/http/faults.ts';
+import { validate } from '../../lib/http/validate.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { storedAgent } from '../table/agent-seed.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
@@ -63,8 +63,11 @@ describe('the page on agents', () => {
   it('tells how many executions a pass looks at', () => {
     expect(sectionOf('## Self-improvement')).toContain('(1 to 100, 20 if left out)');
     const lookback = (lookbackExecutions?: number) => {
-      const { output, faults } = check(NewImprovement, lookbackExecutions === undefined ? {} : { lookbackExecutions });
-      return faults.length > 0 ? undefined : (output as { lookbackExecutions: number }).lookbackExecutions;
+      const { output, errors } = validate(
+        NewImprovement,
+        lookbackExecutions === undefined ? {} : { lookbackExecutions },
+      );
+      return errors.length > 0 ? undefined : (output as { lookbackExecutions: number }).lookbackExecutions;
     };
     expect([undefined, 0, 1, 100, 101].map(lookback)).toEqual([20, undefined, 1, 100, undefined]);
   });

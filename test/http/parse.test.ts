@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handler as createTask } from '../../functions/kanban-tasks/create-task.ts';
 import { contextOf } from '../../infra/local/functions.ts';
-import type { ApiEvent } from '../../lib/http/exchange.ts';
+import type { ApiEvent } from '../../lib/http/api-event.ts';
 import { dataOf, errorOf } from '../api.ts';
 import { type Board, openBoards } from '../functions/kanban-tasks/board.ts';
 import { type Answer, eventOf } from '../service.ts';

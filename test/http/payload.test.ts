@@ -11,8 +11,8 @@ import { familyOf, fileNameOf, type Operation, routes } from '../../lib/contract
 import { NewTask } from '../../lib/contract/tasks.ts';
 import { NewWebhook } from '../../lib/contract/webhooks.ts';
 import { longestOutputPayload } from '../../lib/executions/work.ts';
+import type { ApiResult } from '../../lib/http/api-event.ts';
 import { envelope } from '../../lib/http/envelope.ts';
-import type { ApiResult } from '../../lib/http/exchange.ts';
 import { fittingItems, payloadBytes, payloadLimit } from '../../lib/http/payload.ts';
 import { webhooksLimit } from '../../lib/table/webhooks.ts';
 import { eventOf } from '../service.ts';
@@ -97,7 +97,7 @@ type Page = { data: { id: string }[]; pagination: { limit: number; offset: numbe
 
 /** The response of a row to what its behaviour returned. */
 async function responded(row: Endpoint, returned: unknown, query = {}, headers = {}): Promise<ApiResult> {
-  const event = { ...eventOf({ headers }), served: { query } };
+  const event = { ...eventOf({ headers }), state: { query } };
   const request = { event, response: returned } as never;
   await envelope(row).after?.(request);
   return (request as { response: ApiResult }).response;

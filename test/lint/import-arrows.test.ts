@@ -90,7 +90,7 @@ const allowed = [
   ['functions/open/ok.ts', '../../lib/http/serve.ts'],
   ['infra/aws/ok.ts', '../../lib/deployment/consumers.ts'],
   ['infra/aws/ok.ts', '../../lib/agents/skill-catalogue.ts'],
-  ['infra/aws/ok.ts', '../../lib/http/nearest.ts'],
+  ['infra/aws/ok.ts', '../../lib/http/nearest-name.ts'],
   ['infra/aws/app.ts', '../cli/deployed-data.ts'],
   ['infra/local/ok.ts', '../../lib/app.ts'],
   ['infra/cli/ok.ts', '../local/running.ts'],

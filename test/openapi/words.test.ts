@@ -5,7 +5,7 @@ import { references } from '../../lib/contract/endpoints.ts';
 import { detailCodes, type ErrorCode, errorStatus } from '../../lib/contract/errors.ts';
 import { type Operation, routes } from '../../lib/contract/routes.ts';
 import type { Schema } from '../../lib/contract/shapes.ts';
-import { check, unknownFields } from '../../lib/http/faults.ts';
+import { unknownFieldErrors, validate } from '../../lib/http/validate.ts';
 import { errorReferences } from '../../lib/openapi/error-reference.ts';
 
 const rows = routes.map(([operation, row]) => ({ operation, row }));
@@ -27,8 +27,8 @@ describe('the API reference of an endpoint', () => {
   it.each(having('body'))('has an example of the body that $operation accepts', ({ operation, row }) => {
     const { body } = referenceOf(operation);
     const schema = row.body as NonNullable<Endpoint['body']>;
-    expect(check(schema, body).faults).toEqual([]);
-    expect(unknownFields(Object.keys(body as object), schema.entries, 'field')).toEqual([]);
+    expect(validate(schema, body).errors).toEqual([]);
+    expect(unknownFieldErrors(Object.keys(body as object), schema.entries, 'field')).toEqual([]);
   });
 
   it.each(having('data'))('has an example of the data that $operation returns', ({ operation, row }) => {

@@ -1,18 +1,18 @@
 import * as v from 'valibot';
 import type { ErrorDetail } from '../contract/errors.ts';
 import type { ObjectSchema, Schema } from '../contract/shapes.ts';
-import { nearest } from './nearest.ts';
+import { nearestName } from './nearest-name.ts';
 
 /** What a schema made of an input, or all that is wrong with it. */
-export type Checked = { output: unknown; faults: ErrorDetail[] };
+export type Validated = { output: unknown; errors: ErrorDetail[] };
 
-/** Parses an input and gathers all of its faults; one a field, the first that its schema finds. */
-export function check(schema: Schema, input: unknown): Checked {
+/** Parses an input and gathers all of its errors; one a field, the first that its schema finds. */
+export function validate(schema: Schema, input: unknown): Validated {
   const result = v.safeParse(schema, input, { abortPipeEarly: true });
-  return { output: result.output, faults: (result.issues ?? []).map(faultOf) };
+  return { output: result.output, errors: (result.issues ?? []).map(errorOf) };
 }
 
-function faultOf(issue: v.BaseIssue<unknown>): ErrorDetail {
+function errorOf(issue: v.BaseIssue<unknown>): ErrorDetail {
   const path = v.getDotPath(issue) ?? '';
   if (issue.kind === 'schema' && issue.input === undefined)
     return { path, code: 'required', message: `${path} is required` };
@@ -21,12 +21,12 @@ function faultOf(issue: v.BaseIssue<unknown>): ErrorDetail {
 }
 
 /**
- * The faults of fields that the schema does not know. Own keys only count: `__proto__` and `constructor` are as
+ * The errors of fields that the schema does not know. Own keys only count: `__proto__` and `constructor` are as
  * unknown as any other.
  *
  * @param readOnly fields that the resource has but no request sets
  */
-export function unknownFields(
+export function unknownFieldErrors(
   names: readonly string[],
   known: ObjectSchema['entries'],
   kind: 'field' | 'query parameter',
@@ -37,7 +37,7 @@ export function unknownFields(
     .map((name) => {
       if (readOnly.includes(name))
         return { path: name, code: 'read_only', message: `${name} cannot be set here; leave it out` };
-      const meant = nearest(name, Object.keys(known));
+      const meant = nearestName(name, Object.keys(known));
       const hint = meant ? `; did you mean ${meant}?` : '';
       return {
         path: name,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Content } from '../contract/endpoint.ts';
 
 /** What callers keep: they ask each time by its `ETag` whether it is still the one (a row that is `kept`). */
-export function keptContent(gzipped: Uint8Array): Content {
+export function cacheableContent(gzipped: Uint8Array): Content {
   return {
     body: gzipped,
     headers: {

@@ -2,7 +2,7 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { ApiError, outcomeUnknown } from '../contract/errors.ts';
 
 /** A request's time ran out. What it began may still be carried out, so its Idempotency-Key stays taken. */
-export class OutOfTime extends ApiError {
+export class RequestTimeout extends ApiError {
   constructor({ method }: Pick<Endpoint, 'method'>) {
     const known = method === 'GET' ? 'nothing was changed. Try again shortly.' : outcomeUnknown;
     super('unavailable', `The request took too long, and ${known}`, [], { 'Retry-After': '1' });
@@ -20,7 +20,7 @@ export function timeLimit(row: Endpoint) {
   return {
     timeoutEarlyInMillis: answerEarlyMs,
     timeoutEarlyResponse: (): never => {
-      throw new OutOfTime(row);
+      throw new RequestTimeout(row);
     },
   };
 }

@@ -1,19 +1,19 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { Context } from '../context.ts';
 import { admitRequest } from '../limits/requests.ts';
-import { type ApiEvent, type ApiResult, callerOf } from './exchange.ts';
+import { type ApiEvent, type ApiResult, callerOf } from './api-event.ts';
 
 /**
  * Counts the request of an authenticated caller, and refuses it with 429 where the organization has made more than it
  * may in a minute. A duplicate request counts like any other.
  */
-export function limit(open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
+export function limitRequests(open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     before: ({ event }) => {
       const { organization, requestsPerMinute = open().limits.requestsPerMinute } = callerOf(event);
       if (requestsPerMinute === undefined) return;
       const admission = admitRequest(open(), organization, requestsPerMinute);
-      event.served = { ...event.served, admission };
+      event.state = { ...event.state, admission };
       if (admission.refusal) throw admission.refusal;
     },
   };

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { type ApiEvent, type ApiResult, header } from './exchange.ts';
+import { type ApiEvent, type ApiResult, header } from './api-event.ts';
 
 /** An answer that has its headers, and waits for its body. */
 type Head = { statusCode: number; headers: Record<string, string> };
@@ -8,11 +8,15 @@ type Head = { statusCode: number; headers: Record<string, string> };
  * Completes an answer by its content as the caller can use it (RFC 9110): nothing where it names the `ETag` that it has
  * already, else a text as it is, and a file that is kept gzipped either so or, for who takes no gzip, as it was before.
  */
-export function represent(event: ApiEvent, { statusCode, headers }: Head, content: string | Uint8Array): ApiResult {
+export function negotiateContent(
+  event: ApiEvent,
+  { statusCode, headers }: Head,
+  content: string | Uint8Array,
+): ApiResult {
   const varied = typeof content === 'string' ? headers : { ...headers, Vary: 'Accept-Encoding' };
   if (hasAlready(event, headers.ETag)) return { statusCode: 304, headers: varied };
   if (typeof content === 'string') return { statusCode, headers: varied, body: content };
-  if (!takesGzip(event)) return { statusCode, headers: varied, body: gunzipSync(content).toString('utf8') };
+  if (!acceptsGzip(event)) return { statusCode, headers: varied, body: gunzipSync(content).toString('utf8') };
   return {
     statusCode,
     headers: { ...varied, 'Content-Encoding': 'gzip' },
@@ -35,7 +39,7 @@ function hasAlready(event: ApiEvent, etag: string | undefined): boolean {
 }
 
 /** Whether the caller accepts a gzipped response. */
-export function takesGzip(event: ApiEvent): boolean {
+export function acceptsGzip(event: ApiEvent): boolean {
   const entries = listed(event, 'Accept-Encoding').map((entry) => entry.toLowerCase());
   const of = (coding: string) => entries.find((entry) => entry.split(';')[0] === coding);
   const entry = of('gzip') ?? of('x-gzip') ?? of('*');

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { represent } from '../../lib/http/represent.ts';
+import { negotiateContent } from '../../lib/http/content-negotiation.ts';
 import { eventOf } from '../service.ts';
 
 const text = 'a script: “ü”';
@@ -9,7 +9,7 @@ const gzipped = gzipSync(text);
 /** What is answered to a request with these headers. */
 function answered(headers: Record<string, string>, content: string | Uint8Array = gzipped, etag = 'W/"one"') {
   const own = { 'X-Own': 'kept', ...(etag && { ETag: etag }) };
-  return represent(eventOf({ headers }), { statusCode: 200, headers: own }, content);
+  return negotiateContent(eventOf({ headers }), { statusCode: 200, headers: own }, content);
 }
 
 it.each([

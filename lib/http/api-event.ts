@@ -14,7 +14,7 @@ export type Caller = {
 };
 
 /** What a behaviour is given: the parsed request, who calls, and what its own writes have to honour. */
-export type Served<Row extends Endpoint> = RequestOf<Row> & {
+export type BehaviourRequest<Row extends Endpoint> = RequestOf<Row> & {
   caller: Caller;
   /** Checks `If-Match` against the version that was read. */
   ifMatch: Precondition;
@@ -23,18 +23,18 @@ export type Served<Row extends Endpoint> = RequestOf<Row> & {
 };
 
 /** What the middlewares have found out so far, each adding its part in the order in which they stand in `serve`. */
-type Known = Partial<Omit<Served<Endpoint>, 'params' | 'query' | 'body'>> & {
+type RequestState = Partial<Omit<BehaviourRequest<Endpoint>, 'params' | 'query' | 'body'>> & {
   params?: unknown;
   query?: unknown;
   body?: unknown;
   /** Names this request's hold on its Idempotency-Key, for a row that calls out. */
-  claim?: string | undefined;
+  lease?: string | undefined;
   /** How it was counted, for an organization that has a limit. */
   admission?: Admission;
 };
 
 /** A request as API Gateway sends it (payload format 2.0). */
-export type ApiEvent = APIGatewayProxyEventV2 & { served?: Known };
+export type ApiEvent = APIGatewayProxyEventV2 & { state?: RequestState };
 
 /** An answer as API Gateway takes it. */
 export type ApiResult = APIGatewayProxyStructuredResultV2;
@@ -46,6 +46,6 @@ export function header(event: APIGatewayProxyEventV2, name: string): string | un
 
 /** Who calls, once `authenticate` has found it out. */
 export function callerOf(event: ApiEvent): Caller {
-  if (!event.served?.caller) throw new Error('A row without a scope has no caller.');
-  return event.served.caller;
+  if (!event.state?.caller) throw new Error('A row without a scope has no caller.');
+  return event.state.caller;
 }

@@ -1,13 +1,13 @@
 import type { Request } from '@middy/core';
 import { ApiError } from '../contract/errors.ts';
 import { log } from '../log.ts';
-import type { ApiEvent, ApiResult } from './exchange.ts';
+import type { ApiEvent, ApiResult } from './api-event.ts';
 
 /**
  * The hooks that write one structured line a request, whatever it comes to: which route, how it ended, how long it
  * took, whose token it was. What was sent is not in it, for texts, secrets and tokens are nobody else's.
  */
-export function logged(route: string) {
+export function requestLog(route: string) {
   const startedAt = new WeakMap<Request, number>();
   return {
     requestStart: (request: Request) => {
@@ -23,8 +23,8 @@ export function logged(route: string) {
         path: event.rawPath,
         status,
         durationMs: Math.round((performance.now() - (startedAt.get(request) as number)) * 10) / 10,
-        organization: event.served?.caller?.organization,
-        tokenId: event.served?.caller?.tokenId,
+        organization: event.state?.caller?.organization,
+        tokenId: event.state?.caller?.tokenId,
         ...(error instanceof ApiError && { code: error.code }),
       };
       if (error && status >= 500) log().error('request', { ...line, error: error as Error });
