@@ -1,18 +1,18 @@
 import { type ErrorCode, type ErrorDetail, type Operations, operations } from './operations.ts';
 
-/** An operation id, as the OpenAPI document has it. */
+/** An operation id of the OpenAPI document. */
 export type Operation = keyof Operations;
 
-/** What a request can name: path parameters, query and body, as its operation has them, and a signal that ends it. */
+/** The request of an operation: path parameters, query, body and headers, and a signal that aborts it. */
 export type RequestTo<Name extends Operation> = Operations[Name]['request'] & { signal?: AbortSignal };
 
-/** A success. Lists that are paged say where the page stands, versioned resources their version. */
+/** A successful response. Paged lists have `pagination`, versioned resources an `etag`. */
 export type Answer<Name extends Operation> = {
   data: Operations[Name]['data'];
   pagination: Operations[Name]['paged'] extends true ? { limit: number; offset: number; total: number } : undefined;
-  /** Of a task or an agent that is read or changed: send it back as `ifMatch`. */
+  /** The version of a task or an agent. Send it as `ifMatch` with a change. */
   etag: string | undefined;
-  /** Whether it is the answer to an earlier request with the same `idempotencyKey`. */
+  /** Whether this is the response of an earlier request with the same `idempotencyKey`. */
   replayed: boolean;
   requestId: string | undefined;
 };
@@ -22,27 +22,27 @@ type Call<Name extends Operation> =
     ? (request?: RequestTo<Name>) => Promise<Answer<Name>>
     : (request: RequestTo<Name>) => Promise<Answer<Name>>;
 
-/** A function for each operation. */
+/** A client: a function for each operation. */
 export type Client = { readonly [Name in keyof Operations]: Call<Name> };
 
-/** What a client is opened with. */
+/** The options of a client. */
 export type ClientOptions = {
-  /** Where the service answers, such as `http://127.0.0.1:3000`. */
+  /** The URL of the service, such as `http://127.0.0.1:3000`. */
   url: string;
-  /** A token of `npm run token -- create`. */
+  /** An access token. Operators create one with `npm run token -- create`. */
   token: string;
-  /** How often a request is made in all before it is given up; 4 if unset. */
+  /** The maximum number of attempts for a request, the first included; 4 if unset. */
   tries?: number;
   fetch?: typeof globalThis.fetch;
-  /** Waits between two tries, milliseconds. */
+  /** Waits between two attempts. */
   wait?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** A request that was refused, or answered by something that is not Crewboard. Programs go by `code`. */
+/** An error response, or a response that is not from Crewboard. Programs evaluate `code`. */
 export class CrewboardError extends Error {
   override name = 'CrewboardError';
   readonly status: number;
-  /** `not_an_answer`: what came is not of this interface, as a proxy or a gateway answers by itself. */
+  /** `not_an_answer`: the response does not have the format of this API, for example because a proxy sent it. */
   readonly code: ErrorCode | 'not_an_answer';
   readonly details: readonly ErrorDetail[];
   readonly requestId: string | undefined;
@@ -65,7 +65,7 @@ type ErrorBody = {
 
 type Envelope = { success?: unknown; data?: unknown; pagination?: unknown; error?: ErrorBody };
 
-/** Every part that some request can have. */
+/** A request with all parts that any operation can have. */
 type AnyRequest = {
   params?: Record<string, string>;
   query?: Record<string, string | number | undefined>;
@@ -76,15 +76,14 @@ type AnyRequest = {
 };
 
 /**
- * Opens a client. Reads, and POSTs under their Idempotency-Key (which it makes where the caller gives none), are tried
- * again when no answer comes, and after a while where the service asks for that (503, and 409 for what is still under
- * way). Any request is made again after 429, for which nothing was changed; else a PATCH or a DELETE is made once.
+ * Creates a client. It retries GET and POST requests if there is no response, after 503, and after 409 for a request in
+ * progress. It sends each POST with an Idempotency-Key, and generates one if the caller gives none. It retries PATCH
+ * and DELETE requests only after 429, which means that nothing was changed.
  *
- * @example
- * const crewboard = openClient({ url: 'http://127.0.0.1:3000', token });
- * const { data } = await crewboard.createTask({ body: { title: 'Draw the landing page' } });
+ * @example const crewboard = openClient({ url: 'http://127.0.0.1:3000', token }); const { data } = await
+ *   crewboard.createTask({ body: { title: 'Draw the landing page' } });
  *
- * A call throws `CrewboardError` for what is refused, and what `fetch` throws where no answer came.
+ * A call throws `CrewboardError` for an error response, and the error of `fetch` if there is no response.
  */
 export function openClient(options: ClientOptions): Client {
   const calls = (Object.keys(operations) as Operation[]).map((name) => [
@@ -94,15 +93,15 @@ export function openClient(options: ClientOptions): Client {
   return Object.fromEntries(calls) as Client;
 }
 
-/** The operations that answer in pages. */
+/** The operations that return pages. */
 type Paged = { [Name in Operation]: Operations[Name]['paged'] extends true ? Name : never }[Operation];
 
 /**
- * Every item of a list, page by page, as the pages stand when they are asked for: of a list that grows meanwhile an
- * item may come twice, of one that shrinks an item may be passed over.
+ * Yields all items of a list, page by page. If the list grows in the meantime, an item can occur twice; if it shrinks,
+ * an item can be missing.
  *
- * @example
- * for await (const task of everyItem(crewboard.listTasks, { query: { status: 'done' } })) console.log(task.title);
+ * @example for await (const task of everyItem(crewboard.listTasks, { query: { status: 'done' } }))
+ *   console.log(task.title);
  */
 export async function* everyItem<Name extends Paged>(
   list: (request: RequestTo<Name>) => Promise<Answer<Name>>,
@@ -124,21 +123,21 @@ async function call(options: ClientOptions, name: Operation, request: AnyRequest
   const repeatable = method === 'GET' || method === 'POST';
   const [target, init] = prepare(options, name, request);
   for (let left = Math.max(tries, 1) - 1; ; left--) {
-    const answer = await fetch(target, init).catch((error: unknown) => {
+    const response = await fetch(target, init).catch((error: unknown) => {
       if (left === 0 || !repeatable || request.signal?.aborted) throw error;
       return undefined;
     });
-    if (answer && (left === 0 || !asksToWait(answer, repeatable))) return read(answer);
-    // What is not read to its end keeps its connection from the next try.
-    await answer?.body?.cancel();
-    // A second, then two, then four, each a little longer or shorter; or what the service says.
+    if (response && (left === 0 || !isRetryable(response, repeatable))) return read(response);
+    // An unread body would keep the connection from the next attempt.
+    await response?.body?.cancel();
+    // 1, 2, then 4 seconds with jitter, unless the service says how long to wait.
     const backoff = 1000 * 2 ** (tries - 1 - left) * (0.75 + Math.random() / 2);
-    await wait(Number(answer?.headers.get('Retry-After')) * 1000 || backoff, request.signal);
+    await wait(Number(response?.headers.get('Retry-After')) * 1000 || backoff, request.signal);
   }
 }
 
-/** The service has taken too many requests, is busy, or is carrying out this very request for a try before. */
-function asksToWait({ status, headers }: Response, repeatable: boolean): boolean {
+/** Returns whether to retry: the limit of requests is reached, the service is busy, or the request is in progress. */
+function isRetryable({ status, headers }: Response, repeatable: boolean): boolean {
   return status === 429 || (repeatable && (status === 503 || headers.has('Retry-After')));
 }
 
@@ -158,16 +157,16 @@ function prepare({ url, token }: ClientOptions, name: Operation, request: AnyReq
   return [target, { method, headers, ...sent, ...(signal && { signal }) }];
 }
 
-async function read(answer: Response): Promise<Answer<Operation>> {
-  const { status, headers } = answer;
+async function read(response: Response): Promise<Answer<Operation>> {
+  const { status, headers } = response;
   const requestId = headers.get('X-Request-Id') ?? undefined;
-  const text = await answer.text();
+  const text = await response.text();
   const envelope = parsed(text);
   if (envelope?.success === false && envelope.error) throw new CrewboardError(status, envelope.error);
-  if (!answer.ok || envelope?.success !== true)
+  if (!response.ok || envelope?.success !== true)
     throw new CrewboardError(status, {
       code: 'not_an_answer',
-      message: `${status} without an answer of Crewboard: ${text.slice(0, 200)}`,
+      message: `The response with status ${status} is not from Crewboard; check the URL and proxies. It begins: ${text.slice(0, 200)}`,
       requestId,
     });
   return {

@@ -1,17 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** A task as the task events tell of it; what is not set is absent. */
+/** The task in task events. Unset fields are absent. */
 type Task = {
   id: string;
   title: string;
-  /** In `task.status_changed` only. */
+  /** Only in `task.status_changed`. */
   previousStatus?: string;
   status: string;
   assignedAgent?: string;
   projectId?: string;
 };
 
-/** An execution as the agent events tell of it; from `completedAt` on the fields are known at its end only. */
+/** The execution in agent events. `completedAt` and the fields after it are absent in `agent.spawned`. */
 type Execution = {
   id: string;
   agentName: string;
@@ -25,8 +25,8 @@ type Execution = {
 };
 
 /**
- * The body of a delivery. Times are ISO 8601 UTC: `timestamp` is this attempt's,
- * `data.occurredAt` the event's. `deliveryId` is the same over the retries of a delivery: drop what you have seen.
+ * The body of a delivery. Times are ISO 8601 UTC: `timestamp` is the time of this attempt, `data.occurredAt` the time
+ * of the event. Retries have the same `deliveryId`: use it to ignore duplicates.
  */
 export type Delivery = { deliveryId: string; timestamp: string } & (
   | {
@@ -39,21 +39,21 @@ export type Delivery = { deliveryId: string; timestamp: string } & (
     }
 );
 
-/** What a receiver was sent, and what it knows itself. */
+/** A received request, and what is needed to verify it. */
 export type Unverified = {
-  /** The body as it came, before anything has parsed it: the signature is over its bytes. */
+  /** The raw body, not parsed: the signature covers its bytes. */
   body: Uint8Array | string;
-  /** Of Node's `IncomingMessage`, of a Fetch `Request`, or a plain object; names in any case. */
+  /** The headers of Node's `IncomingMessage` or of a Fetch `Request`, or a plain object. Names are case-insensitive. */
   headers: { get(name: string): string | null } | { [name: string]: string | string[] | undefined };
-  /** The secret that the webhook was registered with, exactly as given there. */
+  /** The secret of the webhook, exactly as registered. */
   secret: string;
-  /** The receiver's time, in milliseconds since 1970; the machine's unless given. */
+  /** The current time, in milliseconds since 1970; the time of the machine if unset. */
   now?: number;
-  /** How far the delivery's time may be from `now` either way, in milliseconds; 5 minutes unless given. */
+  /** The maximum difference between the time of the delivery and `now`, in milliseconds; 5 minutes if unset. */
   toleranceMs?: number;
 };
 
-/** Why a delivery is refused. */
+/** Why a delivery is rejected. */
 export type Reason =
   | 'missing_header'
   | 'repeated_header'
@@ -63,7 +63,7 @@ export type Reason =
   | 'too_new'
   | 'header_mismatch';
 
-/** A request that must not be worked on. Its message is for the receiver's log: it says what to do. */
+/** The error for a request that a receiver must not process. Its message is for the log of the receiver. */
 export class DeliveryRefused extends Error {
   readonly reason: Reason;
 
@@ -74,15 +74,15 @@ export class DeliveryRefused extends Error {
   }
 }
 
-/** How much older or newer than now a delivery may be, in milliseconds. */
+/** The default of `toleranceMs`. */
 const replayWindowMs = 5 * 60_000;
 
 /**
- * Checks that a delivery is genuine and fresh, and reads it. This file stands alone: copy it into a receiver, or import
- * it.
+ * Verifies that a delivery is authentic and recent, and returns its parsed body. This file has no imports from this
+ * project: copy it into a receiver, or import it.
  *
- * @throws `DeliveryRefused` for a request that is not a genuine, fresh delivery: answer it with 4xx
- * @throws TypeError for a mistake of the receiver itself: an empty secret, a body that something has parsed
+ * @throws `DeliveryRefused` for a request that is not an authentic, recent delivery: respond with 4xx
+ * @throws TypeError for a mistake in the receiver: an empty secret, or a body that is already parsed
  */
 export function verifyWebhook({
   body,
@@ -92,17 +92,17 @@ export function verifyWebhook({
   toleranceMs = replayWindowMs,
 }: Unverified): Delivery {
   if (typeof secret !== 'string' || secret === '')
-    throw new TypeError(
-      'secret is empty: pass the one the webhook was registered with, an empty one anybody can guess.',
-    );
+    throw new TypeError('secret is empty; pass the secret that the webhook was registered with.');
   if (typeof body !== 'string' && !ArrayBuffer.isView(body))
-    throw new TypeError('body must be the raw body, as bytes or text: keep it from the parser of your framework.');
-  // Text is made bytes once, so that what is read below is what was signed.
+    throw new TypeError(
+      'body is not the raw body as bytes or text; disable the body parser of your framework for this route.',
+    );
+  // Converts text to bytes once, so that the parsed body is the signed body.
   const raw = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
   checkSignature(header(headers, 'X-Service-Signature'), raw, secret);
   const delivery = read(raw);
   const sentAt = Date.parse(delivery.timestamp);
-  // The body's time counts and not the header's, for the header is not signed: a replay can carry a fresh one.
+  // Uses the time in the body: the header is not signed, so a replayed request can have a new one.
   checkAge(now - sentAt, toleranceMs);
   checkSame('X-Service-Timestamp', header(headers, 'X-Service-Timestamp'), String(Math.floor(sentAt / 1000)));
   checkSame('X-Service-Delivery', header(headers, 'X-Service-Delivery'), delivery.deliveryId);
@@ -110,7 +110,7 @@ export function verifyWebhook({
   return delivery;
 }
 
-/** The one value of a header. Node and Fetch join repeated ones with a comma, which no value of ours contains. */
+/** Returns the value of a header. Node and Fetch join repeated headers with a comma, which no valid value contains. */
 function header(headers: Unverified['headers'], name: string): string {
   const values = isFetch(headers)
     ? [headers.get(name) ?? []].flat()
@@ -120,12 +120,15 @@ function header(headers: Unverified['headers'], name: string): string {
   const [value, ...more] = values.map(String);
   if (value === undefined) {
     const hint = name.endsWith('Signature')
-      ? ' Register the webhook with a secret: without one nothing is signed.'
+      ? ' Register the webhook with a secret; without one, deliveries are not signed.'
       : '';
-    throw new DeliveryRefused('missing_header', `There is no ${name} header.${hint}`);
+    throw new DeliveryRefused('missing_header', `The header ${name} is missing.${hint}`);
   }
   if (more.length > 0 || value.includes(','))
-    throw new DeliveryRefused('repeated_header', `${name} is there more than once: look for a proxy that adds it.`);
+    throw new DeliveryRefused(
+      'repeated_header',
+      `The header ${name} occurs more than once; check the proxies in front of the receiver.`,
+    );
   return value;
 }
 
@@ -133,24 +136,26 @@ function isFetch(headers: Unverified['headers']): headers is { get(name: string)
   return typeof headers.get === 'function';
 }
 
-/** Compares digests and not their spelling: two of one length, as the comparison in constant time asks for. */
+/**
+ * Checks the signature. It compares the digests as bytes, because the comparison in constant time needs equal lengths.
+ */
 function checkSignature(signature: string, raw: Uint8Array, secret: string): void {
   const [, hex] = /^sha256=([0-9a-f]{64})$/.exec(signature) ?? [];
   const expected = createHmac('sha256', secret).update(raw).digest();
   if (hex === undefined || !timingSafeEqual(Buffer.from(hex, 'hex'), expected))
     throw new DeliveryRefused(
       'wrong_signature',
-      'X-Service-Signature does not fit the body: compare the secret with the registered one, and pass the raw body.',
+      'X-Service-Signature does not match the body; check that the secret is the registered one and that the body is raw.',
     );
 }
 
-/** Reads a body whose signature is right. */
+/** Parses a body with a valid signature. */
 function read(raw: Uint8Array): Delivery {
   let body: Partial<Delivery> | null = null;
   try {
     body = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw));
   } catch {
-    // Not UTF-8 or not JSON: refused below like any other body that is none of a delivery.
+    // A body that is not UTF-8 or not JSON is rejected below, like any other malformed body.
   }
   const isDelivery =
     typeof body?.event === 'string' &&
@@ -162,26 +167,26 @@ function read(raw: Uint8Array): Delivery {
   if (!isDelivery)
     throw new DeliveryRefused(
       'malformed_body',
-      'The body is signed with your secret but is no delivery: look for another sender that uses the same secret.',
+      'The body is signed with your secret but is not a delivery; check whether another sender uses the same secret.',
     );
   return body as Delivery;
 }
 
-/** Written so that a number that is none refuses. */
+/** Checks the age of a delivery. Both conditions are written so that NaN is rejected. */
 function checkAge(ageMs: number, toleranceMs: number): void {
   if (!(ageMs <= toleranceMs))
     throw new DeliveryRefused(
       'too_old',
-      'The delivery is too old: somebody sent it again, your clock is ahead, or it waited behind your server.',
+      'The delivery is too old. It may be a replay, it may have waited in a queue of your server, or your clock is ahead; check the clock.',
     );
   if (!(ageMs >= -toleranceMs))
-    throw new DeliveryRefused('too_new', 'The delivery is from the future: set the clock of this machine.');
+    throw new DeliveryRefused('too_new', 'The time of the delivery is in the future; set the clock of this machine.');
 }
 
 function checkSame(name: string, value: string, signed: string): void {
   if (value !== signed)
     throw new DeliveryRefused(
       'header_mismatch',
-      `${name} does not say what the signed body says: somebody changed it on the way, so do not trust the request.`,
+      `${name} differs from the signed body; it was changed in transit, so do not trust the request.`,
     );
 }

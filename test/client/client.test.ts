@@ -4,11 +4,14 @@ import { CrewboardError, everyItem, openClient } from '../../lib/client/client.t
 type Sent = { method: string; url: string; headers: Headers; body: string | undefined };
 type Scripted = Response | Error;
 
-/** A client of a service that gives these answers, one after the other, and what came to it. */
+/**
+ * Returns a client of a service that sends these responses in order, the received requests, and the waits of the
+ * client.
+ */
 function clientOf(...script: [{ tries: number }, ...Scripted[]] | Scripted[]) {
   const [first] = script;
   const options = first && 'tries' in first ? first : {};
-  const answers = script.filter((one) => one !== options) as Scripted[];
+  const responses = script.filter((one) => one !== options) as Scripted[];
   const sent: Sent[] = [];
   const waits: number[] = [];
   const fetch = async (url: URL, init: RequestInit) => {
@@ -18,10 +21,10 @@ function clientOf(...script: [{ tries: number }, ...Scripted[]] | Scripted[]) {
       headers: new Headers(init.headers),
       body: init.body as string | undefined,
     });
-    const answer = answers[sent.length - 1];
-    if (!answer) throw new Error('The service was asked once more than it has answers.');
-    if (answer instanceof Error) throw answer;
-    return answer;
+    const response = responses[sent.length - 1];
+    if (!response) throw new Error('The script has no response for this request.');
+    if (response instanceof Error) throw response;
+    return response;
   };
   const client = openClient({
     ...options,
@@ -37,7 +40,7 @@ function clientOf(...script: [{ tries: number }, ...Scripted[]] | Scripted[]) {
 
 const success = (data: unknown, { status = 200, headers = {}, ...rest } = {} as Record<string, never>) =>
   Response.json({ success: true, data, ...(rest as object) }, { status, headers });
-const refused = (status: number, code: string, headers: Record<string, string> = {}) =>
+const errorResponse = (status: number, code: string, headers: Record<string, string> = {}) =>
   Response.json(
     { success: false, error: { code, message: `It is ${code}.`, requestId: 'r-1', details: [] } },
     { status, headers },
@@ -45,10 +48,10 @@ const refused = (status: number, code: string, headers: Record<string, string> =
 const page = (items: unknown[], total: number) =>
   Response.json({ success: true, data: items, pagination: { limit: 100, offset: 0, total } });
 
-const networkFault = () => new TypeError('fetch failed');
+const networkError = () => new TypeError('fetch failed');
 
 describe('a request', () => {
-  it('is sent as its operation has it, with the token', async () => {
+  it('has the method, URL and body of its operation, and the access token', async () => {
     const { client, sent } = clientOf(success({ id: 'tk_1' }));
     await client.createTask({ body: { title: 'Draw it' } });
     expect(sent).toHaveLength(1);
@@ -61,13 +64,13 @@ describe('a request', () => {
     expect(sent[0]?.headers.get('Content-Type')).toBe('application/json');
   });
 
-  it('has its parameters in the path and in the query, encoded', async () => {
+  it('has encoded parameters in the path and in the query', async () => {
     const { client, sent } = clientOf(page([], 0));
     await client.listAgentExecutions({ params: { name: 'a/b ?' }, query: { status: 'failed', limit: 5 } });
     expect(sent[0]?.url).toBe('https://crewboard.example/api/agents/a%2Fb%20%3F/executions?status=failed&limit=5');
   });
 
-  it('needs nothing where its operation needs nothing', async () => {
+  it('needs no arguments if its operation has no required parts', async () => {
     const { client, sent } = clientOf(page([], 0));
     await client.listTasks();
     expect(sent[0]).toMatchObject({ url: 'https://crewboard.example/api/kanban-tasks', body: undefined });
@@ -75,14 +78,14 @@ describe('a request', () => {
     expect(sent[0]?.headers.has('Idempotency-Key')).toBe(false);
   });
 
-  it('names the version that it changes', async () => {
+  it('sends ifMatch as If-Match', async () => {
     const { client, sent } = clientOf(success({}, { headers: { ETag: '"3"' } } as never));
     const { etag } = await client.updateTask({ params: { id: 'tk_1' }, body: { status: 'done' }, ifMatch: '"2"' });
     expect(sent[0]?.headers.get('If-Match')).toBe('"2"');
     expect(etag).toBe('"3"');
   });
 
-  it('that posts has an Idempotency-Key, a new one each time or that of its caller', async () => {
+  it('with POST has an Idempotency-Key: a new one for each call, or that of the caller', async () => {
     const { client, sent } = clientOf(success({}), success({}), success({}));
     await client.createTask({ body: { title: 'One' } });
     await client.createTask({ body: { title: 'Two' } });
@@ -93,8 +96,8 @@ describe('a request', () => {
   });
 });
 
-describe('an answer', () => {
-  it('has data, the page, the version and whether it was given before', async () => {
+describe('a response', () => {
+  it('has data, pagination, ETag, and whether it is a replayed response', async () => {
     const headers = { ETag: '"1"', 'X-Request-Id': 'r-9', 'Idempotency-Replayed': 'true' };
     const { client } = clientOf(
       Response.json({ success: true, data: [], pagination: { limit: 20, offset: 0, total: 0 } }, { headers }),
@@ -108,26 +111,26 @@ describe('an answer', () => {
     });
   });
 
-  it('that refuses is thrown with its status, its code and its details', async () => {
-    const { client } = clientOf(refused(409, 'name_taken'));
+  it('with an error is thrown with its status, code, message and request id', async () => {
+    const { client } = clientOf(errorResponse(409, 'name_taken'));
     const error = await client.getTask({ params: { id: 'tk_1' } }).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(CrewboardError);
     expect(error).toMatchObject({ status: 409, code: 'name_taken', message: 'It is name_taken.', requestId: 'r-1' });
   });
 
   it.each([
-    ['a page of a proxy', new Response('<h1>Bad gateway</h1>', { status: 502 })],
-    ["a gateway's own refusal", Response.json({ message: 'Forbidden' }, { status: 403 })],
-    ['JSON of somebody else', Response.json({ hello: 'world' })],
-  ])('that is %s is thrown as not_an_answer', async (_, answer) => {
-    const { client } = clientOf(answer);
-    await expect(client.listTasks()).rejects.toMatchObject({ code: 'not_an_answer', status: answer.status });
+    ['an HTML page of a proxy', new Response('<h1>Bad gateway</h1>', { status: 502 })],
+    ['an error of a gateway', Response.json({ message: 'Forbidden' }, { status: 403 })],
+    ['JSON of another service', Response.json({ hello: 'world' })],
+  ])('that is %s is thrown as not_an_answer', async (_, response) => {
+    const { client } = clientOf(response);
+    await expect(client.listTasks()).rejects.toMatchObject({ code: 'not_an_answer', status: response.status });
   });
 });
 
 describe('a request that fails', () => {
-  it.each(['listTasks', 'listWebhooks'] as const)('is made again when no answer comes: %s', async (name) => {
-    const { client, sent, waits } = clientOf(networkFault(), networkFault(), page([], 0));
+  it.each(['listTasks', 'listWebhooks'] as const)('is retried if there is no response: %s', async (name) => {
+    const { client, sent, waits } = clientOf(networkError(), networkError(), page([], 0));
     await client[name]();
     expect(sent).toHaveLength(3);
     expect(waits[0]).toBeGreaterThanOrEqual(750);
@@ -135,85 +138,88 @@ describe('a request that fails', () => {
     expect(waits[1]).toBeGreaterThanOrEqual(1500);
   });
 
-  it('is posted again under the same key', async () => {
-    const { client, sent } = clientOf(networkFault(), success({}));
+  it('is retried with the same Idempotency-Key', async () => {
+    const { client, sent } = clientOf(networkError(), success({}));
     await client.executeAgent({ params: { name: 'builder' }, body: { input: 'Build it' } });
     const [first, second] = sent.map(({ headers }) => headers.get('Idempotency-Key'));
     expect(first).toBe(second);
   });
 
-  it.each([429, 503])('waits as long as %i says', async (status) => {
-    const { client, waits } = clientOf(refused(status, 'rate_limited', { 'Retry-After': '7' }), page([], 0));
+  it.each([429, 503])('is retried after the time in Retry-After of a %i', async (status) => {
+    const { client, waits } = clientOf(errorResponse(status, 'rate_limited', { 'Retry-After': '7' }), page([], 0));
     await client.listTasks();
     expect(waits).toEqual([7000]);
   });
 
-  it('lets go of an answer that it does not read', async () => {
-    const busy = refused(503, 'unavailable');
+  it('cancels the body of a response before a retry', async () => {
+    const busy = errorResponse(503, 'unavailable');
     const { client } = clientOf(busy, page([], 0));
     await client.listTasks();
     expect(busy.bodyUsed).toBe(true);
   });
 
-  it('waits for what is still under way, as 409 says', async () => {
-    const inProgress = refused(409, 'request_in_progress', { 'Retry-After': '1' });
+  it('is retried after the time in Retry-After of a 409 for a request in progress', async () => {
+    const inProgress = errorResponse(409, 'request_in_progress', { 'Retry-After': '1' });
     const { client, sent, waits } = clientOf(inProgress, success({}));
     await client.selfImproveAgent({ params: { name: 'builder' } });
     expect(waits).toEqual([1000]);
     expect(sent).toHaveLength(2);
   });
 
-  it('is made once where its caller wants no try at all', async () => {
-    const { client, sent } = clientOf({ tries: 0 }, networkFault());
+  it('is sent once if the caller sets 0 tries', async () => {
+    const { client, sent } = clientOf({ tries: 0 }, networkError());
     await expect(client.listTasks()).rejects.toThrow('fetch failed');
     expect(sent).toHaveLength(1);
   });
 
-  it('is given up after four times, with the last answer', async () => {
-    const busy = () => refused(503, 'unavailable', { 'Retry-After': '1' });
+  it('is sent at most four times, and then throws the last error', async () => {
+    const busy = () => errorResponse(503, 'unavailable', { 'Retry-After': '1' });
     const { client, sent } = clientOf(busy(), busy(), busy(), busy());
     await expect(client.listTasks()).rejects.toMatchObject({ code: 'unavailable' });
     expect(sent).toHaveLength(4);
   });
 
-  it.each([400, 404, 409, 422, 500])('is not made again after %i', async (status) => {
-    const { client, sent } = clientOf(refused(status, 'not_found'));
+  it.each([400, 404, 409, 422, 500])('is not retried after %i', async (status) => {
+    const { client, sent } = clientOf(errorResponse(status, 'not_found'));
     await expect(client.listTasks()).rejects.toMatchObject({ status });
     expect(sent).toHaveLength(1);
   });
 
   it.each([
-    ['a change', 'updateTask'],
+    ['an update', 'updateTask'],
     ['a deletion', 'deleteTask'],
-  ] as const)('is not made again if it was %s, which may have been carried out', async (_, name) => {
-    const { client, sent } = clientOf(networkFault());
+  ] as const)('is not retried if it was %s, which may have been carried out', async (_, name) => {
+    const { client, sent } = clientOf(networkError());
     await expect(client[name]({ params: { id: 'tk_1' } })).rejects.toThrow('fetch failed');
     expect(sent).toHaveLength(1);
   });
 
-  it.each(['updateTask', 'deleteTask'] as const)('is made again after 429, whatever it was: %s', async (name) => {
-    const limited = refused(429, 'rate_limited', { 'Retry-After': '3' });
-    const { client, sent, waits } = clientOf(limited, success({}));
-    await client[name]({ params: { id: 'tk_1' } });
-    expect([sent.length, waits]).toEqual([2, [3000]]);
-  });
+  it.each(['updateTask', 'deleteTask'] as const)(
+    'is retried after 429, also with PATCH and DELETE: %s',
+    async (name) => {
+      const limited = errorResponse(429, 'rate_limited', { 'Retry-After': '3' });
+      const { client, sent, waits } = clientOf(limited, success({}));
+      await client[name]({ params: { id: 'tk_1' } });
+      expect([sent.length, waits]).toEqual([2, [3000]]);
+    },
+  );
 
-  it.each(['updateTask', 'deleteTask'] as const)('is not made again after 503: %s', async (name) => {
-    const { client, sent } = clientOf(refused(503, 'unavailable', { 'Retry-After': '1' }));
+  it.each(['updateTask', 'deleteTask'] as const)('is not retried after 503: %s', async (name) => {
+    const { client, sent } = clientOf(errorResponse(503, 'unavailable', { 'Retry-After': '1' }));
     await expect(client[name]({ params: { id: 'tk_1' } })).rejects.toMatchObject({ code: 'unavailable' });
     expect(sent).toHaveLength(1);
   });
 
-  it('is not made again once its caller has ended it', async () => {
-    const { client, sent } = clientOf(networkFault());
+  it('is not retried after the caller aborted it', async () => {
+    const { client, sent } = clientOf(networkError());
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(client.listTasks({ signal })).rejects.toThrow();
     expect(sent).toHaveLength(1);
   });
 });
 
-describe('every item of a list', () => {
-  it('comes page by page, 100 at a time', async () => {
+describe('everyItem', () => {
+  it('yields the items of all pages, with 100 items in a page', async () => {
     const items = Array.from({ length: 250 }, (_, at) => ({ id: at }));
     const { client, sent } = clientOf(
       page(items.slice(0, 100), 250),
@@ -229,7 +235,7 @@ describe('every item of a list', () => {
     ]);
   });
 
-  it('ends where a list that shrinks ends', async () => {
+  it('ends at the end of a list that shrinks', async () => {
     const { client, sent } = clientOf(page([{ id: 1 }], 5), page([], 1));
     expect(await Array.fromAsync(everyItem(client.listTasks, {}))).toEqual([{ id: 1 }]);
     expect(sent).toHaveLength(2);
