@@ -1,46 +1,52 @@
 import type { SecretsUse } from '../contract/endpoint.ts';
 import type { QueueName, WorkQueue } from './queues.ts';
 
-/** What calls a function instead of a caller. How a queue calls it, the deployment sets: see `polling.ts`. */
+/** An event source of a function. The deployment sets how a queue is polled; see `polling.ts`. */
 export type Source = Stream | { queue: WorkQueue } | Clock;
-/** At most `batchSize` changes in a call, and `concurrency` calls at the same time for each shard. */
+/**
+ * The stream of the table: at most `batchSize` changes in an invocation, and `concurrency` concurrent invocations for
+ * each shard.
+ */
 type Stream = { stream: 'table'; kinds: readonly string[]; batchSize: number; concurrency: number };
-/** A call of its own for each job, so that one which takes long or fails keeps no other waiting. */
+/** A schedule. Each job has its own invocations, so that a slow or failing job does not delay the others. */
 export type Clock = { everySeconds: number; job: Job };
 
-/** What schedules call a function for. */
+/** The jobs of the schedules. */
 export const jobs = ['deliveries', 'executions', 'purges', 'heartbeat'] as const;
 export type Job = (typeof jobs)[number];
 
-/** A function that is called by sources of the deployment. */
+/** A function that event sources invoke. */
 export type Consumer = {
   sources: readonly Source[];
   timeoutSeconds: number;
-  /** How much memory it has, and with it processor, if not as much as the others. */
+  /** The memory size, if not the default; Lambda allocates CPU in proportion to it. */
   memoryMegabytes?: number;
-  /** The queues that it sends to. */
+  /** The queues that the function sends to. */
   sendsTo: readonly QueueName[];
-  /** What it does with the secrets of webhooks: it alone is given that right to their key. */
+  /** How the function uses the secrets of webhooks. */
   secrets?: SecretsUse;
-  /** It asks models, and is given the right to. */
+  /** The function calls models; its role gets the right to. */
   asksModels?: true;
 };
 
-/** The steps of the retry ladder. */
+/** The queues of the retry schedule, one for each retry. */
 const retries = ['firstRetry', 'secondRetry', 'thirdRetry'] as const;
 
 /**
- * Stream, queues and schedules to functions. The stack's event source mappings and the local pollers are both
- * derived from these rows; a row's name is its function's: `publishEvents` is `functions/pipeline/publish-events.ts`.
+ * The functions of the pipeline with their event sources. The event source mappings of the stack and the local pollers
+ * are both derived from these rows. A row has the name of its function: `publishEvents` is
+ * `functions/pipeline/publish-events.ts`.
  */
 export const consumers = {
-  /** Hears changes of items whose `kind` is listed: index rows, counters and deliveries wake nobody. */
+  /**
+   * Receives only changes of items of these kinds: changes of list entries, counters and deliveries do not invoke it.
+   */
   publishEvents: {
     sources: [{ stream: 'table', kinds: ['task', 'execution', 'purge', 'heartbeat'], batchSize: 100, concurrency: 1 }],
     timeoutSeconds: 60,
     sendsTo: ['deliveries', 'executions', 'purges', 'deadLetters'],
   },
-  /** Each queue has calls of its own: neither slow receivers nor many retries take those of first attempts. */
+  /** Each queue has its own concurrency, so that slow receivers and retries do not delay first attempts. */
   deliverWebhook: {
     sources: [
       { queue: 'deliveries' },
@@ -50,7 +56,7 @@ export const consumers = {
       { queue: 'thirdRetry' },
     ],
     timeoutSeconds: 30,
-    // It waits for receivers nearly all its time, and memory is paid for by time.
+    // The function mostly waits for receivers, and the cost is memory multiplied by time.
     memoryMegabytes: 256,
     sendsTo: ['deliveries', 'slowDeliveries', ...retries],
     secrets: 'decrypts',
@@ -58,9 +64,9 @@ export const consumers = {
   runExecution: {
     sources: [{ queue: 'executions' }],
     timeoutSeconds: 660,
-    // It waits for a model nearly all its time.
+    // The function mostly waits for models.
     memoryMegabytes: 256,
-    // An execution whose model throttles is sent again, for later.
+    // If a model throttles, the function sends the execution to the queue again, with a delay.
     sendsTo: ['executions'],
     asksModels: true,
   },
@@ -77,5 +83,5 @@ export const consumers = {
   },
 } as const satisfies Record<string, Consumer>;
 
-/** A consumer's name in the contract. */
+/** The name of a consumer. */
 export type ConsumerName = keyof typeof consumers;

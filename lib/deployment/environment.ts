@@ -1,14 +1,14 @@
-/** The names of the environment variables that functions read; no other file spells them. */
+/** The names of the environment variables of functions; no other file spells them. */
 export const environment = {
-  /** The name of the stack, by which its metrics are told apart; Powertools reads it too. Unset on one machine. */
+  /** The name of the stack, which identifies its metrics; Powertools reads it too. Unset in the local deployment. */
   serviceName: 'POWERTOOLS_SERVICE_NAME',
-  /** The DynamoDB table. */
+  /** The name of the DynamoDB table. */
   tableName: 'TABLE_NAME',
-  /** Locally, or for DynamoDB Local: where the table's engine answers. Unset in AWS. */
+  /** The endpoint of DynamoDB in the local deployment, or of DynamoDB Local. Unset in AWS. */
   dynamodbEndpoint: 'DYNAMODB_ENDPOINT',
-  /** Where SQS answers locally. Unset in AWS. */
+  /** The endpoint of SQS in the local deployment. Unset in AWS. */
   sqsEndpoint: 'SQS_ENDPOINT',
-  /** Where the queues are, see `queues`. */
+  /** The URLs of the queues; see `queues`. */
   deliveriesQueueUrl: 'DELIVERIES_QUEUE_URL',
   slowDeliveriesQueueUrl: 'SLOW_DELIVERIES_QUEUE_URL',
   firstRetryQueueUrl: 'FIRST_RETRY_QUEUE_URL',
@@ -17,31 +17,33 @@ export const environment = {
   executionsQueueUrl: 'EXECUTIONS_QUEUE_URL',
   purgesQueueUrl: 'PURGES_QUEUE_URL',
   deadLettersQueueUrl: 'DEAD_LETTERS_QUEUE_URL',
-  /** How long after each failed attempt the next one is made: three whole numbers of seconds, parted by commas. */
+  /**
+   * The retry schedule: the seconds from each failed attempt to the next, as three whole numbers separated by commas.
+   */
   retryLadder: 'RETRY_LADDER',
-  /** How many attempts of one webhook may run at the same time in one container. */
+  /** The maximum number of concurrent attempts of one webhook in one container. */
   promptAttempts: 'PROMPT_ATTEMPTS',
-  /** How many attempts of one slow webhook may run at the same time in all containers together. */
+  /** The maximum number of concurrent attempts of one slow webhook in all containers. */
   slowAttempts: 'SLOW_ATTEMPTS',
-  /** The file of the key that encrypts webhook secrets, in the local deployment. */
+  /** The file with the key that encrypts webhook secrets, in the local deployment. */
   secretsKeyFile: 'SECRETS_KEY_FILE',
-  /** The ARN of the KMS key that encrypts them, in AWS. */
+  /** The ARN of the KMS key that encrypts webhook secrets, in AWS. */
   secretsKeyId: 'SECRETS_KEY_ID',
-  /** How many executions of an organization may run at once. */
+  /** The maximum number of concurrent executions of an organization. */
   runningCap: 'RUNNING_CAP',
-  /** How many minutes an execution may wait for its first worker. */
+  /** The maximum number of minutes that an execution waits for its first worker. */
   waitingLimit: 'WAITING_LIMIT_MINUTES',
-  /** How many requests an organization may make in a minute, and how many executions it may start; unset: any number. */
+  /** The limits of requests and of started executions per minute for an organization. Unset: no limit. */
   requestsPerMinute: 'REQUESTS_PER_MINUTE',
   executionsPerMinute: 'EXECUTIONS_PER_MINUTE',
-  /** The model of agents that name none, as Bedrock knows it. */
+  /** The Bedrock id of the default model. */
   defaultModel: 'DEFAULT_MODEL',
-  /** The models that agents may name, separated by commas; every model where it is unset. */
+  /** The allowed models, separated by commas. Unset: all models. */
   allowedModels: 'ALLOWED_MODELS',
-  /** The region of Bedrock where models are asked, if not the function's own. */
+  /** The AWS Region for Bedrock, if not that of the function. */
   modelRegion: 'MODEL_REGION',
-  /** Where Bedrock's Converse answers, if not in a region of AWS: in tests. */
+  /** The endpoint of Bedrock, if not that of a Region: in tests. */
   modelEndpoint: 'MODEL_ENDPOINT',
-  /** Receivers beside public https ones, as `host:port` patterns parted by commas; `*` is any port. */
+  /** Additional allowed receivers, as `host:port` patterns separated by commas; `*` matches any port. */
   allowedReceivers: 'ALLOWED_RECEIVERS',
 } as const;

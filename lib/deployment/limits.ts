@@ -1,20 +1,21 @@
 import { environment } from './environment.ts';
-/** What an organization may do in a minute. */
+
+/** The limits of an organization per minute. */
 export type Limits = {
-  /** Requests, whatever they are answered, from 1. */
+  /** The number of requests, successful or not; at least 1. */
   requestsPerMinute: number;
-  /** Executions that are started, by `executeAgent` and by `delegateTask`, from 1. */
+  /** The number of executions started by `executeAgent` and `delegateTask`; at least 1. */
   executionsPerMinute: number;
 };
 
-/** The limits of a stack in AWS that sets none. */
+/** The default limits of a stack in AWS. */
 export const standardLimits: Limits = { requestsPerMinute: 1_200, executionsPerMinute: 120 };
 
-/** The highest limit that can be set, which no organization reaches. */
+/** The highest limit that can be set. No organization can reach it. */
 export const highestLimit = 1_000_000;
 
 /**
- * Reads the limits of a deployment from its environment variables. A limit that is not set does not hold.
+ * Reads the limits of a deployment from its environment variables. An unset variable means no limit.
  *
  * @throws Error for a value that is not a whole number from 1 to `highestLimit`
  */
@@ -34,15 +35,19 @@ function readLimit(name: string, { [name]: text }: Readonly<Record<string, strin
   return Number(text);
 }
 
-/** The policies that responses name: `requests` by the token bucket of an organization, `executions` by clock minutes. */
+/**
+ * The limit policies in responses: `requests` uses a token bucket for each organization, `executions` counts by clock
+ * minute.
+ */
 export type LimitPolicy = 'requests' | 'executions';
 
 /**
- * The response headers of draft-ietf-httpapi-ratelimit-headers-10: `RateLimit-Policy` has the quota of a minute,
- * `RateLimit` what remains of it.
+ * Returns the response headers of draft-ietf-httpapi-ratelimit-headers-10: `RateLimit-Policy` has the quota per minute,
+ * `RateLimit` the remaining quota.
  *
- * @param remaining how many may follow at once
- * @param seconds until there is more; the draft wants `remaining / seconds` to be no faster than the policy allows
+ * @param remaining the remaining quota
+ * @param seconds the time until more quota is available; the draft requires that `remaining / seconds` is not above the
+ *   rate of the policy
  */
 export function limitHeaders(
   policy: LimitPolicy,

@@ -7,37 +7,43 @@ import { Timestamp } from '../contract/shapes.ts';
 import { TaskId } from '../contract/tasks.ts';
 import { DeliveryId, WebhookId } from '../contract/webhooks.ts';
 
-/** The request that something is done for, as far as it is known: it goes with every message and into every line of a log. */
+/** The id of the request that caused a message, if it is known. It is passed on in every message and every log line. */
 const requestId = v.optional(v.string());
 
-/** Which attempt of which delivery to make, and from when: all that the attempt needs, no secret and no text of users. */
-const named = {
+/** The fields of an attempt of a delivery: ids only, no secrets and no texts of users. */
+const attemptFields = {
   organization: Organization,
   webhookId: WebhookId,
   deliveryId: DeliveryId,
-  /** The event in the log. Absent in messages of versions before the log, which kept the event with each delivery. */
+  /**
+   * The event in the event log. Absent in messages of versions without that log, which stored the event with each
+   * delivery.
+   */
   eventId: v.optional(EventId),
   attempt: v.number(),
-  /** The sort key of the failed attempt before it, whose row lists this one for the sweeper until it is made. */
+  /** The sort key of the previous, failed attempt. Its row lists this attempt for the sweeper until it is made. */
   listedBy: v.optional(v.string()),
-  /** It was sent to the queue of slow webhooks; it is attempted there, whether the webhook still is slow or not. */
+  /**
+   * The message was sent to the queue of slow webhooks. The attempt is made there even if the webhook is no longer
+   * slow.
+   */
   slow: v.optional(v.literal(true)),
   requestId,
 };
 
-/** An attempt to make, and the moment from which on it is due. */
-const Attempt = v.object({ ...named, dueAt: Timestamp });
+/** A scheduled attempt and its due time. */
+const Attempt = v.object({ ...attemptFields, dueAt: Timestamp });
 export type DeliveryMessage = v.InferOutput<typeof Attempt>;
 
 /**
- * An attempt as it stands in the queues of deliveries. It does not call its moment `dueAt`: functions of the version before,
- * which look for an item of the delivery, would take it for one that has ended. So they fail, and it comes again to those
- * that know it.
+ * The message of an attempt in the queues of deliveries. Its due time is named `due` and not `dueAt`: functions of the
+ * previous version, which look for an item of the delivery, would treat the delivery as ended. With the other name they
+ * fail, and the message is delivered again, to functions of this version.
  */
-const Sent = v.object({ ...named, due: Timestamp });
+const Sent = v.object({ ...attemptFields, due: Timestamp });
 export type SentDelivery = v.InferOutput<typeof Sent>;
 
-/** What stands in the queues of deliveries, also as versions before have sent it. */
+/** The schema of messages in the queues of deliveries, including those of earlier versions. */
 export const DeliveryMessage = v.union([
   v.pipe(
     Sent,
@@ -46,13 +52,13 @@ export const DeliveryMessage = v.union([
   Attempt,
 ]);
 
-/** What stands in the queue of purges: which deleted agent or task to purge what is left of. */
+/** A message in the queue of purges: a deleted agent or task whose remaining items are to be deleted. */
 export const PurgeMessage = v.union([
   v.object({ organization: Organization, agentId: AgentId, requestId }),
   v.object({ organization: Organization, taskId: TaskId, requestId }),
 ]);
 export type PurgeMessage = v.InferOutput<typeof PurgeMessage>;
 
-/** What stands in the queue of executions: which one to carry out. Only a wake-up, like the others. */
+/** A message in the queue of executions: an execution to carry out. */
 export const ExecutionMessage = v.object({ organization: Organization, executionId: ExecutionId, requestId });
 export type ExecutionMessage = v.InferOutput<typeof ExecutionMessage>;

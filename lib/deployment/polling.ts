@@ -1,50 +1,60 @@
 import { type WorkQueue, workQueues } from './queues.ts';
 
-/** How a queue calls its function: at most `batchSize` messages in a call, and `concurrency` calls at the same time. */
+/**
+ * How a queue invokes its function: at most `batchSize` messages in an invocation, and `concurrency` concurrent
+ * invocations.
+ */
 export type Polling = { batchSize: number; concurrency: number };
 
-/** What a deployment sets instead of the defaults, for each queue that it names. */
+/** The settings of a deployment that replace defaults. */
 export type PollingSettings = Partial<
   Record<WorkQueue, { batchSize?: number | undefined; concurrency?: number | undefined }>
 >;
 
-/** How many functions an AWS account runs at the same time in a region, unless its quota differs: new accounts have 10. */
+/** The usual quota of concurrent Lambda invocations of an AWS account in a Region. New accounts have 10. */
 export const usualLambdaConcurrency = 1_000;
 
-/** The bounds of AWS for the maximum concurrency of a queue (AWS Lambda Developer Guide, "Configuring scaling behavior"). */
+/**
+ * The limits of AWS for the maximum concurrency of a queue (AWS Lambda Developer Guide, "Configuring scaling
+ * behavior").
+ */
 export const concurrencyBounds = { least: 2, most: 1_000 } as const;
 
-/** The bounds of AWS for the batch of a standard queue that has no batching window. */
+/** The limits of AWS for the batch size of a standard queue without a batching window. */
 export const batchSizeBounds = { least: 1, most: 10 } as const;
 
 /**
- * The share of the account's concurrency that each queue takes at most, and its batch size. All shares together are
- * 74 %, so that the API, the stream and the clock keep a quarter: at the usual quota 250 calls, where a request takes
- * some 50 ms and the API's throttle lets 100 a second pass. At small quotas the least concurrency that AWS accepts is more
- * than a share: from 41 on 23 % are left, and at the 10 of a new account the seven queues may take 14 calls, so that
- * requests are refused while all queues are busy.
+ * The maximum share of the account's concurrency for each queue, and its batch size. All shares together are 74 %, so
+ * that a quarter remains for the API, the stream and the schedules: 250 invocations at the usual quota, where a request
+ * takes about 50 ms and the throttle of the API allows 100 requests per second. At small quotas, the lowest concurrency
+ * that AWS accepts is larger than a share. At a quota of 41 or more, at least 23 % remain. At the quota of a new
+ * account, 10, the seven queues can use 14 invocations, so that API requests fail while all queues are busy.
  *
- * A receiver counts as slow once an attempt has lasted 2 s. Until then each of its attempts can hold up a call for as
- * long as the receiver takes, so 50 events a second take up to 130 calls, with the starts of containers. Each queue of
- * prompt attempts has as many, so that another receiver's attempt still finds one (`test/webhooks/isolation.test.ts`).
+ * A receiver is slow once an attempt takes 2 s. Before that, each of its attempts can occupy an invocation for as long
+ * as the receiver takes. At 50 events per second, these are up to 130 invocations, including the starts of containers.
+ * Each queue of prompt attempts has this concurrency, so that attempts of other receivers can still start
+ * (`test/webhooks/isolation.test.ts`).
  */
 const defaults: Record<WorkQueue, { share: number; batchSize: number }> = {
   deliveries: { share: 0.2, batchSize: 10 },
-  /** Slow receivers share these; `slowAttemptsOf` keeps one of them from taking all. */
+  /** Shared by all slow receivers; `slowAttemptsOf` limits the share of each. */
   slowDeliveries: { share: 0.05, batchSize: 10 },
   firstRetry: { share: 0.13, batchSize: 10 },
   secondRetry: { share: 0.13, batchSize: 10 },
   thirdRetry: { share: 0.13, batchSize: 10 },
-  /** One in a call, since a call lasts as long as its longest execution. At the usual quota twice what an organization may run. */
+  /**
+   * One execution in an invocation, which would otherwise last as long as its longest execution. At the usual quota,
+   * the concurrency is twice the limit of an organization.
+   */
   executions: { share: 0.1, batchSize: 1 },
-  /** Nobody waits for a purge: it takes the least. */
+  /** The lowest concurrency, since no caller waits for a purge. */
   purges: { share: 0, batchSize: 1 },
 };
 
 /**
- * Returns how each queue calls its function.
+ * Returns how each queue invokes its function.
  *
- * @param lambdaConcurrency the account's quota of concurrent functions, from which defaults are derived
+ * @param lambdaConcurrency the account's quota of concurrent invocations, which determines the defaults
  */
 export function pollingOf(
   lambdaConcurrency = usualLambdaConcurrency,
@@ -61,8 +71,8 @@ export function pollingOf(
 }
 
 /**
- * Returns how many attempts of one slow webhook may run at the same time: half of the calls of their queue, since each
- * attempt can be alone in its call. So one slow webhook leaves the other half to the others.
+ * Returns the maximum number of concurrent attempts of one slow webhook: half the concurrency of their queue, since
+ * each attempt can be alone in its invocation. The other half remains for other slow webhooks.
  */
 export function slowAttemptsOf({ slowDeliveries }: Record<WorkQueue, Polling>): number {
   return Math.floor(slowDeliveries.concurrency / 2);

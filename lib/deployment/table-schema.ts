@@ -1,8 +1,11 @@
-/** The table: its keys, its expiry attribute and the one sparse, keys-only index, which serves the sweeper alone. */
+/**
+ * The table: its keys, its expiry attribute and its only index, which is sparse and keys-only. Only the sweeper uses
+ * it.
+ */
 export const tableSchema = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** Seconds since 1970, for DynamoDB's TTL: for cleaning, never for timing. */
+  /** The expiry for DynamoDB's TTL, in seconds since 1970. TTL deletes late, so no behaviour depends on its time. */
   expiry: 'expiresAt',
   dueIndex: { name: 'due', partitionKey: 'due', sortKey: 'dueAt' },
 } as const;
