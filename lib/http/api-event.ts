@@ -4,48 +4,52 @@ import type { Organization } from '../contract/organization.ts';
 import type { Admission } from '../limits/requests.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 
-/** Who calls: what the bearer token says. */
+/** The caller of a request, as its access token identifies it. */
 export type Caller = {
   organization: Organization;
   tokenId: string;
   scopes: readonly Scope[];
-  /** How many requests the organization may make in a minute, if it has a limit of its own. */
+  /** The limit of requests per minute, if the organization has its own. */
   requestsPerMinute?: number | undefined;
 };
 
-/** What a behaviour is given: the parsed request, who calls, and what its own writes have to honour. */
+/** The request that a behaviour gets: parsed and authenticated. */
 export type BehaviourRequest<Row extends Endpoint> = RequestOf<Row> & {
   caller: Caller;
-  /** Checks `If-Match` against the version that was read. */
+  /** Checks `If-Match` against the version of the resource. */
   ifMatch: Precondition;
-  /** Records the answer under the Idempotency-Key, in the store's own transaction. */
+  /** Returns the write that records the response under the Idempotency-Key, for the transaction of the behaviour. */
   recordResponse: RecordResponse;
 };
 
-/** What the middlewares have found out so far, each adding its part in the order in which they stand in `serve`. */
+/** The state of a request. Each middleware of `serve` adds its part. */
 type RequestState = Partial<Omit<BehaviourRequest<Endpoint>, 'params' | 'query' | 'body'>> & {
   params?: unknown;
   query?: unknown;
   body?: unknown;
-  /** Names this request's hold on its Idempotency-Key, for a row that calls out. */
+  /** The lease that this request has on its Idempotency-Key, if the endpoint calls out. */
   lease?: string | undefined;
-  /** How it was counted, for an organization that has a limit. */
+  /** The result of counting the request, if its organization has a limit. */
   admission?: Admission;
 };
 
-/** A request as API Gateway sends it (payload format 2.0). */
+/** A request from API Gateway (payload format 2.0), with the state of its processing. */
 export type ApiEvent = APIGatewayProxyEventV2 & { state?: RequestState };
 
-/** An answer as API Gateway takes it. */
+/** A response for API Gateway. */
 export type ApiResult = APIGatewayProxyStructuredResultV2;
 
-/** A request's header; API Gateway gives the names in lower case and joins repeated ones with commas. */
+/** Returns a header of a request. API Gateway converts names to lower case and joins repeated headers with commas. */
 export function header(event: APIGatewayProxyEventV2, name: string): string | undefined {
   return event.headers[name.toLowerCase()];
 }
 
-/** Who calls, once `authenticate` has found it out. */
+/**
+ * Returns the caller of a request, which `authenticate` has identified.
+ *
+ * @throws `Error` for an endpoint without a scope
+ */
 export function callerOf(event: ApiEvent): Caller {
-  if (!event.state?.caller) throw new Error('A row without a scope has no caller.');
+  if (!event.state?.caller) throw new Error('An endpoint without a scope has no caller.');
   return event.state.caller;
 }

@@ -7,15 +7,16 @@ import { type ApiEvent, type ApiResult, type Caller, header } from './api-event.
 import { isSecret, readToken } from './token.ts';
 
 /**
- * How long a token is cached, and so the longest time until a revocation takes effect
+ * How long a process caches a token, and so the longest time until a revocation takes effect
  * (docs/architecture.md#access-tokens).
  */
 const cachedForMs = 30_000;
-const cachedAtMost = 1_000;
+const cachedTokensLimit = 1_000;
 
 /**
- * Finds out who calls and whether the row is theirs to call: 401 for whatever is not a live token, 403 without its
- * scope. Done here and not by a gateway authorizer, which can answer neither our envelope nor our headers.
+ * Returns the middleware that identifies the caller by the access token and checks its scope: 401 without a valid
+ * token, 403 without the scope of the endpoint. An authorizer of API Gateway could not respond with the error format
+ * and the headers of this API.
  */
 export function authenticate(row: Endpoint, open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
   const { scope } = row;
@@ -49,13 +50,16 @@ async function find(id: string, context: Context): Promise<StoredToken | undefin
   if (cached && clock() < cached.until) return cached.token;
   const token = await readStoredToken(context, id);
   cache.delete(id);
-  // Only what exists is kept, the oldest given up first: made-up ids cannot push real ones out.
+  // Unknown ids are not cached, so that requests with invented ids cannot push out valid tokens.
   if (token) cache.set(id, { token, until: clock() + cachedForMs });
-  if (cache.size > cachedAtMost) cache.delete(cache.keys().next().value as string);
+  if (cache.size > cachedTokensLimit) cache.delete(cache.keys().next().value as string);
   return token;
 }
 
-/** One answer for a token that is missing, malformed, unknown, expired or revoked: it tells a guesser nothing. */
+/**
+ * Returns the same error for a missing, malformed, unknown, expired or revoked token, which reveals nothing to
+ * attackers.
+ */
 function unauthorized(): ApiError {
   const message = 'The access token is missing or invalid; send a valid one, as in Authorization: Bearer crew_….';
   return new ApiError('unauthorized', message, [], { 'WWW-Authenticate': 'Bearer' });

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Content } from '../contract/endpoint.ts';
 
-/** What callers keep: they ask each time by its `ETag` whether it is still the one (a row that is `kept`). */
+/** Returns the content of a `cacheable` endpoint. Callers revalidate it by its `ETag` before each use. */
 export function cacheableContent(gzipped: Uint8Array): Content {
   return {
     body: gzipped,
     headers: {
       'Cache-Control': 'no-cache',
-      // Weak, as it names the content however it is encoded.
+      // A weak ETag, because the same one is used for the gzipped and the plain content.
       ETag: `W/"${createHash('sha256').update(gzipped).digest('base64url')}"`,
     },
   };

@@ -1,12 +1,13 @@
 import { gunzipSync } from 'node:zlib';
 import { type ApiEvent, type ApiResult, header } from './api-event.ts';
 
-/** An answer that has its headers, and waits for its body. */
+/** A response without its body. */
 type Head = { statusCode: number; headers: Record<string, string> };
 
 /**
- * Completes an answer by its content as the caller can use it (RFC 9110): nothing where it names the `ETag` that it has
- * already, else a text as it is, and a file that is kept gzipped either so or, for who takes no gzip, as it was before.
+ * Returns the response with its content, by the headers of the request (RFC 9110): 304 without a body if
+ * `If-None-Match` has the current `ETag`, else the content. Bytes are gzipped content; they are unzipped if the caller
+ * does not accept gzip.
  */
 export function negotiateContent(
   event: ApiEvent,
@@ -14,34 +15,34 @@ export function negotiateContent(
   content: string | Uint8Array,
 ): ApiResult {
   const varied = typeof content === 'string' ? headers : { ...headers, Vary: 'Accept-Encoding' };
-  if (hasAlready(event, headers.ETag)) return { statusCode: 304, headers: varied };
+  if (matchesIfNoneMatch(event, headers.ETag)) return { statusCode: 304, headers: varied };
   if (typeof content === 'string') return { statusCode, headers: varied, body: content };
   if (!acceptsGzip(event)) return { statusCode, headers: varied, body: gunzipSync(content).toString('utf8') };
   return {
     statusCode,
     headers: { ...varied, 'Content-Encoding': 'gzip' },
-    // API Gateway takes bytes in no other form.
+    // API Gateway accepts binary bodies only in base64.
     body: Buffer.from(content).toString('base64'),
     isBase64Encoded: true,
   };
 }
 
-/** The entries of a header that is a list, such as `gzip;q=0.5, br`, without white space. */
+/** Returns the entries of a list header such as `gzip;q=0.5, br`, without white space. */
 function listed(event: ApiEvent, name: string): string[] {
   return (header(event, name) ?? '').split(',').map((entry) => entry.replaceAll(/\s/g, ''));
 }
 
-/** Tags are compared weakly, as this header asks: `W/"a"` is `"a"`. */
-function hasAlready(event: ApiEvent, etag: string | undefined): boolean {
+/** Returns whether `If-None-Match` has the ETag. The comparison is weak: `W/"a"` equals `"a"`. */
+function matchesIfNoneMatch(event: ApiEvent, etag: string | undefined): boolean {
   if (etag === undefined) return false;
   const opaque = (tag: string) => tag.replace(/^W\//, '');
   return listed(event, 'If-None-Match').some((tag) => tag === '*' || opaque(tag) === opaque(etag));
 }
 
-/** Whether the caller accepts a gzipped response. */
+/** Returns whether the caller accepts a gzipped response. */
 export function acceptsGzip(event: ApiEvent): boolean {
   const entries = listed(event, 'Accept-Encoding').map((entry) => entry.toLowerCase());
-  const of = (coding: string) => entries.find((entry) => entry.split(';')[0] === coding);
-  const entry = of('gzip') ?? of('x-gzip') ?? of('*');
+  const entryOf = (coding: string) => entries.find((entry) => entry.split(';')[0] === coding);
+  const entry = entryOf('gzip') ?? entryOf('x-gzip') ?? entryOf('*');
   return entry !== undefined && !/;q=0(\.0*)?$/.test(entry);
 }

@@ -3,8 +3,8 @@ import type { Content } from '../contract/endpoint.ts';
 import { docsScript, openapi } from '../contract/open.ts';
 
 /**
- * How Scalar shows the document (github.com/scalar/scalar, documentation/configuration.md). What would tell others of
- * a reader, or offers services of others, is off; a token that is entered is kept in the page alone.
+ * The configuration of Scalar (github.com/scalar/scalar, documentation/configuration.md). Telemetry and services of
+ * third parties are off. The page keeps an entered token in memory only.
  */
 const configuration = {
   documentDownloadType: 'none',
@@ -16,31 +16,32 @@ const configuration = {
   mcp: { disabled: true },
   hideClientButton: true,
   showDeveloperTools: 'never',
-  // At phone width it would lie on the address that is tried; the page's own menu lists the same.
+  // On narrow screens this button covers the URL of the request; the menu of the page has the same entries.
   customCss: '@media (max-width: 767px) { .scalar-client .scalar-sidebar-toggle { display: none } }',
 };
 
 /**
- * Shows the document. Scalar sends the first value of an enumeration, or an example, with each request that is tried:
- * a list would be filtered by what nobody chose, and the second POST refused for its Idempotency-Key. What a query or
- * the headers may leave out is left out until it is ticked. The document as it is, without such marks, is linked.
+ * The script that shows the document. For optional parameters, Scalar would send an example or the first value of an
+ * enumeration: lists would be filtered, and the second POST would fail because of its reused Idempotency-Key. The
+ * script therefore disables optional query parameters and headers until the user selects them. The page links to the
+ * unchanged document.
  */
 const start = `
-fetch('${openapi.path}').then((answer) => answer.json()).then((document) => {
+fetch('${openapi.path}').then((response) => response.json()).then((document) => {
   const operations = Object.values(document.paths).flatMap(Object.values);
   const parameters = [...Object.values(document.components.parameters), ...operations.flatMap((one) => one.parameters ?? [])];
   for (const parameter of parameters.filter((one) => one.in && one.in !== 'path' && !one.required)) {
     const { default: usual, enum: [first] = [], examples: [example] = [] } = parameter.schema;
     parameter.examples = { unset: { value: usual ?? first ?? example ?? '', 'x-disabled': true } };
   }
-  document.externalDocs = { url: '${openapi.path}', description: 'This as an OpenAPI document' };
+  document.externalDocs = { url: '${openapi.path}', description: 'OpenAPI document' };
   Scalar.createApiReference('#reference', { ...${JSON.stringify(configuration)}, content: document });
 });
 `;
 
 /**
- * Runs the two scripts of the page and no other, and lets it send to this service alone. Styles are inline because the
- * renderer writes its own; it has no others.
+ * The Content-Security-Policy of the page: it runs only its two scripts and sends requests only to this service. Inline
+ * styles are allowed because the renderer creates them.
  */
 const policy = [
   "default-src 'none'",
@@ -53,7 +54,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The page on which the OpenAPI document is read, searched and tried. */
+/** The page that shows the OpenAPI document. */
 export const docsPageContent: Content = {
   headers: {
     'Content-Type': 'text/html; charset=utf-8',
@@ -69,7 +70,7 @@ export const docsPageContent: Content = {
 <link rel="icon" href="data:,">
 </head>
 <body>
-<noscript>This page needs JavaScript. What it shows is in <a href="${openapi.path}">${openapi.path}</a>.</noscript>
+<noscript>This page needs JavaScript. The same content is in <a href="${openapi.path}">${openapi.path}</a>.</noscript>
 <div id="reference"></div>
 <script src="${docsScript.path}"></script>
 <script>${start}</script>

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Content } from '../contract/endpoint.ts';
 import { cacheableContent } from './cacheable-content.ts';
 
-/** Scalar's renderer, which is shipped with the code; `scalar/SOURCE.md` says where it is from. */
+/** The renderer of Scalar, a part of this repository; `scalar/SOURCE.md` names its source. */
 const { body, headers } = cacheableContent(readFileSync(join(import.meta.dirname, 'scalar', 'standalone.js.gz')));
 
-/** The script of the docs page, a megabyte. */
+/** The script of the documentation page, about 1 MB. */
 export const docsScriptContent: Content = {
   body,
   headers: { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' },

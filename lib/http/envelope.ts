@@ -9,7 +9,10 @@ import { etagOf } from './preconditions.ts';
 
 const json = 'application/json';
 
-/** Headers of every response: the request id, no caching, no guessing of types, and the limit of requests if there is one. */
+/**
+ * Headers of every response: the request id, no caching, no guessing of types, and the limit of requests if there is
+ * one.
+ */
 function headersOf(event: ApiEvent): Record<string, string> {
   return {
     'X-Request-Id': event.requestContext.requestId,
@@ -19,7 +22,7 @@ function headersOf(event: ApiEvent): Record<string, string> {
   };
 }
 
-/** Turns what a behaviour returned into the row's answer: the envelope, `pagination`, `ETag`. */
+/** Returns the middleware that turns the result of a behaviour into the response: envelope, `pagination` and `ETag`. */
 export function envelope(row: Endpoint): MiddlewareObj<ApiEvent, unknown> {
   return {
     after: (request) => {
@@ -28,7 +31,7 @@ export function envelope(row: Endpoint): MiddlewareObj<ApiEvent, unknown> {
   };
 }
 
-/** Answers what was thrown as a refusal, unless a middleware before it has found an answer. */
+/** Returns the middleware that turns an error into the error response, unless another middleware has set a response. */
 export function errorResponses(): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     onError: (request) => {
@@ -37,7 +40,7 @@ export function errorResponses(): MiddlewareObj<ApiEvent, ApiResult> {
   };
 }
 
-/** The answer of a row whose behaviour returned `result`. */
+/** Returns the response of an endpoint for the result of its behaviour. */
 function responseOf(row: Endpoint, event: ApiEvent, result: unknown): ApiResult {
   if (row.media) {
     const { body, headers } = typeof result === 'string' ? { body: result, headers: {} } : (result as Content);
@@ -63,8 +66,8 @@ function responseOf(row: Endpoint, event: ApiEvent, result: unknown): ApiResult 
 }
 
 /**
- * The answer with a page of a list. A page that Lambda would not pass on ends early, and its `limit` is the number of
- * items that it has: the next one is at `offset + limit` either way.
+ * Returns the response with a page of a list. A page that is too large for a Lambda response ends early, and its
+ * `limit` is the number of its items, so that the next page always starts at `offset + limit`.
  */
 function pageResponse(row: Endpoint, event: ApiEvent, items: readonly unknown[], total: number): ApiResult {
   const { limit, offset } = queryOf(event);
@@ -76,12 +79,12 @@ function pageResponse(row: Endpoint, event: ApiEvent, items: readonly unknown[],
   return page(items.slice(0, fitting), fitting);
 }
 
-/** The page that was asked for: every paged row's query has these two. */
+/** Returns the requested page. The query of each paged endpoint has these two parameters. */
 function queryOf(event: ApiEvent) {
   return event.state?.query as { limit: number; offset: number };
 }
 
-/** The answer of a request that was carried out before under the same Idempotency-Key. */
+/** Returns the response of a duplicate request, with the recorded data. */
 export function replayedResponse(row: Endpoint, event: ApiEvent, data: unknown): ApiResult {
   return successResponse(row, event, row.data ? { data } : {}, { 'Idempotency-Replayed': 'true' });
 }
@@ -99,16 +102,19 @@ function successResponse(
   };
 }
 
-/** The answer of a request that was refused. What is not a `ApiError` is ours, and says nothing of itself. */
+/**
+ * Returns the error response for an error. Errors other than `ApiError` lead to `internal_error`, without their
+ * message.
+ */
 export function errorResponse(event: ApiEvent, error: unknown): ApiResult {
-  const refusal =
+  const apiError =
     error instanceof ApiError
       ? error
       : new ApiError(
           'internal_error',
           'The service failed to process the request; its operator finds the cause in the log by the requestId.',
         );
-  const { code, message, details, status, headers } = refusal;
+  const { code, message, details, status, headers } = apiError;
   const requestId = event.requestContext.requestId;
   return {
     statusCode: status,
@@ -120,7 +126,7 @@ export function errorResponse(event: ApiEvent, error: unknown): ApiResult {
   };
 }
 
-/** The fields that a schema declares, in its order, and nothing else: what is not in the contract cannot leak. */
+/** Returns only the fields of a value that its schema declares, in this order, so that no other field can leak. */
 export function pick(schema: Schema, value: unknown): unknown {
   if ('wrapped' in schema) return value === undefined ? undefined : pick(schema.wrapped as Schema, value);
   if ('item' in schema) return (value as unknown[]).map((item) => pick(schema.item as Schema, item));

@@ -16,10 +16,11 @@ import { pick, replayedResponse } from './envelope.ts';
 import { RequestTimeout } from './time-limit.ts';
 
 /**
- * Carries a POST with an Idempotency-Key out once: answers from the record where there is one, before any look at
- * state and again before a refusal, and else hands the store the write that makes the record, so that it lands with
- * the mutation or not at all. What calls out is noted as under way before, for its mutation comes too late to keep a
- * twin from calling out too.
+ * Returns the middleware that carries out a POST with an Idempotency-Key only once. If an idempotency record exists, it
+ * responds from the record: before the behaviour runs, and again before it responds with an error. Otherwise it gives
+ * the behaviour a write that creates the record in the same transaction as the change. A request to an endpoint that
+ * calls out first takes a lease, because its transaction comes too late to prevent the external call of a duplicate
+ * request.
  */
 export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
   return {
@@ -28,67 +29,65 @@ export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<Ap
       if (!request) return undefined;
       const { organization } = callerOf(event);
       const context = open();
-      const known = await recorded(row, event, request, context);
-      if (known) return known;
+      const recorded = await recordedResponse(row, event, request, context);
+      if (recorded) return recorded;
       const lease = row.callsOut && (await putIdempotencyClaim(context, organization, request));
-      const recordResponse = (answer: unknown) =>
-        idempotencyRecordWrite(context, organization, request, row.data && pick(row.data, answer), lease);
+      const recordResponse = (data: unknown) =>
+        idempotencyRecordWrite(context, organization, request, row.data && pick(row.data, data), lease);
       event.state = { ...event.state, recordResponse, lease };
       return undefined;
     },
-    onError: async (exchange) => {
-      const { event, error } = exchange;
+    onError: async (call) => {
+      const { event, error } = call;
       const request = requestOf(row, event);
       if (!request || !event.state?.caller) return;
       const { lease } = event.state;
-      // What cannot be forgotten now is forgotten when its lease ends; the answer does not wait for it.
+      // If the lease cannot be deleted, it expires; the response does not wait for that.
       if (lease && !(error instanceof RequestTimeout))
         await deleteIdempotencyClaim(open(), callerOf(event).organization, request, lease).catch(() => {});
-      if (!(error instanceof AlreadyDone) && !mayBeCarriedOut(event, error) && !mayBeLate(event, error)) return;
+      if (!(error instanceof AlreadyDone) && !mayHaveBeenCarriedOut(event, error) && !mayFollowDuplicate(event, error))
+        return;
       try {
-        exchange.response = await recorded(row, event, request, open());
-        if (!exchange.response && error instanceof AlreadyDone)
-          exchange.error = row.callsOut ? busy() : new OutcomeUnknown();
+        call.response = await recordedResponse(row, event, request, open());
+        if (!call.response && error instanceof AlreadyDone)
+          call.error = row.callsOut ? requestInProgress() : new OutcomeUnknown();
       } catch (failure) {
-        // A twin, or this request, may have been carried out.
+        // This request or a duplicate of it may have been carried out.
         const unread = failure instanceof ApiError && failure.code === 'unavailable';
-        exchange.error = unread ? new OutcomeUnknown(failure) : (failure as Error);
+        call.error = unread ? new OutcomeUnknown(failure) : (failure as Error);
       }
     },
   };
 }
 
-/** Whether a request may be carried out although it failed: its record tells. */
-function mayBeCarriedOut({ state }: ApiEvent, error: unknown): boolean {
+/** Returns whether a failed request may have been carried out; its idempotency record shows whether it was. */
+function mayHaveBeenCarriedOut({ state }: ApiEvent, error: unknown): boolean {
   return state?.recordResponse !== undefined && error instanceof OutcomeUnknown;
 }
 
 /**
- * Whether a refusal may be of a state that has changed since a twin of the request was carried out: after this one had
- * found nothing under the key, and before it looked at the state. What calls out has said first that it is under way.
+ * Returns whether the error of a request may be due to the changes of a duplicate request, which was carried out after
+ * this request had found no record and before it read the state. A lease rules this out.
  */
-function mayBeLate({ state }: ApiEvent, error: unknown): boolean {
+function mayFollowDuplicate({ state }: ApiEvent, error: unknown): boolean {
   return state?.recordResponse !== undefined && !state.lease && error instanceof ApiError && error.status < 500;
 }
 
-function busy(): ApiError {
-  return new ApiError(
-    'request_in_progress',
-    'A request with this Idempotency-Key is in progress; retry after the time in Retry-After.',
-    [],
-    {
-      'Retry-After': '1',
-    },
-  );
+/** Returns the error for a request while a duplicate of it is in progress. */
+function requestInProgress(): ApiError {
+  const message = 'A request with this Idempotency-Key is in progress; retry after the time in Retry-After.';
+  return new ApiError('request_in_progress', message, [], { 'Retry-After': '1' });
 }
 
+/** Returns the parts of a request that its idempotency record depends on; `undefined` without an Idempotency-Key. */
 function requestOf(row: Endpoint, event: ApiEvent): Request | undefined {
   const key = row.method === 'POST' && row.scope ? header(event, 'Idempotency-Key') : undefined;
   if (key === undefined) return undefined;
   return { key, operation: `${row.method} ${row.path}`, path: event.rawPath, body: event.state?.body };
 }
 
-async function recorded(
+/** Returns the response from the idempotency record of a request, if it has one. */
+async function recordedResponse(
   row: Endpoint,
   event: ApiEvent,
   request: Request,
@@ -101,6 +100,6 @@ async function recorded(
       'idempotency_key_reused',
       'This Idempotency-Key was used for a different request; use a new key.',
     );
-  if (found === 'in progress') throw busy();
+  if (found === 'in progress') throw requestInProgress();
   return found && replayedResponse(row, event, found.data);
 }

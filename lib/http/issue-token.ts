@@ -6,17 +6,17 @@ import type { Organization } from '../contract/organization.ts';
 import { insertToken } from '../table/token-writes.ts';
 import { hashSecret, mintToken, writeToken } from './token.ts';
 
-/** What a new token is for. */
+/** The properties of a new access token. */
 export type TokenRequest = {
   organization: Organization;
   scopes: readonly Scope[];
-  /** The moment from which it is refused, ISO 8601; without one it never expires. */
+  /** The time of expiry (ISO 8601). Without one, the token does not expire. */
   expires?: string;
 };
 
 /**
- * Makes a token and, with its first, its organization: the system agents are there before the token is. The text is
- * returned this once and kept nowhere.
+ * Creates an access token and returns its text, which is not stored anywhere. The first token creates the organization:
+ * its system agents exist before the token does.
  */
 export async function issueToken(context: Context, { organization, scopes, expires }: TokenRequest): Promise<string> {
   const createdAt = timestamp(context.clock());

@@ -4,8 +4,8 @@ import { admitRequest } from '../limits/requests.ts';
 import { type ApiEvent, type ApiResult, callerOf } from './api-event.ts';
 
 /**
- * Counts the request of an authenticated caller, and refuses it with 429 where the organization has made more than it
- * may in a minute. A duplicate request counts like any other.
+ * Returns the middleware that counts the request of an authenticated caller, and responds with 429 if the organization
+ * is above its limit of requests per minute. A duplicate request counts like any other.
  */
 export function limitRequests(open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
   return {

@@ -2,7 +2,7 @@ import leven from 'leven';
 
 const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '');
 
-/** Returns the known name that an unknown one was probably meant to be: the same in another spelling, or a slip or two away. */
+/** Returns the known name that is most similar to an unknown one; `undefined` if none is similar enough. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((other) => ({ other, distance: leven(plain(name), plain(other)) }))

@@ -6,15 +6,16 @@ import { type ApiEvent, type ApiResult, header } from './api-event.ts';
 import { preconditionOf } from './preconditions.ts';
 import { unknownFieldErrors, validate } from './validate.ts';
 
-/** Bodies above this many bytes are refused. */
+/** The maximum size of a body, in bytes. */
 const bodyLimit = 256 * 1024;
 
 const idempotencyKey = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Parses a request strictly by its row: 413, 415, `invalid_json`, 404 for a path parameter that cannot be one, then 400
- * with all errors of query, body and headers at once (docs/architecture.md#order-of-checks). API Gateway hands over a
- * decoded path, so nothing is decoded here (middy's own parsers decode twice and answer 415 to broken JSON).
+ * Returns the middleware that parses and validates a request: 413, 415, `invalid_json`, 404 for a malformed path
+ * parameter, then 400 with all errors of query, body and headers (docs/architecture.md#order-of-checks). API Gateway
+ * has already decoded the path. The parsers of middy are not used: they decode twice and respond with 415 to malformed
+ * JSON.
  */
 export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
   return {
@@ -43,7 +44,7 @@ function readBody({ body = '', isBase64Encoded }: ApiEvent): Buffer {
   return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
 }
 
-/** The JSON that was sent; a request without a body counts as `{}`. */
+/** Returns the parsed body; `{}` for a request without a body. */
 function parseJson(event: ApiEvent, sent: Buffer): unknown {
   if (sent.length === 0) return {};
   const [type = ''] = (header(event, 'Content-Type') ?? '').split(';');

@@ -3,26 +3,29 @@ import type { ApiEvent, ApiResult } from './api-event.ts';
 import { acceptsGzip } from './content-negotiation.ts';
 
 /**
- * The most bytes of a function's response: the "invocation payload" of
- * docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html. A larger one is answered 500 by API Gateway.
+ * The maximum size of the response of a Lambda function, in bytes: the "invocation payload" of
+ * docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html. For a larger response, API Gateway responds with
+ * 500.
  */
 export const payloadLimit = 6 * 1024 * 1024;
 
 /**
- * Returns the bytes of a function's response as Lambda counts them: the JSON that the runtime writes of it, in which the
- * text of the body is escaped a second time. A control character takes 6 bytes in the body and 7 here, a quote 2 and 4.
+ * Returns the size of the response of a function as Lambda counts it: the bytes of its JSON, in which the body is
+ * escaped a second time. A control character has 6 bytes in the body and 7 in this JSON, a quote has 2 and 4.
  */
 export function payloadBytes(result: unknown): number {
   return Buffer.byteLength(JSON.stringify(result));
 }
 
-/** Whether Lambda passes a response on. */
+/** Returns whether a response is within the size limit of Lambda. */
 export function isPassedOn(result: ApiResult): boolean {
-  // A code unit takes 6 bytes at most, and headers are short: most responses need no count.
+  // A code unit has at most 6 bytes in the body, and headers are short: for most responses this estimate is enough.
   return ((result.body?.length ?? 0) + 10_000) * 6 <= payloadLimit || payloadBytes(result) <= payloadLimit;
 }
 
-/** Returns a response as Lambda passes it on: as it is, else gzipped for a caller that takes that, else `undefined`. */
+/**
+ * Returns a response that is within the size limit: unchanged, or gzipped if the caller accepts gzip, else `undefined`.
+ */
 export function fitted(event: ApiEvent, result: ApiResult): ApiResult | undefined {
   if (isPassedOn(result)) return result;
   if (!acceptsGzip(event)) return undefined;
@@ -36,14 +39,14 @@ export function fitted(event: ApiEvent, result: ApiResult): ApiResult | undefine
 }
 
 /**
- * Returns how many items of a list, from its first on, fit into a response.
+ * Returns the number of items, starting with the first, that fit into a response.
  *
- * @param empty the response without an item
+ * @param empty the response without items
  */
 export function fittingItems(items: readonly unknown[], empty: ApiResult): number {
   let left = payloadLimit - payloadBytes(empty);
   const tooMany = items.findIndex((item) => {
-    // The text is quoted when it is measured by itself; in the body a comma follows it.
+    // Measured alone, the text has two quotes; in the body it has one comma instead.
     left -= payloadBytes(JSON.stringify(item)) - 1;
     return left < 0;
   });

@@ -1,15 +1,16 @@
 import type { Precondition } from '../contract/endpoint.ts';
 import { ApiError } from '../contract/errors.ts';
 
-/** The entity tag of a version (RFC 9110, 8.8.3): strong, for it changes with every change that a reader can see. */
+/**
+ * Returns the ETag of a version (RFC 9110, 8.8.3). It is strong: it changes with every visible change of the resource.
+ */
 export function etagOf(version: number): string {
   return `"${version}"`;
 }
 
 /**
- * The check that an `If-Match` header asks for (RFC 9110, 13.1.1): one of its tags must be the version's, compared
- * strongly; `*`, alone, takes any version of what exists; without the header anything goes. What is neither is no
- * version's tag.
+ * Returns the check of an `If-Match` header (RFC 9110, 13.1.1). A version passes if one of the tags is its ETag (strong
+ * comparison), if the header is `*`, or if there is no header. A malformed header matches no version.
  */
 export function preconditionOf(ifMatch: string | undefined): Precondition {
   const tags = ifMatch?.split(',').map((tag) => tag.trim());

@@ -4,8 +4,8 @@ import { log } from '../log.ts';
 import type { ApiEvent, ApiResult } from './api-event.ts';
 
 /**
- * The hooks that write one structured line a request, whatever it comes to: which route, how it ended, how long it
- * took, whose token it was. What was sent is not in it, for texts, secrets and tokens are nobody else's.
+ * Returns the middy hooks that log one structured line for each request: its route, status, duration and token id. The
+ * line has no content of the request, since this can contain private texts and secrets.
  */
 export function requestLog(route: string) {
   const startedAt = new WeakMap<Request, number>();

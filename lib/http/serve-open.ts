@@ -7,8 +7,8 @@ import { requestLog } from './request-log.ts';
 import { timeLimit } from './time-limit.ts';
 
 /**
- * The Lambda handler of a row that asks for no token: `serve` without what needs the table. The behaviour is given
- * nothing, for an open row has no data and asks nobody, and its bundle has no client of AWS.
+ * Returns the Lambda handler of an endpoint that needs no access token: `serve` without the middlewares that need the
+ * table. Its bundle has no AWS client.
  */
 export function serveOpen<const Row extends Endpoint & { scope?: never }>(
   row: Row,

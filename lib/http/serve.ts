@@ -15,21 +15,22 @@ import { parse } from './parse.ts';
 import { requestLog } from './request-log.ts';
 import { timeLimit } from './time-limit.ts';
 
-/** A row that asks for a token; `serveOpen` serves the others. */
+/** An endpoint that needs an access token; `serveOpen` serves the others. */
 type ScopedEndpoint = Endpoint & { scope: Scope };
 
-/** What a function does for its row, once the request is known to be a good one. */
+/** The work of an endpoint for a valid request. */
 export type Behaviour<Row extends Endpoint, App extends Context = Context> = (
   request: BehaviourRequest<Row>,
   app: App,
 ) => Promise<ResultOf<Row>>;
 
 /**
- * The Lambda handler of a row: the only place for bearer check, scope check, limits, parsing, idempotency, the envelope,
- * error responses and the log line. The order of the middlewares is the order of checks
+ * Returns the Lambda handler of an endpoint: the only place for authentication, scopes, limits, parsing, idempotency,
+ * the envelope, error responses and the log line. The order of the middlewares is the order of checks
  * (docs/architecture.md#order-of-checks).
  *
- * @param open returns the context, that of this process if none is given; with the app of the row's family where it needs one
+ * @param open returns the context, that of this process if none is given; with the app of the row's family where it
+ *   needs one
  */
 export function serve<const Row extends ScopedEndpoint, App extends Context = Context>(
   row: Row,
@@ -60,7 +61,7 @@ export function serve<const Row extends ScopedEndpoint, App extends Context = Co
         }
       });
     });
-  // What the middlewares read and write before and after the behaviour is done for the request, too.
+  // The middlewares also read and write the table for the request, so they need its context too.
   return (event: ApiEvent, context: LambdaContext): Promise<ApiResult> =>
     runWithRequest({ requestId: event.requestContext.requestId }, () => handler(event, context));
 }

@@ -1,7 +1,10 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ApiError, outcomeUnknown } from '../contract/errors.ts';
 
-/** A request's time ran out. What it began may still be carried out, so its Idempotency-Key stays taken. */
+/**
+ * The error of a request that exceeds its time limit. It may still be carried out, so it keeps its lease on its
+ * Idempotency-Key.
+ */
 export class RequestTimeout extends ApiError {
   constructor({ method }: Pick<Endpoint, 'method'>) {
     const known = method === 'GET' ? 'nothing was changed. Try again shortly.' : outcomeUnknown;
@@ -10,15 +13,16 @@ export class RequestTimeout extends ApiError {
 }
 
 /**
- * How long before Lambda ends a function its request is answered, in milliseconds. The answer, its log line and a
- * garbage collection have to fit; a function that is ended first answers 500 without the envelope.
+ * How long before the timeout of the function the error response is sent, in milliseconds. The response, its log line
+ * and a garbage collection must fit into this time: after the timeout, API Gateway responds with 500 without the
+ * envelope.
  */
-const answerEarlyMs = 500;
+const respondEarlyMs = 500;
 
-/** The hooks that answer a request to a row whose time runs out. */
+/** Returns the middy options that end a request with `RequestTimeout` shortly before the timeout of its function. */
 export function timeLimit(row: Endpoint) {
   return {
-    timeoutEarlyInMillis: answerEarlyMs,
+    timeoutEarlyInMillis: respondEarlyMs,
     timeoutEarlyResponse: (): never => {
       throw new RequestTimeout(row);
     },

@@ -2,15 +2,15 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * Bearer tokens: `crew_`, an id of 12 characters, a secret of 32 and a checksum of 6, all base 62. The checksum lets
- * junk be refused without a read, and secret scanners know a real token from a look-alike.
+ * An access token. Its text is `crew_`, an id of 12 characters, a secret of 32 and a checksum of 6, all in base 62.
+ * With the checksum, malformed tokens are rejected without a read, and secret scanners can detect valid tokens.
  */
 export type Token = { id: string; secret: string };
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const shape = /^crew_([0-9A-Za-z]{12})([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
-/** Random base 62 text; bytes past the last whole multiple of 62 are thrown away, so that no digit is likelier. */
+/** Returns random base 62 text. Bytes from 248 (4 × 62) on are discarded, so that all digits are equally likely. */
 function random(length: number): string {
   let text = '';
   while (text.length < length)
@@ -28,28 +28,28 @@ function checksum(text: string): string {
   return sum;
 }
 
-/** A new token: 32 characters of base 62 are 190 bits of secret. */
+/** Creates a token with a random id and secret; the secret has 190 bits. */
 export function mintToken(): Token {
   return { id: random(12), secret: random(32) };
 }
 
-/** The token as its holder sends it. */
+/** Returns the text of a token. */
 export function writeToken({ id, secret }: Token): string {
   return `crew_${id}${secret}${checksum(id + secret)}`;
 }
 
-/** The parts of a token, or `undefined` for what cannot be one. */
+/** Returns the token of a text, or `undefined` if the text is malformed. */
 export function readToken(text: string): Token | undefined {
   const [, id, secret, sum] = shape.exec(text) ?? [];
   return id && secret && sum === checksum(id + secret) ? { id, secret } : undefined;
 }
 
-/** What is kept of a secret. A plain SHA-256 will do: 190 random bits cannot be guessed back from it. */
+/** Returns the stored hash of a secret. Plain SHA-256 is sufficient: 190 random bits cannot be found by brute force. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** Whether a secret is the one whose hash is kept, compared in constant time. */
+/** Returns whether a secret has the stored hash, in constant time. */
 export function isSecret(secret: string, hash: string): boolean {
   const [one, other] = [Buffer.from(hashSecret(secret)), Buffer.from(hash)];
   return one.length === other.length && timingSafeEqual(one, other);

@@ -6,8 +6,8 @@ import { errorResponse } from './envelope.ts';
 import { requestLog } from './request-log.ts';
 
 /**
- * The handler of the `$default` route, for what no row serves: 405 with `Allow` where the path has other methods
- * (204 to OPTIONS), else 404, in the envelope and without asking for a token.
+ * Returns the handler of the `$default` route, for requests that match no endpoint: 405 with `Allow` if the path has
+ * other methods (204 for OPTIONS), else 404. It needs no access token.
  */
 export function unmatched() {
   return middy<ApiEvent, ApiResult>(requestLog('$default')).handler(async (event: ApiEvent) => {

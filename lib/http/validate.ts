@@ -3,10 +3,10 @@ import type { ErrorDetail } from '../contract/errors.ts';
 import type { ObjectSchema, Schema } from '../contract/shapes.ts';
 import { nearestName } from './nearest-name.ts';
 
-/** What a schema made of an input, or all that is wrong with it. */
+/** The output of a schema for an input, or the errors of the input. */
 export type Validated = { output: unknown; errors: ErrorDetail[] };
 
-/** Parses an input and gathers all of its errors; one a field, the first that its schema finds. */
+/** Validates an input and returns the output of the schema, or the first error of each field. */
 export function validate(schema: Schema, input: unknown): Validated {
   const result = v.safeParse(schema, input, { abortPipeEarly: true });
   return { output: result.output, errors: (result.issues ?? []).map(errorOf) };
@@ -21,10 +21,10 @@ function errorOf(issue: v.BaseIssue<unknown>): ErrorDetail {
 }
 
 /**
- * The errors of fields that the schema does not know. Own keys only count: `__proto__` and `constructor` are as
- * unknown as any other.
+ * Returns an error for each field that is not in the schema. Inherited keys such as `__proto__` and `constructor` are
+ * unknown too.
  *
- * @param readOnly fields that the resource has but no request sets
+ * @param readOnly fields of the resource that requests cannot set
  */
 export function unknownFieldErrors(
   names: readonly string[],

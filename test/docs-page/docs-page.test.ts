@@ -58,7 +58,7 @@ describe.runIf(program)('the docs page', () => {
     });
 
     it('links the document itself', async () => {
-      const link = reader.page.getByRole('link', { name: 'This as an OpenAPI document' });
+      const link = reader.page.getByRole('link', { name: 'OpenAPI document', exact: true });
       expect(await link.getAttribute('href')).toBe('/openapi.json');
     });
 
