@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { startEngine } from '../infra/local/engine.ts';
+import { startEngine } from '../infra/local/engine/engine.ts';
 import { createTemporaryFolder } from './temporary-files.ts';
 
 declare module 'vitest' {

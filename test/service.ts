@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { createTable } from '../infra/local/engine/create-table.ts';
 import { contextOf } from '../infra/local/functions.ts';
-import { createTable } from '../infra/local/table.ts';
 import { type App, openApp } from '../lib/app.ts';
 import { type Scope, scopes } from '../lib/contract/endpoint.ts';
 import type { Organization } from '../lib/contract/organization.ts';

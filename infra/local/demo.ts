@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { startReceiver } from './demo-receiver.ts';
-import { findStage } from './demo-stage.ts';
-import { tellStory } from './demo-story.ts';
+import { findStage } from './demo/demo-client.ts';
+import { startReceiver } from './demo/demo-receiver.ts';
+import { tellStory } from './demo/demo-steps.ts';
 import { Problem } from './problem.ts';
 
 /** `npm run demo`: an agent at work on the board, and every delivery as it arrives with its signature checked. */

@@ -7,19 +7,19 @@ import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { setConverseClient } from '../../lib/model/bedrock.ts';
 import { readStoredToken } from '../../lib/table/tokens.ts';
-import { openBell } from './bell.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
-import { type Engine, startEngine } from './engine.ts';
-import { openEngineTable } from './engine-table.ts';
+import { createTable } from './engine/create-table.ts';
+import { type Engine, startEngine } from './engine/engine.ts';
+import { openEngineTable } from './engine/engine-table.ts';
 import { startGateway } from './gateway.ts';
-import { openLocalModel } from './model.ts';
+import { openLocalModel } from './model/local-model.ts';
 import { startPollers } from './pollers.ts';
-import { startQueueServer } from './queue-server.ts';
-import { createQueues, senderOf } from './queues.ts';
+import { startQueueServer } from './queues/queue-server.ts';
+import { createQueues, senderOf } from './queues/queues.ts';
 import { addressFile, type Running, tableName } from './running.ts';
 import type { Settings } from './settings.ts';
-import { positionsOf } from './stream-positions.ts';
-import { createTable } from './table.ts';
+import { openBell } from './stream/change-signal.ts';
+import { positionsOf } from './stream/stream-positions.ts';
 
 /** A running local deployment. `stop` ends it cleanly; all that it answered for is in the data folder by then. */
 export type Deployment = {

@@ -1,13 +1,13 @@
 import { fileNameOf } from '../../lib/contract/routes.ts';
 import { type ConsumerName, consumers, type Source } from '../../lib/deployment/consumers.ts';
 import { concurrencyBounds, pollingOf, usualLambdaConcurrency } from '../../lib/deployment/polling.ts';
-import type { Bell } from './bell.ts';
 import type { DataFolder } from './data-folder.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
-import { pollQueue, type Stop } from './queue-poller.ts';
-import type { Queues } from './queues.ts';
-import { pollStream } from './stream-poller.ts';
-import { positionsOf } from './stream-positions.ts';
+import { pollQueue, type Stop } from './queues/queue-poller.ts';
+import type { Queues } from './queues/queues.ts';
+import type { Bell } from './stream/change-signal.ts';
+import { pollStream } from './stream/stream-poller.ts';
+import { positionsOf } from './stream/stream-positions.ts';
 
 /** What the consumers are fed from. */
 export type Sources = { endpoint: string; tableName: string; queues: Queues; data: DataFolder; bell: Bell };

@@ -5,7 +5,7 @@ import { readRunningCap } from '../../lib/executions/executions.ts';
 import { readWaitingLimit } from '../../lib/executions/runs.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
-import { type ModelSettings, readModelSettings } from './model-settings.ts';
+import { type ModelSettings, readModelSettings } from './model/model-settings.ts';
 import { Problem } from './problem.ts';
 
 /** What the environment can set of a local deployment. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { startEngine } from '../../infra/local/engine.ts';
-import { createTable } from '../../infra/local/table.ts';
+import { createTable } from '../../infra/local/engine/create-table.ts';
+import { startEngine } from '../../infra/local/engine/engine.ts';
 import { qaReviewer } from '../../lib/agents/system-agents.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { keys } from '../../lib/table/keys.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readScript } from '../../infra/local/model-script.ts';
+import { readScript } from '../../infra/local/model/model-script.ts';
 import { periodDays } from '../../lib/contract/agent-metrics.ts';
 import { type ErrorCode, errorStatus } from '../../lib/contract/errors.ts';
 import { delegateTask } from '../../lib/contract/executions.ts';

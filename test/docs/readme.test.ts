@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { readScript } from '../../infra/local/model-script.ts';
+import { readScript } from '../../infra/local/model/model-script.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import type { Agent, Execution, Task } from '../../lib/client/operations.ts';
 import { newFolder, startDeployment } from '../journeys/deployment.ts';

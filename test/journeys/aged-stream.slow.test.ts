@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ulid } from 'ulid';
 import { expect, it } from 'vitest';
-import { startEngine } from '../../infra/local/engine.ts';
+import { startEngine } from '../../infra/local/engine/engine.ts';
 import { tableName } from '../../infra/local/running.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { openTable } from '../../lib/table/client.ts';

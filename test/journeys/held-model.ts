@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { completion, json, startChatServer } from '../infra/local/chat-server.ts';
+import { completion, json, startChatServer } from '../infra/local/model/chat-server.ts';
 import { until } from './deployment.ts';
 
 /** A model that answers work when it is told to, and passes at once what it is asked to judge. */

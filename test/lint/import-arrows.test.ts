@@ -58,7 +58,9 @@ const refused = [
   ['infra/aws/a.ts', '../../lib/table/keys.ts'],
   ['infra/aws/b.ts', '../local/main.ts'],
   ['infra/local/a.ts', '../aws/app.ts'],
-  ['infra/local/b.ts', '../cli/token.ts'],
+  ['infra/local/b.ts', '../cli/program.ts'],
+  ['infra/local/queues/a.ts', '../../aws/app.ts'],
+  ['infra/local/queues/b.ts', '../../cli/program.ts'],
   ['infra/cli/a.ts', '../aws/app.ts'],
 ] as const;
 
@@ -93,6 +95,7 @@ const allowed = [
   ['infra/aws/ok.ts', '../../lib/http/nearest-name.ts'],
   ['infra/aws/app.ts', '../cli/deployed-data.ts'],
   ['infra/local/ok.ts', '../../lib/app.ts'],
+  ['infra/local/queues/ok.ts', '../../../lib/app.ts'],
   ['infra/cli/ok.ts', '../local/running.ts'],
 ] as const;
 

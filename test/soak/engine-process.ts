@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startEngine } from '../../infra/local/engine.ts';
+import { startEngine } from '../../infra/local/engine/engine.ts';
 import { killAllOn } from './processes.ts';
 import type { TableProxy } from './table-proxy.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
-import { freePort } from '../../../infra/local/engine.ts';
+import { freePort } from '../../../infra/local/engine/engine.ts';
 import type { Bench } from '../bench.ts';
 import { cpuOfTree } from '../process-cpu.ts';
 import { residentOfTree } from '../process-memory.ts';

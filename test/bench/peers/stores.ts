@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync } from 'node:fs';
-import { freePort } from '../../../infra/local/engine.ts';
+import { freePort } from '../../../infra/local/engine/engine.ts';
 import type { Bench } from '../bench.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { startProgram } from './programs.ts';

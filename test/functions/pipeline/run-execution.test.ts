@@ -1,7 +1,7 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { converseClient } from '../../../infra/local/converse-client.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
+import { converseClient } from '../../../infra/local/model/converse-client.ts';
 import { app } from '../../../lib/app.ts';
 import { maxReceiveCount, queues } from '../../../lib/deployment/queues.ts';
 import { setConverseClient } from '../../../lib/model/bedrock.ts';

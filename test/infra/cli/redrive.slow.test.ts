@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { kinds } from '../../../infra/cli/dead-letter-kinds.ts';
 import { withHeld } from '../../../infra/cli/held-messages.ts';
 import { redrive } from '../../../infra/cli/redrive.ts';
-import { startQueueServer } from '../../../infra/local/queue-server.ts';
-import { createQueues } from '../../../infra/local/queues.ts';
+import { startQueueServer } from '../../../infra/local/queues/queue-server.ts';
+import { createQueues } from '../../../infra/local/queues/queues.ts';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
 
 const { endpoint, urls, stop } = await startQueueServer(createQueues());

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { DescribeTableCommand, DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { expect, inject, it } from 'vitest';
+import { createTable } from '../../../../infra/local/engine/create-table.ts';
+import { Problem } from '../../../../infra/local/problem.ts';
+import { clientConfig } from '../../../../lib/aws/client-config.ts';
+
+const endpoint = inject('dynamodbEndpoint');
+
+it('makes the table that the stack makes, and leaves one that is there', async () => {
+  const name = `table-${randomUUID()}`;
+  await createTable(endpoint, name);
+  await createTable(endpoint, name);
+  const client = new DynamoDBClient(clientConfig(endpoint));
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+  const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: name }));
+  client.destroy();
+  expect(Table?.TableStatus).toBe('ACTIVE');
+  expect(Table?.KeySchema).toEqual([
+    { AttributeName: 'pk', KeyType: 'HASH' },
+    { AttributeName: 'sk', KeyType: 'RANGE' },
+  ]);
+  expect(Table?.StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
+  expect(Table?.GlobalSecondaryIndexes).toMatchObject([
+    {
+      IndexName: 'due',
+      KeySchema: [
+        { AttributeName: 'due', KeyType: 'HASH' },
+        { AttributeName: 'dueAt', KeyType: 'RANGE' },
+      ],
+      Projection: { ProjectionType: 'KEYS_ONLY' },
+    },
+  ]);
+  expect(TimeToLiveDescription).toMatchObject({ AttributeName: 'expiresAt', TimeToLiveStatus: 'ENABLED' });
+});
+
+it('makes it once for all that ask at once', async () => {
+  const name = `table-${randomUUID()}`;
+  await Promise.all([createTable(endpoint, name), createTable(endpoint, name), createTable(endpoint, name)]);
+});
+
+it('says in one sentence that nothing answers', async () => {
+  const sentence = 'Nothing answers at DYNAMODB_ENDPOINT http://127.0.0.1:1; start DynamoDB Local there, or unset it.';
+  await expect(createTable('http://127.0.0.1:1', 'any')).rejects.toThrow(new Problem(sentence));
+});

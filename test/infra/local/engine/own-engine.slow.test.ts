@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { startEngine } from '../../../../infra/local/engine/engine.ts';
+import { newFolder, startDeployment } from '../../../journeys/deployment.ts';
+import { startReceiver } from '../../../journeys/receiver.ts';
+import { attemptsOf, createTask, newToken, register } from '../../../journeys/stories.ts';
+import { processesOn } from '../../../processes.ts';
+
+it.concurrent('runs the whole service on the engine that DYNAMODB_ENDPOINT names, and leaves it running', async () => {
+  const folder = newFolder();
+  const engine = await startEngine({ database: join(folder, 'own.db'), log: join(folder, 'engine.log') });
+  const environment = { DYNAMODB_ENDPOINT: engine.endpoint };
+  const receiver = await startReceiver();
+  const first = await startDeployment({ environment });
+  expect(processesOn(first.dataFolder)).toEqual([]);
+  expect(existsSync(join(first.dataFolder, 'table.db'))).toBe(false);
+  const webhook = await register(first, { url: receiver.url, events: ['task.created'], secret: 'shared' });
+  const id = await createTask(first, 'Elsewhere');
+  await attemptsOf(first, webhook, 1);
+  const other = await newToken(first, 'guests');
+  expect((await first.api('GET', '/api/kanban-tasks', { token: other })).body.pagination.total).toBe(0);
+  expect((await first.stop()).code).toBe(0);
+
+  const second = await startDeployment({ environment, dataFolder: first.dataFolder });
+  expect(second.token).toBe(first.token);
+  expect((await second.api('GET', `/api/kanban-tasks/${id}`)).status).toBe(200);
+  await createTask(second, 'Again');
+  await receiver.next(2);
+  expect((await second.stop()).code).toBe(0);
+  await engine.stop();
+});
+
+it.concurrent('stops an engine that it has started, and says when it has ended', async () => {
+  const folder = newFolder();
+  const engine = await startEngine({ database: join(folder, 'table.db'), log: join(folder, 'engine.log') });
+  expect((await fetch(engine.endpoint)).status).toBeLessThan(500);
+  await Promise.all([engine.stop(), engine.ended]);
+  expect(processesOn(folder)).toEqual([]);
+  await expect(fetch(engine.endpoint)).rejects.toThrow();
+});

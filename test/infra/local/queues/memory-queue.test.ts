@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import {
+  changeVisibility,
+  createMemoryQueue,
+  deleteMessage,
+  type MemoryQueue,
+  onVisible,
+  receiveMessages,
+  sendMessages,
+} from '../../../../infra/local/queues/memory-queue.ts';
+import { type RecordBatch, sendingFor } from '../../../../infra/local/queues/record-batches.ts';
+import { createManualTime } from './queue-time.ts';
+
+/** A queue that hides messages for 30 s and moves them to the dead letters after three receives. */
+function newQueue() {
+  const time = createManualTime();
+  const deadLetters = createMemoryQueue({ visibilitySeconds: 5, time });
+  const queue = createMemoryQueue({
+    visibilitySeconds: 30,
+    deadLetters: { queue: deadLetters, maxReceiveCount: 3 },
+    time,
+  });
+  return { queue, deadLetters, time };
+}
+
+const send = (queue: MemoryQueue, bodies: Iterable<string>, delaySeconds = 0) =>
+  sendMessages(
+    queue,
+    [...bodies].map((body) => ({ body, delaySeconds })),
+  );
+const receive = (queue: MemoryQueue, most = 10) => receiveMessages(queue, most);
+const bodiesIn = (queue: MemoryQueue) => receive(queue).map(({ body }) => body);
+
+/** Receives one message that must be there. */
+function receiveOne(queue: MemoryQueue) {
+  const [message] = receive(queue, 1);
+  if (!message) throw new Error('No message is visible.');
+  return message;
+}
+
+describe('a queue in memory', () => {
+  it('gives out messages in the order in which they were sent, at most as many as asked for', () => {
+    const { queue } = newQueue();
+    send(queue, 'abc');
+    expect(receive(queue, 2).map(({ body }) => body)).toEqual(['a', 'b']);
+    expect(bodiesIn(queue)).toEqual(['c']);
+    expect(bodiesIn(queue)).toEqual([]);
+  });
+
+  it('tells of a message when it was sent and first received, and how often it was received', () => {
+    const { queue, time } = newQueue();
+    const sentAt = time.now();
+    const [id] = send(queue, 'a');
+    time.pass(2);
+    const firstReceivedAt = time.now();
+    expect(receiveOne(queue)).toMatchObject({ id, sentAt, firstReceivedAt, receiveCount: 1 });
+    time.pass(30);
+    expect(receiveOne(queue)).toMatchObject({ id, sentAt, firstReceivedAt, receiveCount: 2 });
+  });
+
+  it('shows a message once its delay has passed', () => {
+    const { queue, time } = newQueue();
+    send(queue, 'a', 900);
+    time.pass(899);
+    expect(bodiesIn(queue)).toEqual([]);
+    time.pass(1);
+    expect(bodiesIn(queue)).toEqual(['a']);
+  });
+
+  it.each([-1, 901, 0.5, Number.NaN])('takes none of the messages where one is to wait %d s', (delaySeconds) => {
+    const { queue } = newQueue();
+    const messages = [
+      { body: 'a', delaySeconds: 0 },
+      { body: 'b', delaySeconds },
+    ];
+    expect(() => sendMessages(queue, messages)).toThrow('0 to 900');
+    expect(bodiesIn(queue)).toEqual([]);
+  });
+
+  it('shows a received message again after its visibility timeout, unless it was deleted', () => {
+    const { queue, time } = newQueue();
+    send(queue, 'ab');
+    deleteMessage(queue, receiveOne(queue).receiptHandle);
+    receiveOne(queue);
+    time.pass(29);
+    expect(bodiesIn(queue)).toEqual([]);
+    time.pass(1);
+    expect(bodiesIn(queue)).toEqual(['b']);
+  });
+
+  it('hides a message for as long as its receiver asks', () => {
+    const { queue, time } = newQueue();
+    send(queue, 'a');
+    receiveMessages(queue, 1, 100);
+    time.pass(99);
+    expect(bodiesIn(queue)).toEqual([]);
+    time.pass(1);
+    const { receiptHandle } = receiveOne(queue);
+    changeVisibility(queue, receiptHandle, 50);
+    time.pass(49);
+    expect(bodiesIn(queue)).toEqual([]);
+    changeVisibility(queue, receiptHandle, 0);
+    expect(bodiesIn(queue)).toEqual(['a']);
+  });
+
+  it('deletes nothing by the handle of an earlier receive', () => {
+    const { queue, time } = newQueue();
+    send(queue, 'a');
+    const { receiptHandle } = receiveOne(queue);
+    time.pass(30);
+    receiveOne(queue);
+    deleteMessage(queue, receiptHandle);
+    changeVisibility(queue, receiptHandle, 0);
+    expect(bodiesIn(queue)).toEqual([]);
+    time.pass(30);
+    expect(bodiesIn(queue)).toEqual(['a']);
+  });
+
+  it('moves a message to the dead letters instead of showing it after the last receive', () => {
+    const { queue, deadLetters, time } = newQueue();
+    const sentAt = time.now();
+    const [id] = send(queue, 'a');
+    for (let receives = 1; receives <= 3; receives++) {
+      expect(bodiesIn(deadLetters)).toEqual([]);
+      receiveOne(queue);
+      time.pass(30);
+    }
+    expect(bodiesIn(queue)).toEqual([]);
+    expect(receiveOne(deadLetters)).toMatchObject({ id, body: 'a', sentAt, receiveCount: 1 });
+    // Nothing is moved on from there.
+    for (let receives = 1; receives <= 10; receives++) {
+      time.pass(5);
+      expect(bodiesIn(deadLetters)).toEqual(['a']);
+    }
+  });
+
+  it('calls its listener once for messages that are sent together, and for each that appears later', () => {
+    const { queue, time } = newQueue();
+    let calls = 0;
+    const end = onVisible(queue, () => {
+      calls += 1;
+    });
+    send(queue, 'abc');
+    expect(calls).toBe(1);
+    send(queue, 'd', 10);
+    expect(calls).toBe(1);
+    time.pass(10);
+    expect(calls).toBe(2);
+    receive(queue, 1);
+    time.pass(30);
+    expect(calls).toBe(3);
+    end();
+    send(queue, 'e');
+    expect(calls).toBe(3);
+  });
+});
+
+describe('a message of a queue that holds the stream position', () => {
+  /** A batch of records, and queues of first attempts with dead letters after one receive. */
+  function newAttempts() {
+    const time = createManualTime();
+    const deadLetters = { queue: createMemoryQueue({ visibilitySeconds: 5, time }), maxReceiveCount: 1 };
+    const create = () => createMemoryQueue({ visibilitySeconds: 30, deadLetters, holdsPosition: true, time });
+    const batch: RecordBatch = { messages: 0 };
+    return { time, batch, queue: create(), slowQueue: create(), deadLetters: deadLetters.queue };
+  }
+
+  it('is left of its batch until it is deleted, delayed, visible or received', () => {
+    const { time, batch, queue } = newAttempts();
+    sendingFor([batch], () => {
+      send(queue, 'a', 10);
+      send(queue, 'b');
+    });
+    expect(batch.messages).toBe(2);
+    deleteMessage(queue, receiveOne(queue).receiptHandle);
+    expect(batch.messages).toBe(1);
+    time.pass(10);
+    const { receiptHandle } = receiveOne(queue);
+    expect(batch.messages).toBe(1);
+    deleteMessage(queue, receiptHandle);
+    deleteMessage(queue, receiptHandle);
+    expect(batch.messages).toBe(0);
+  });
+
+  it('leaves its batch to the message that it is passed on as', () => {
+    const { batch, queue, slowQueue } = newAttempts();
+    sendingFor([batch], () => send(queue, 'a'));
+    const { receiptHandle, recordBatches } = receiveOne(queue);
+    sendingFor(recordBatches, () => send(slowQueue, 'a', 900));
+    deleteMessage(queue, receiptHandle);
+    expect(batch.messages).toBe(1);
+  });
+
+  it('is no longer left of its batch once it is a dead letter', () => {
+    const { time, batch, queue, deadLetters } = newAttempts();
+    sendingFor([batch], () => send(queue, 'a'));
+    receiveOne(queue);
+    time.pass(30);
+    expect(batch.messages).toBe(0);
+    deleteMessage(deadLetters, receiveOne(deadLetters).receiptHandle);
+    expect(batch.messages).toBe(0);
+  });
+
+  it('belongs to no batch where it was not sent in a handler call, as in other queues', () => {
+    const { batch, queue, deadLetters } = newAttempts();
+    send(queue, 'a');
+    sendingFor([batch], () => send(deadLetters, 'b'));
+    expect([receiveOne(queue).recordBatches, receiveOne(deadLetters).recordBatches, batch.messages]).toEqual([
+      [],
+      [],
+      0,
+    ]);
+  });
+});

@@ -1,0 +1,29 @@
+import type { QueueTime } from '../../../../infra/local/queues/memory-queue.ts';
+
+/** A time that stands still until a test moves it. */
+export function createManualTime(now = Date.parse('2026-03-01T12:00:00.000Z')): QueueTime & {
+  /** Moves the time by so many seconds, and runs what is due by then, in order. */
+  pass: (seconds: number) => void;
+} {
+  let time = now;
+  const due = new Set<{ at: number; run: () => void }>();
+  return {
+    now: () => time,
+    after: (milliseconds, run) => {
+      const entry = { at: time + milliseconds, run };
+      due.add(entry);
+      return () => void due.delete(entry);
+    },
+    pass: (seconds) => {
+      const end = time + seconds * 1000;
+      for (;;) {
+        const [next] = [...due].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
+        if (!next) break;
+        due.delete(next);
+        time = next.at;
+        next.run();
+      }
+      time = end;
+    },
+  };
+}

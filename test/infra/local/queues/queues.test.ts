@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { receiveMessages } from '../../../../infra/local/queues/memory-queue.ts';
+import { createQueues, senderOf } from '../../../../infra/local/queues/queues.ts';
+import {
+  queues as contractQueues,
+  maxReceiveCount,
+  type QueueName,
+  workQueues,
+} from '../../../../lib/deployment/queues.ts';
+import { createManualTime } from './queue-time.ts';
+
+it('has the queues of the contract, with their visibility timeouts and dead letters', () => {
+  const queues = createQueues();
+  const timeouts = Object.entries(contractQueues).map(([name, row]) => [name, row.visibilitySeconds]);
+  expect(Object.entries(queues).map(([name, queue]) => [name, queue.visibilitySeconds])).toEqual(timeouts);
+  for (const name of workQueues)
+    expect(queues[name].deadLetters).toEqual({ queue: queues.deadLetters, maxReceiveCount });
+  expect(queues.deadLetters.deadLetters).toBeUndefined();
+});
+
+it('holds the stream position for first attempts only: what is in other queues has a `due` entry', () => {
+  const holding = Object.entries(createQueues()).filter(([, queue]) => queue.holdsPosition);
+  expect(holding.map(([name]) => name as QueueName)).toEqual(['deliveries', 'slowDeliveries']);
+});
+
+it('sends messages as JSON, each with its delay', async () => {
+  const time = createManualTime();
+  const { purges } = createQueues(time);
+  await senderOf(purges).send([
+    { message: { nth: 1 }, delaySeconds: 0 },
+    { message: { nth: 2 }, delaySeconds: 60 },
+  ]);
+  expect(receiveMessages(purges, 10).map(({ body }) => body)).toEqual(['{"nth":1}']);
+  time.pass(60);
+  expect(receiveMessages(purges, 10).map(({ body }) => body)).toEqual(['{"nth":2}']);
+});
