@@ -1,6 +1,6 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { rejectOtherData } from '../cli/deployed-data.ts';
+import { rejectOtherData } from '../cli/stack/deployed-data.ts';
 import { bundleFunctions } from './bundle.ts';
 import { ServiceStack } from './service-stack.ts';
 import { readSettings, type StackSettings, withDefaultModel } from './settings.ts';

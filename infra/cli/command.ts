@@ -4,7 +4,7 @@ import { ApiError } from '../../lib/contract/errors.ts';
 import { Organization } from '../../lib/contract/organization.ts';
 import { runWithRequest } from '../../lib/request-context.ts';
 import { Problem } from '../local/problem.ts';
-import { isOfAws, wordsFor } from './aws-faults.ts';
+import { isOfAws, wordsFor } from './stack/aws-errors.ts';
 
 /**
  * A command of the program, with what all of them have.

@@ -3,7 +3,7 @@ import { environment } from '../../lib/deployment/environment.ts';
 import { openTable, type Table } from '../../lib/table/client.ts';
 import { findRunning, type Running } from '../local/running.ts';
 import { readSettings } from '../local/settings.ts';
-import { openStack, tableOf } from './stack.ts';
+import { openStack, tableOf } from './stack/stack.ts';
 
 /**
  * The app over the table of a deployment: of a stack in AWS, or of the service that runs on this machine where none is

@@ -1,14 +1,14 @@
-import { agents } from './agents.ts';
 import { command } from './command.ts';
-import { deadLetters } from './dead-letters.ts';
-import { deliveries } from './deliveries.ts';
-import { orgs } from './organizations.ts';
-import { preflight } from './preflight.ts';
-import { protect } from './protect.ts';
-import { reconcile } from './reconcile.ts';
-import { settings } from './settings.ts';
-import { token } from './token.ts';
-import { trace } from './trace.ts';
+import { agents } from './commands/agents.ts';
+import { deadLetters } from './commands/dead-letters.ts';
+import { deliveries } from './commands/deliveries.ts';
+import { orgs } from './commands/organizations.ts';
+import { preflight } from './commands/preflight.ts';
+import { protect } from './commands/protect.ts';
+import { reconcile } from './commands/reconcile.ts';
+import { settings } from './commands/settings.ts';
+import { token } from './commands/token.ts';
+import { trace } from './commands/trace.ts';
 
 /** What operators run. Each command has a script of its own name as well. */
 export const program = command(

@@ -1,6 +1,6 @@
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
-import { outputsOf } from '../../infra/cli/stack.ts';
+import { outputsOf } from '../../infra/cli/stack/stack.ts';
 import { until } from '../journeys/deployment.ts';
 import { type Deployed, openDeployed, stack } from './deployed.ts';
 

@@ -6,7 +6,7 @@ import {
   LambdaClient,
 } from '@aws-sdk/client-lambda';
 import { expect } from 'vitest';
-import { outputsOf } from '../../infra/cli/stack.ts';
+import { outputsOf } from '../../infra/cli/stack/stack.ts';
 import { callerOf, type Deployment, run } from '../journeys/deployment.ts';
 import { cdk } from './cdk.ts';
 

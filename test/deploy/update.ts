@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isProtected } from '../../infra/cli/stack-policy.ts';
+import { isProtected } from '../../infra/cli/stack/stack-policy.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { standardProfileIn } from '../../lib/contract/models.ts';
 import { run } from '../journeys/deployment.ts';

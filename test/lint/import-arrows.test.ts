@@ -62,6 +62,8 @@ const refused = [
   ['infra/local/queues/a.ts', '../../aws/app.ts'],
   ['infra/local/queues/b.ts', '../../cli/program.ts'],
   ['infra/cli/a.ts', '../aws/app.ts'],
+  ['infra/cli/commands/a.ts', '../../aws/app.ts'],
+  ['infra/cli/commands/b.ts', '../../../functions/open/health.ts'],
 ] as const;
 
 /** Imports along the arrows. */
@@ -93,10 +95,11 @@ const allowed = [
   ['infra/aws/ok.ts', '../../lib/deployment/consumers.ts'],
   ['infra/aws/ok.ts', '../../lib/agents/skill-catalogue.ts'],
   ['infra/aws/ok.ts', '../../lib/http/nearest-name.ts'],
-  ['infra/aws/app.ts', '../cli/deployed-data.ts'],
+  ['infra/aws/app.ts', '../cli/stack/deployed-data.ts'],
   ['infra/local/ok.ts', '../../lib/app.ts'],
   ['infra/local/queues/ok.ts', '../../../lib/app.ts'],
   ['infra/cli/ok.ts', '../local/running.ts'],
+  ['infra/cli/commands/ok.ts', '../../aws/settings.ts'],
 ] as const;
 
 let offending: Set<string>;

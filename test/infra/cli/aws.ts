@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
-import type { Resource } from '../../../infra/cli/stack.ts';
+import type { Resource } from '../../../infra/cli/stack/stack.ts';
 
 /** A request as AWS gets it: which service and action it asks, its path, and its body parsed. */
 export type AwsRequest = { action: string; path: string; body: Record<string, unknown> };

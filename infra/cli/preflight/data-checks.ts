@@ -1,0 +1,36 @@
+import { type Settings, stackNameOf } from '../../aws/settings.ts';
+import { readDeployedStack, unconfirmedChanges } from '../stack/deployed-data.ts';
+import { isProtected } from '../stack/stack-policy.ts';
+import type { Finding } from './finding.ts';
+
+/**
+ * Finds whether a deploy would keep the table and the key of a deployed stack, and whether CloudFormation protects them.
+ * There is nothing to find of a new stack.
+ */
+export async function findData(settings: Settings): Promise<Finding[]> {
+  const stack = stackNameOf(settings);
+  try {
+    const deployed = await readDeployedStack(stack);
+    if (!deployed) return [];
+    const changes = unconfirmedChanges(settings, deployed);
+    const kept: Finding = { state: 'ok', what: `The deploy keeps the table and the key of ${stack}, or is confirmed.` };
+    return [
+      ...(changes.length > 0 ? changes.map((what): Finding => ({ state: 'problem', what })) : [kept]),
+      ...(settings.ephemeral ? [] : [await findProtection(stack)]),
+    ];
+  } catch (error) {
+    const todo =
+      'These checks need cloudformation:DescribeStacks, cloudformation:ListStackResources and cloudformation:GetStackPolicy.';
+    return [{ state: 'warning', what: (error as Error).message, todo }];
+  }
+}
+
+async function findProtection(stack: string): Promise<Finding> {
+  if (await isProtected(stack))
+    return { state: 'ok', what: `CloudFormation denies updates that replace the table or the key of ${stack}.` };
+  return {
+    state: 'problem',
+    what: `Nothing keeps an update from replacing or deleting the table or the key of ${stack}.`,
+    todo: `npm run protect -- --stack ${stack}`,
+  };
+}

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { run, startDeployment } from '../../../journeys/deployment.ts';
+import { newToken } from '../../../journeys/stories.ts';
+
+const service = await startDeployment({ environment: { DEFAULT_MODEL: 'old.model' } });
+const command = (...args: string[]) => run(['infra/cli/main.ts', ...args], { CREWBOARD_DATA: service.dataFolder });
+const move = (...args: string[]) =>
+  command('agents', 'move-model', '--from', 'old.model', '--to', 'new.model', ...args);
+const still = 'The default model of the deployment is still old.model; set another one and deploy.\n';
+
+const create = async (token: string, name: string, model: string) => {
+  const body = { name, displayName: 'Writer', category: 'business', model };
+  expect((await service.api('POST', '/api/agents', { token, body })).status).toBe(201);
+};
+const read = async (token: string, name: string) => {
+  const { body, headers } = await service.api('GET', `/api/agents/${name}`, { token });
+  return [body.data.model, headers.get('etag')];
+};
+
+it('lists what would move, then moves it, all of it or that of one organization, and nothing twice', async () => {
+  const [acme, other] = [await newToken(service, 'acme'), await newToken(service, 'other')];
+  await create(acme, 'writer', 'old.model');
+  await create(acme, 'painter', 'a.third-model');
+  expect((await command('settings', 'set', '--org', 'acme', '--default-model', 'old.model')).code).toBe(0);
+
+  const dry = await move('--org', 'acme', '--dry-run');
+  expect(dry.code).toBe(0);
+  expect(dry.stderr).toContain(still);
+  expect(dry.stdout).toBe(
+    [
+      'organization  agent',
+      'acme          (default model of the organization)',
+      'acme          prompt-improver',
+      'acme          qa-reviewer',
+      'acme          writer',
+      '4 agents and defaults would move from old.model to new.model. Nothing was changed.\n',
+    ].join('\n'),
+  );
+  expect(await read(acme, 'writer')).toEqual(['old.model', '"1"']);
+
+  const moved = await move('--org', 'acme');
+  expect([moved.code, moved.stdout]).toEqual([0, '4 agents and defaults moved from old.model to new.model.\n']);
+  expect(await read(acme, 'writer')).toEqual(['new.model', '"2"']);
+  expect(await read(acme, 'painter')).toEqual(['a.third-model', '"1"']);
+  expect(await read(other, 'qa-reviewer')).toEqual(['old.model', '"1"']);
+  expect((await command('settings', 'show', '--org', 'acme')).stdout).toContain('new.model');
+
+  expect((await move('--org', 'acme', '--dry-run')).stdout).toBe('Nothing has the model old.model.\n');
+  expect((await move('--org', 'acme')).stdout).toBe('0 agents and defaults moved from old.model to new.model.\n');
+  expect((await move()).code).toBe(0);
+  expect(await read(other, 'qa-reviewer')).toEqual(['new.model', '"2"']);
+  expect(await read(acme, 'writer')).toEqual(['new.model', '"2"']);
+});
+
+it('refuses to move to the same model', async () => {
+  const { code, stdout, stderr } = await command('agents', 'move-model', '--from', 'a.model', '--to', 'a.model');
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toBe('--from and --to are the same model; give the one to replace and another one.\n');
+});

@@ -1,0 +1,97 @@
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { expect, it } from 'vitest';
+import { kinds } from '../../../../infra/cli/dead-letters/dead-letter-kinds.ts';
+import { findRunning, tableName } from '../../../../infra/local/running.ts';
+import { clientConfig } from '../../../../lib/aws/client-config.ts';
+import { timestamp } from '../../../../lib/contract/ids.ts';
+import { environment as names } from '../../../../lib/deployment/environment.ts';
+import { newFolder, run, startDeployment, until } from '../../../journeys/deployment.ts';
+import { startReceiver } from '../../../journeys/receiver.ts';
+import { createTask, register } from '../../../journeys/stories.ts';
+import { streamed } from '../../../table-stream.ts';
+
+const service = await startDeployment();
+const { environment } = await findRunning(service.dataFolder);
+const sqs = new SQSClient(clientConfig(environment[names.sqsEndpoint]));
+
+const deadLetters = (...args: string[]) =>
+  run(['infra/cli/main.ts', 'dead-letters', ...args], { CREWBOARD_DATA: service.dataFolder });
+
+async function put(...bodies: string[]): Promise<void> {
+  const QueueUrl = environment[names.deadLettersQueueUrl];
+  for (const MessageBody of bodies) await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+}
+
+/** How many dead letters there are of each kind, as the list says it. */
+async function listed(): Promise<Record<string, string>> {
+  const { code, stdout, stderr } = await deadLetters('list');
+  expect([code, stderr]).toEqual([0, '']);
+  const [, ...lines] = stdout.trimEnd().split('\n');
+  return Object.fromEntries(lines.map((line) => line.split(/ {2,}/).slice(0, 2)));
+}
+
+const none = Object.fromEntries(kinds.map((kind) => [kind, '0']));
+
+/** A change that puts a task on the board: that of another task, under an id that no task has. */
+async function change(): Promise<DynamoDBRecord & { taskId: string }> {
+  const id = await createTask(service, 'Told by hand');
+  const endpoint = environment[names.dynamodbEndpoint] as string;
+  const records = await streamed({ endpoint, tableName }, 'task');
+  const record = records.find(({ dynamodb }) => dynamodb?.Keys?.sk?.S === id.slice(-26)) as DynamoDBRecord;
+  const taskId = `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`;
+  return { ...JSON.parse(JSON.stringify(record).replaceAll(id.slice(-26), taskId.slice(-26))), taskId };
+}
+
+const bodiesOf = (stdout: string) => stdout.match(/^ {2}\S.*$/gm)?.map((line) => line.trim());
+
+it('shows dead letters of the service on this machine, and sends each to the queue that it goes to', async () => {
+  const ulid = '01K00000000000000000000000';
+  const bodies = [
+    { organization: 'local', executionId: `ex_${ulid}` },
+    { organization: 'local', agentId: `ag_${ulid}` },
+    { organization: 'local', webhookId: `wh_${ulid}`, deliveryId: `dlv_${ulid}`, attempt: 1, dueAt: timestamp(0) },
+  ].map((message) => JSON.stringify(message));
+  await put(...bodies);
+  expect(await listed()).toEqual({ ...none, deliveries: '1', executions: '1', purges: '1' });
+  expect(bodiesOf((await deadLetters('show')).stdout)?.sort()).toEqual(bodies.toSorted());
+  const { code, stdout, stderr } = await deadLetters('redrive');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^3 redriven \(deliveries 1, executions 1, purges 1\), 0 set aside again, 0 failed\.\n/);
+  expect(await listed()).toEqual(none);
+  // A worker has met each, and there is nothing to do for it.
+  for (const body of bodies) await until(`${body} is handled`, () => service.output().includes(body.slice(1, -1)));
+  expect((await deadLetters('redrive')).stdout).toBe('There are no dead letters.\n');
+});
+
+it('has the very publisher publish a change that was set aside, and leaves what fails again', async () => {
+  const receiver = await startReceiver();
+  const webhook = await register(service, { url: receiver.url, events: ['task.created'] });
+  const good = await change();
+  const hopeless = { ...good, eventID: 'hopeless', dynamodb: { ...good.dynamodb, NewImage: { kind: { S: 'task' } } } };
+  const left = [JSON.stringify(hopeless), 'no change'];
+  await put(JSON.stringify(good), ...left);
+  const { code, stdout, stderr } = await deadLetters('redrive');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^1 redriven \(changes 1\), 1 set aside again, 1 failed\.\n {2}\S+: it is unreadable.*\n/);
+  // What the publisher logs of it is the operator's to read, beside the answer.
+  expect(JSON.parse(stderr)).toMatchObject({ level: 'ERROR', message: 'change set aside', record: 'hopeless' });
+  const told = await receiver.once('the change is told', (all) =>
+    all.some(({ body }) => body.data.task.id === good.taskId),
+  );
+  expect(told.every(({ body }) => body.event === 'task.created')).toBe(true);
+  expect(bodiesOf((await deadLetters('show')).stdout)?.sort()).toEqual(left.sort());
+  await service.api('DELETE', `/api/webhooks/${webhook}`);
+});
+
+it('says that no service runs on the data folder', async () => {
+  const dataFolder = newFolder();
+  const { code, stdout, stderr } = await run(['infra/cli/main.ts', 'dead-letters', 'list'], {
+    CREWBOARD_DATA: dataFolder,
+  });
+  expect([code, stdout, stderr]).toEqual([
+    1,
+    '',
+    `No Crewboard is running on the data folder ${dataFolder}; start one with npm start.\n`,
+  ]);
+});

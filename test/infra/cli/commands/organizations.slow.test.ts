@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest';
+import { findRunning, tableName } from '../../../../infra/local/running.ts';
+import type { Organization } from '../../../../lib/contract/organization.ts';
+import { environment as variables } from '../../../../lib/deployment/environment.ts';
+import { openTable } from '../../../../lib/table/client.ts';
+import { keys } from '../../../../lib/table/keys.ts';
+import { transact } from '../../../../lib/table/transact.ts';
+import { newFolder, run, startDeployment } from '../../../journeys/deployment.ts';
+import { createTask, newToken } from '../../../journeys/stories.ts';
+import { startAws } from '../aws.ts';
+
+const service = await startDeployment();
+const { environment } = await findRunning(service.dataFolder);
+const dynamodbEndpoint = environment[variables.dynamodbEndpoint] as string;
+const table = openTable(tableName, dynamodbEndpoint);
+const local = { CREWBOARD_DATA: service.dataFolder };
+const crewboard = (shell: Record<string, string>, ...args: string[]) => run(['infra/cli/main.ts', ...args], shell);
+const aws = await startAws({
+  'cloudformation:DescribeStacks': () => ({
+    body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs><member><OutputKey>TableName</OutputKey><OutputValue>${tableName}</OutputValue></member></Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+  }),
+});
+const shell = { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint };
+
+/** Takes the row of a task out of its organization's list of new tasks. */
+async function tear(organization: string, token: string): Promise<void> {
+  const id = await createTask(service, 'Lost', token);
+  const list = keys.taskScope(organization as Organization, {});
+  await transact(table, [{ Delete: { Key: keys.listRow(list, 'bm', id.slice(-26)) } }]);
+}
+
+it('lists organizations with their active tokens, and reconciles all of them', async () => {
+  const [beta, alpha] = [await newToken(service, 'beta'), await newToken(service, 'alpha')];
+  const second = await newToken(service, 'alpha');
+  await crewboard(local, 'token', 'revoke', second);
+
+  const { code, stdout, stderr } = await crewboard(local, 'orgs', 'list');
+  expect([code, stderr]).toEqual([0, '']);
+  const rows = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+  expect(rows.map(([name, , active]) => [name, active])).toEqual([
+    ['organization', 'active tokens'],
+    ['alpha', '1'],
+    ['beta', '1'],
+    ['local', '1'],
+  ]);
+  for (const [, since = ''] of rows.slice(1)) expect(new Date(since).toISOString()).toBe(since);
+  for (const where of [
+    ['--stack', 'Crewboard'],
+    ['--table', tableName],
+  ])
+    expect((await crewboard(shell, 'orgs', 'list', ...where)).stdout).toBe(stdout);
+
+  await tear('alpha', alpha);
+  await tear('beta', beta);
+  const reported = await crewboard(shell, 'reconcile', '--all', '--table', tableName);
+  expect([reported.code, reported.stderr]).toEqual([1, '']);
+  const ends = (of: typeof reported) => of.stdout.match(/^(alpha|beta) .*?\.|^All .*\.$/gm);
+  const differing = ['alpha has 1 difference.', 'beta has 1 difference.', 'All lists and counts of local are correct.'];
+  expect(ends(reported)).toEqual(differing);
+  const fixed = await crewboard(local, 'reconcile', '--all', '--fix');
+  expect([fixed.code, ends(fixed)]).toEqual([0, differing]);
+  const again = await crewboard(local, 'reconcile', '--all');
+  expect([again.code, ends(again)]).toEqual([
+    0,
+    ['alpha', 'beta', 'local'].map((name) => `All lists and counts of ${name} are correct.`),
+  ]);
+});
+
+it.each([
+  ['a table that is not there', ['orgs', 'list', '--table', 'nowhere'], shell, /^The table nowhere cannot be read: /],
+  ['no service on this machine', ['orgs', 'list'], { CREWBOARD_DATA: newFolder() }, /is running/],
+  ['a stack and a table', ['orgs', 'list', '--stack', 'A', '--table', 'B'], shell, /cannot be used with option/],
+  ['to reconcile nobody', ['reconcile'], local, /^Name an organization by --org NAME, or take all of them by --all\./],
+  ['to reconcile one and all', ['reconcile', '--org', 'a', '--all'], local, /cannot be used with option/],
+])('refuses %s in a sentence', async (_, args, environment, said) => {
+  const { code, stdout, stderr } = await crewboard(environment, ...args);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(said);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { standardProfileIn } from '../../../../lib/contract/models.ts';
+import { run } from '../../../journeys/deployment.ts';
+import { startAws, xmlError } from '../aws.ts';
+
+const { shell, asked } = await startAws({
+  'sts:GetCallerIdentity': () => ({
+    body: `<GetCallerIdentityResponse><GetCallerIdentityResult><Account>1</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`,
+  }),
+  'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'Stack with id x does not exist'),
+});
+const standardModel = standardProfileIn('eu-central-1') as string;
+const preflight = (...args: string[]) => run(['infra/cli/main.ts', 'preflight', ...args], shell);
+
+it('prints each finding with what to do, and ends as a deploy would', async () => {
+  const { code, stdout, stderr } = await preflight('--stage', 'small');
+  expect([code, stderr]).toEqual([1, '']);
+  expect(stdout).toContain('ok       settings/small.json can be used.\n');
+  expect(stdout).toContain(
+    'problem  The CDK is not bootstrapped here.\n         npx cdk bootstrap aws://1/eu-central-1\n',
+  );
+  expect(stdout).toContain('ok       The stack CrewboardEphemeral-small is new.\n');
+  expect(stdout).toMatch(new RegExp(`^warning +.* eu-central-1 .*${standardModel}$`, 'm'));
+  expect(asked.filter(({ path }) => path.includes('converse'))).toEqual([]);
+});
+
+it('asks the model only when it is told to', async () => {
+  expect((await preflight('--ask')).code).toBe(1);
+  expect(asked.map(({ path }) => path)).toContain(`/model/${encodeURIComponent(standardModel)}/converse`);
+});
+
+it('checks and asks another model where one is named, and not the default', async () => {
+  const before = asked.length;
+  const { code, stdout } = await preflight('--model', 'maker.other', '--ask');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^problem +The model maker\.other does not answer in eu-central-1: /m);
+  const paths = asked.slice(before).map(({ path }) => path);
+  expect(paths).toContain('/model/maker.other/converse');
+  expect(paths.filter((path) => path.includes(encodeURIComponent(standardModel)))).toEqual([]);
+});
+
+it.each([
+  [['now'], /too many arguments/],
+  [['-c', 'alarmEmail=a@example.com'], /unknown option '-c'/],
+])('refuses %j in a sentence', async (args, said) => {
+  const { code, stdout, stderr } = await preflight(...args);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(said);
+});

@@ -1,0 +1,108 @@
+import { expect, it } from 'vitest';
+import { findRunning, tableName } from '../../../../infra/local/running.ts';
+import type { Organization } from '../../../../lib/contract/organization.ts';
+import { environment as variables } from '../../../../lib/deployment/environment.ts';
+import { openTable } from '../../../../lib/table/client.ts';
+import { type Key, keys } from '../../../../lib/table/keys.ts';
+import { transact } from '../../../../lib/table/transact.ts';
+import { run, startDeployment } from '../../../journeys/deployment.ts';
+import { createTask, newToken } from '../../../journeys/stories.ts';
+import { startAws, xmlError } from '../aws.ts';
+
+const service = await startDeployment();
+const { environment } = await findRunning(service.dataFolder);
+const dynamodbEndpoint = environment[variables.dynamodbEndpoint] as string;
+const table = openTable(tableName, dynamodbEndpoint);
+const local = { CREWBOARD_DATA: service.dataFolder };
+const reconcile = (environment: Record<string, string>, ...args: string[]) =>
+  run(['infra/cli/main.ts', 'reconcile', ...args], environment);
+
+/** An organization with two tasks, of which its list of new tasks has lost one. */
+async function torn(name: string): Promise<{ name: string; total: () => Promise<number>; row: string }> {
+  const token = await newToken(service, name);
+  await createTask(service, 'Kept', token);
+  const id = await createTask(service, 'Lost', token);
+  const organization = name as Organization;
+  const list = keys.taskScope(organization, {});
+  const row = keys.listRow(list, 'bm', id.slice(-26));
+  await transact(table, [{ Delete: { Key: row } }]);
+  const path = '/api/kanban-tasks?status=backlog&priority=medium';
+  const total = async () => (await service.api<object[]>('GET', path, { token })).body.data.length;
+  expect(await total()).toBe(1);
+  return { name, total, row: `${row.pk} ${row.sk}` };
+}
+
+it.concurrent('prints the differences, and repairs them only with --fix', async () => {
+  const { name, total, row } = await torn('local-one');
+  const reported = await reconcile(local, '--org', name);
+  expect([reported.code, reported.stderr]).toEqual([1, '']);
+  expect(reported.stdout).toBe(
+    `missing     ${row}  {}\n${name} has 1 difference. Nothing was written. To repair, stop what writes to the table and add --fix.\n`,
+  );
+  expect(await total()).toBe(1);
+  const fixed = await reconcile(local, '--org', name, '--fix');
+  expect([fixed.code, fixed.stdout]).toEqual([
+    0,
+    `missing     ${row}  {}\n${name} has 1 difference. All are repaired.\n`,
+  ]);
+  expect(await total()).toBe(2);
+  const again = await reconcile(local, '--org', name, '--fix');
+  expect([again.code, again.stdout]).toEqual([0, `All lists and counts of ${name} are correct.\n`]);
+});
+
+it.concurrent('runs under its old name, with a notice', async () => {
+  await newToken(service, 'renamed');
+  const { code, stdout, stderr } = await run(['infra/cli/main.ts', 'recount', '--org', 'renamed'], local);
+  expect([code, stdout]).toEqual([0, 'All lists and counts of renamed are correct.\n']);
+  expect(stderr).toBe('recount is now named reconcile; the next release removes the old name.\n');
+});
+
+it.concurrent('works on the table of a stack, and on one that is named', async () => {
+  const { name, total } = await torn('deployed-one');
+  const outputs = `<Outputs><member><OutputKey>TableName</OutputKey><OutputValue>${tableName}</OutputValue></member></Outputs>`;
+  const aws = await startAws({
+    'cloudformation:DescribeStacks': () => ({
+      body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${outputs}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+    }),
+  });
+  const shell = { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint };
+  expect((await reconcile(shell, '--org', name, '--stack', 'Crewboard')).code).toBe(1);
+  expect(await total()).toBe(1);
+  expect((await reconcile(shell, '--org', name, '--table', tableName, '--fix')).code).toBe(0);
+  expect(await total()).toBe(2);
+  expect((await reconcile(shell, '--org', name, '--stack', 'Crewboard')).code).toBe(0);
+});
+
+it.concurrent.each([
+  ['no organization', [], /^Name an organization by --org NAME, or take all of them by --all/],
+  ['a word too many', ['fix', '--org', 'x'], /too many arguments/],
+  [
+    'a table and a stack',
+    ['--org', 'x', '--table', 'a', '--stack', 'b'],
+    /'--stack <name>' cannot be used with option '--table <name>'/,
+  ],
+  ['a table that there is not', ['--org', 'x', '--table', 'none'], /^The table none cannot be read/],
+  ['a stack that there is not', ['--org', 'x', '--stack', 'none'], /^The stack none cannot be read: No such stack/],
+])('refuses %s in a sentence', async (_, args, said) => {
+  const aws = await startAws({ 'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'No such stack') });
+  const { code, stdout, stderr } = await reconcile(
+    { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint },
+    ...args,
+  );
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(said);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+it.concurrent('writes nothing if the second reading finds other differences', async () => {
+  const [name, other] = ['a-busy-one', 'tk_01K00000000000000000000000'];
+  const organization = name as Organization;
+  const row = ({ pk, sk }: Key) => ({ pk: { S: pk }, sk: { S: sk } });
+  const list = keys.taskScope(organization, {});
+  const scans = [[row(keys.listRow(list, '*', other.slice(-26)))], []];
+  const aws = await startAws({ 'dynamodb:Scan': () => ({ body: { Items: scans.shift() ?? [] } }) });
+  const { code, stdout, stderr } = await reconcile(aws.shell, '--org', name, '--table', 'busy', '--fix');
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain('Nothing was written: a second reading found others, so something writes to the table.');
+  expect(aws.asked.map(({ action }) => action)).toEqual(['dynamodb:Scan', 'dynamodb:Scan']);
+});

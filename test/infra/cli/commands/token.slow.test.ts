@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { newFolder, run, startDeployment } from '../../../journeys/deployment.ts';
+import { newToken, tokenCommand } from '../../../journeys/stories.ts';
+
+const service = await startDeployment();
+const tasks = '/api/kanban-tasks';
+
+/** Runs the command as the documentation tells its users to. */
+function npmRun(...args: string[]): Promise<string> {
+  const child = spawn('npm', ['run', '--silent', 'token', '--', ...args], {
+    env: { ...process.env, CREWBOARD_DATA: service.dataFolder },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  return new Promise((resolve) => child.once('close', () => resolve(stdout)));
+}
+
+/** What a command that fails says. */
+async function refusal(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await tokenCommand(service, ...args);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).not.toMatch(/^\s+at /m);
+  return stderr;
+}
+
+it.concurrent('prints the new token and nothing else, by npm too', async () => {
+  const { code, stdout, stderr } = await tokenCommand(service, 'create', '--org', 'printers');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^crew_[0-9A-Za-z]{50}\n$/);
+  const byNpm = await npmRun('create', '--org', 'printers');
+  expect(byNpm).toMatch(/^crew_[0-9A-Za-z]{50}\n$/);
+  expect((await service.api('GET', tasks, { token: byNpm.trim() })).status).toBe(200);
+});
+
+it.concurrent('makes tokens of one organization for the same board', async () => {
+  const [one, two] = [await newToken(service, 'shared'), await newToken(service, 'shared')];
+  expect(one).not.toBe(two);
+  await service.api('POST', tasks, { body: { title: 'Ours' }, token: one });
+  expect((await service.api('GET', tasks, { token: two })).body.pagination.total).toBe(1);
+});
+
+it.concurrent('makes a token of the scopes that it is told, and of all where it is told none', async () => {
+  const reader = await newToken(service, 'readers', '--scopes', 'tasks:read, webhooks:read');
+  expect((await service.api('GET', tasks, { token: reader })).status).toBe(200);
+  expect((await service.api('GET', '/api/webhooks', { token: reader })).status).toBe(200);
+  const refused = await service.api('POST', tasks, { body: { title: 'No' }, token: reader });
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope']);
+  const all = await newToken(service, 'readers');
+  expect((await service.api('POST', tasks, { body: { title: 'Yes' }, token: all })).status).toBe(201);
+});
+
+it.concurrent('lists an organization’s tokens without their secrets', async () => {
+  const [one, two] = [
+    await newToken(service, 'listed'),
+    await newToken(service, 'listed', '--scopes', 'tasks:read', '--expires-in-days', '7'),
+  ];
+  const { code, stdout } = await tokenCommand(service, 'list', '--org', 'listed');
+  const rows = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  expect([code, rows]).toEqual([
+    0,
+    [
+      ['id', 'created', 'expires', 'revoked', 'scopes'],
+      [one.slice(5, 17), time, 'never', 'no', 'every scope'],
+      [two.slice(5, 17), time, time, 'no', 'tasks:read'],
+    ],
+  ]);
+  for (const token of [one, two]) expect(stdout).not.toContain(token.slice(17));
+  expect((await tokenCommand(service, 'list', '--org', 'nobody')).stdout).toMatch(/no tokens/);
+});
+
+it.concurrent('revokes a token by its text or its id, and again without harm', async () => {
+  const [byText, byId] = [await newToken(service, 'revoked'), await newToken(service, 'revoked')];
+  for (const subject of [byText, byId.slice(5, 17), byText]) {
+    const { code, stdout } = await tokenCommand(service, 'revoke', subject);
+    expect([code, stdout]).toEqual([0, 'Revoked; it is refused everywhere within 30 seconds.\n']);
+  }
+  // Neither has been used before, so the service has nothing of them in its cache.
+  for (const token of [byText, byId]) {
+    const answer = await service.api('GET', tasks, { token });
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);
+  }
+  const { stdout } = await tokenCommand(service, 'list', '--org', 'revoked');
+  const [, ...rows] = stdout.trimEnd().split('\n');
+  expect(rows.map((line) => line.split(/ {2,}/)[3])).toEqual([
+    expect.stringMatching(/^\d{4}-/),
+    expect.stringMatching(/^\d{4}-/),
+  ]);
+});
+
+it.concurrent('makes a token that is refused once its days are over', async () => {
+  const twoDaysAgo = 'data:text/javascript,const now = Date.now; Date.now = () => now() - 2 * 24 * 60 * 60 * 1000;';
+  const create = ['infra/cli/main.ts', 'token', 'create', '--org', 'short', '--expires-in-days'];
+  const made = async (days: string) => {
+    const { stdout } = await run(['--import', twoDaysAgo, ...create, days], { CREWBOARD_DATA: service.dataFolder });
+    return (await service.api('GET', tasks, { token: stdout.trim() })).status;
+  };
+  expect([await made('1'), await made('3')]).toEqual([401, 200]);
+});
+
+it.concurrent.each([
+  ['an unknown scope', ['create', '--org', 'x', '--scopes', 'tasks:read,tasks:fly'], /There is no scope tasks:fly/],
+  [
+    'an organization in capitals',
+    ['create', '--org', 'Acme'],
+    /'--org <name>' argument 'Acme' is invalid\. It must be 1 to 64 lower-case letters/,
+  ],
+  ['no organization', ['create'], /required option '--org <name>' not specified/],
+  ['an unknown option', ['create', '--org', 'x', '--orf', 'y'], /unknown option '--orf'\n\(Did you mean --org\?\)/],
+  ['days of nought', ['create', '--org', 'x', '--expires-in-days', '0'], /whole number from 1 to 99999/],
+  ['no command', [], /^Usage/],
+  ['an unknown command', ['crate'], /unknown command 'crate'\n\(Did you mean create\?\)/],
+  ['a word too many', ['create', 'now', '--org', 'x'], /too many arguments/],
+  ['a revocation of nothing', ['revoke'], /missing required argument 'token'/],
+  ['a revocation of a token that there is not', ['revoke', 'AAAAAAAAAAAA'], /There is no such token/],
+])('refuses %s in a sentence', async (_, args, said) => {
+  expect(await refusal(...args)).toMatch(said);
+});
+
+it.concurrent('says that no service runs on the data folder', async () => {
+  const dataFolder = newFolder();
+  const { code, stdout, stderr } = await tokenCommand({ dataFolder }, 'create', '--org', 'x');
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toBe(`No Crewboard is running on the data folder ${dataFolder}; start one with npm start.\n`);
+});
+
+it.concurrent('says so too once the service has stopped and another listens in its place', async () => {
+  const stopped = await startDeployment();
+  await stopped.stop();
+  await startDeployment({ environment: { PORT: new URL(stopped.url).port } });
+  const { code, stderr } = await tokenCommand(stopped, 'create', '--org', 'x');
+  expect([code, stderr]).toEqual([
+    1,
+    `No Crewboard is running on the data folder ${stopped.dataFolder}; start one with npm start.\n`,
+  ]);
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { kindOf } from '../../../../infra/cli/dead-letters/dead-letter-kinds.ts';
+
+const ulid = '01K00000000000000000000000';
+const delivery = {
+  organization: 'acme',
+  webhookId: `wh_${ulid}`,
+  deliveryId: `dlv_${ulid}`,
+  attempt: 2,
+  dueAt: '2026-03-01T12:00:00.000Z',
+};
+const execution = { organization: 'acme', executionId: `ex_${ulid}` };
+const purge = { organization: 'acme', agentId: `ag_${ulid}` };
+const change = { eventID: 'event-1', dynamodb: { NewImage: { kind: { S: 'task' } } } };
+
+describe('a dead letter', () => {
+  it.each([
+    ['deliveries', delivery],
+    ['deliveries', { ...delivery, slow: true, requestId: 'a-request' }],
+    ['executions', execution],
+    ['purges', { ...purge, requestId: 'a-request' }],
+    ['purges', { organization: 'acme', taskId: `tk_${ulid}` }],
+    ['changes', change],
+    ['changes', { eventID: 'all else is gone' }],
+  ])('is one of %s by its body %j', (kind, body) => {
+    expect(kindOf(JSON.stringify(body))).toBe(kind);
+  });
+
+  it.each([
+    '',
+    'no JSON',
+    'null',
+    '[]',
+    '"deliveries"',
+    '{}',
+    '{"eventID":1}',
+    JSON.stringify({ ...delivery, attempt: 'second' }),
+    JSON.stringify({ ...execution, executionId: 'ex_short' }),
+    JSON.stringify({ ...purge, organization: undefined }),
+  ])('is unreadable with the body %j', (body) => {
+    expect(kindOf(body)).toBe('unreadable');
+  });
+});

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../../../../infra/aws/settings.ts';
+import { findData } from '../../../../infra/cli/preflight/data-checks.ts';
+import {
+  ownTypes,
+  readDeployedStack,
+  rejectOtherData,
+  unconfirmedChanges,
+} from '../../../../infra/cli/stack/deployed-data.ts';
+import { isProtected, setStackPolicy } from '../../../../infra/cli/stack/stack-policy.ts';
+import { synthesized } from '../../synthesized.ts';
+import { type Answers, stackResources, startAws, xmlError } from '../aws.ts';
+
+const settingsOf = (content: object = {}) => parseSettings(content, 'settings/prod.json', 'prod');
+const streamOf = (table: string) => `arn:aws:dynamodb:eu-central-1:123456789012:table/${table}/stream/2026`;
+const keyOf = (id: string) => `arn:aws:kms:eu-central-1:123456789012:key/${id}`;
+
+const ownTable = { id: 'GlobalTable1', type: ownTypes.table, name: 'own' };
+const ownKey = { id: 'SecretsKey1', type: ownTypes.key, name: 'mrk-own' };
+const deployed = {
+  outputs: { TableName: 'own', SecretsKeyArn: keyOf('mrk-own') },
+  resources: [ownTable, ownKey],
+};
+const onRestored = { ...deployed, outputs: { ...deployed.outputs, TableName: 'restored' } };
+const onGivenKey = { outputs: { TableName: 'own', SecretsKeyArn: keyOf('given') }, resources: [ownTable] };
+/** A stack of a version whose table had another type, and which did not say which key it uses. */
+const older = {
+  outputs: { TableName: 'older' },
+  resources: [{ id: 'Table1', type: 'AWS::DynamoDB::Table', name: 'older' }, ownKey],
+};
+
+/** What CloudFormation answers for a stack. */
+function cloudFormation({ outputs, resources }: typeof deployed, policy?: string): Answers {
+  const members = Object.entries(outputs).map(
+    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
+  const body = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+  const escaped = policy?.replaceAll('"', '&quot;');
+  return {
+    'cloudformation:DescribeStacks': () => ({ body }),
+    'cloudformation:ListStackResources': stackResources(resources),
+    'cloudformation:GetStackPolicy': () => ({
+      body: `<GetStackPolicyResponse><GetStackPolicyResult>${escaped ? `<StackPolicyBody>${escaped}</StackPolicyBody>` : ''}</GetStackPolicyResult></GetStackPolicyResponse>`,
+    }),
+    'cloudformation:SetStackPolicy': () => ({ body: '<SetStackPolicyResponse></SetStackPolicyResponse>' }),
+  };
+}
+
+async function inShell(answers: Answers) {
+  const { shell, asked } = await startAws(answers);
+  Object.assign(process.env, shell);
+  return asked;
+}
+
+describe('a deploy', () => {
+  it.each([
+    ['of the same settings', {}, deployed],
+    ['of the restored table that is in use', { restoredStream: streamOf('restored') }, onRestored],
+    ['of the key that is in use', { secretsKey: keyOf('given') }, onGivenKey],
+    ['of an older stack’s table and key', { restoredStream: streamOf('older'), secretsKey: keyOf('mrk-own') }, older],
+    ['of a stack whose creation has not begun', {}, { outputs: {}, resources: [] }],
+  ])('%s keeps the table and the key', (_, content, stack) => {
+    expect(unconfirmedChanges(settingsOf(content), stack)).toEqual([]);
+  });
+
+  it.each([
+    ['to a restored table', { restoredStream: streamOf('restored') }, deployed, 'table', 'own', 'restored'],
+    ['without the restored table in use', {}, onRestored, 'table', 'restored', 'own'],
+    ['over an older stack', { secretsKey: keyOf('mrk-own') }, older, 'table', 'older', 'a new one'],
+    ['to another key', { secretsKey: keyOf('other') }, deployed, 'key', 'mrk-own', 'other'],
+    ['without the key in use', {}, onGivenKey, 'key', 'given', 'a new one'],
+  ])('%s is a change, until the settings confirm it', (_, content, stack, part, from, to) => {
+    const confirm = part === 'table' ? 'replacedTable' : 'replacedKey';
+    const [change, ...others] = unconfirmedChanges(settingsOf(content), stack);
+    expect(others).toEqual([]);
+    expect(change).toContain(`Crewboard-prod uses the ${part} ${from}; this deploy would replace it by ${to}.`);
+    expect(change).toContain(`write "${confirm}": "${from}" there`);
+    expect(change).toContain('settings/prod.json');
+    expect(unconfirmedChanges(settingsOf({ ...content, [confirm]: from }), stack)).toEqual([]);
+    expect(unconfirmedChanges(settingsOf({ ...content, [confirm]: 'another' }), stack)).toEqual([change]);
+  });
+
+  it('is refused for such a change, and for a stack that cannot be read', async () => {
+    await inShell(cloudFormation(onRestored));
+    await expect(rejectOtherData(settingsOf())).rejects.toThrow('uses the table restored');
+    await expect(rejectOtherData(settingsOf({ restoredStream: streamOf('restored') }))).resolves.toBeUndefined();
+    await inShell({ 'cloudformation:DescribeStacks': () => xmlError('AccessDenied', 'You may not.', 403) });
+    await expect(rejectOtherData(settingsOf())).rejects.toThrow(
+      /^The stack Crewboard-prod cannot be read: You may not\.\n.*cloudformation:ListStackResources/,
+    );
+  });
+
+  it('of a new stack is not compared', async () => {
+    await inShell({ 'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'Stack x does not exist') });
+    expect(await readDeployedStack('Crewboard-prod')).toBeUndefined();
+    expect(await findData(settingsOf())).toEqual([]);
+  });
+});
+
+describe('preflight', () => {
+  const states = async (...find: Parameters<typeof findData>) =>
+    (await findData(...find)).map(({ state, what }) => `${state} ${what}`);
+
+  it('has a problem with a change that is not confirmed', async () => {
+    await inShell(cloudFormation(onRestored));
+    expect(await states(settingsOf())).toContainEqual(
+      expect.stringMatching(/^problem Crewboard-prod uses the table restored/),
+    );
+    expect(await states(settingsOf({ replacedTable: 'restored' }))).toContainEqual(
+      expect.stringMatching(/^ok .*keeps/),
+    );
+  });
+
+  it('has a problem with a lasting stack that no stack policy protects', async () => {
+    await inShell(cloudFormation(deployed));
+    expect(await findData(settingsOf())).toContainEqual({
+      state: 'problem',
+      what: expect.stringMatching(/^Nothing keeps an update/),
+      todo: 'npm run protect -- --stack Crewboard-prod',
+    });
+    expect(await states(settingsOf({ ephemeral: true }))).toEqual([expect.stringMatching(/^ok .*keeps/)]);
+  });
+
+  it('cannot judge a stack that it may not read', async () => {
+    await inShell({ 'cloudformation:DescribeStacks': () => xmlError('AccessDenied', 'You may not.', 403) });
+    expect(await states(settingsOf())).toEqual([expect.stringMatching(/^warning .*You may not\./)]);
+  });
+});
+
+describe('the stack policy', () => {
+  it('that the command sets denies what would lose the table or the key, and nothing else', async () => {
+    const asked = await inShell(cloudFormation(deployed));
+    await setStackPolicy('Crewboard-prod');
+    const { body } = asked.at(-1) as (typeof asked)[number];
+    expect(body).toMatchObject({ Action: 'SetStackPolicy', StackName: 'Crewboard-prod' });
+    expect(JSON.parse(String(body.StackPolicyBody)).Statement).toEqual([
+      { Effect: 'Allow', Principal: '*', Action: 'Update:*', Resource: '*' },
+      {
+        Effect: 'Deny',
+        Principal: '*',
+        Action: ['Update:Replace', 'Update:Delete'],
+        Resource: '*',
+        Condition: { StringEquals: { ResourceType: ['AWS::DynamoDB::GlobalTable', 'AWS::KMS::Key'] } },
+      },
+    ]);
+    await inShell(cloudFormation(deployed, String(body.StackPolicyBody)));
+    expect(await isProtected('Crewboard-prod')).toBe(true);
+    expect(await findData(settingsOf())).toContainEqual(
+      expect.objectContaining({ state: 'ok', what: expect.stringMatching(/^CloudFormation denies/) }),
+    );
+  });
+
+  it('may say more, but a policy that lacks the denial protects nothing', async () => {
+    const allow = { Effect: 'Allow', Principal: '*', Action: 'Update:*', Resource: '*' };
+    await inShell(cloudFormation(deployed, JSON.stringify({ Statement: allow })));
+    expect(await isProtected('Crewboard-prod')).toBe(false);
+  });
+
+  it('names the types that the stack creates, one of each', () => {
+    const { template } = synthesized();
+    for (const type of Object.values(ownTypes)) template.resourceCountIs(type, 1);
+  });
+});
