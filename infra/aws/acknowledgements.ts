@@ -1,5 +1,5 @@
 import { type Stack, Validations } from 'aws-cdk-lib';
-import { modelPatterns } from './model-access.ts';
+import { modelPatterns } from './functions/model-access.ts';
 import type { Settings } from './settings.ts';
 
 /** Rules of cdk-nag that this stack knowingly does not follow, each with its reason. */

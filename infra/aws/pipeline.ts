@@ -15,11 +15,11 @@ import {
 import { environment } from '../../lib/deployment/environment.ts';
 import { type Polling, pollingOf, slowAttemptsOf } from '../../lib/deployment/polling.ts';
 import { maxReceiveCount, type QueueName, queues, type WorkQueue, workQueues } from '../../lib/deployment/queues.ts';
-import { mayAskModels } from './model-access.ts';
-import { constructIdOf, ServiceFunction, type Surroundings } from './service-function.ts';
-import type { ServiceLog } from './service-log.ts';
-import { FunctionRole } from './service-role.ts';
-import type { ServiceTable } from './table.ts';
+import type { ServiceTable } from './data/table.ts';
+import { mayAskModels } from './functions/model-access.ts';
+import { constructIdOf, ServiceFunction, type Surroundings } from './functions/service-function.ts';
+import type { ServiceLog } from './functions/service-log.ts';
+import { FunctionRole } from './functions/service-role.ts';
 
 /** As long as SQS keeps anything. A dead letter's time runs from when it was first sent. */
 const deadLettersKept = Duration.days(14);

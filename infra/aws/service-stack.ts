@@ -1,14 +1,14 @@
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledgements.ts';
-import { Api } from './api.ts';
+import { Api } from './api/api.ts';
 import type { Bundles } from './bundle.ts';
-import { Monitoring } from './monitoring.ts';
+import { SecretsKey } from './data/secrets-key.ts';
+import { ServiceTable } from './data/table.ts';
+import { Monitoring } from './monitoring/monitoring.ts';
 import { Canary } from './options/canary.ts';
 import { Pipeline } from './pipeline.ts';
-import { SecretsKey } from './secrets-key.ts';
 import { type StackSettings, stackNameOf, standardStage } from './settings.ts';
-import { ServiceTable } from './table.ts';
 
 /** The service in AWS: callers reach the API, the API the table, and what changes there runs down the pipeline. */
 export class ServiceStack extends Stack {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { asFunctions, bundleFunctions, stubs } from '../../infra/aws/bundle.ts';
-import { weightsOf } from '../infra/bundle-weights.ts';
-import { importCpuRatios } from '../infra/import-cpu.ts';
+import { weightsOf } from '../infra/aws/bundle/bundle-weights.ts';
+import { importCpuRatios } from '../infra/aws/bundle/import-cpu.ts';
 
 /** The functions whose imports are measured: without a client beside DynamoDB's, with KMS's, SQS's and Bedrock's. */
 const measured = [

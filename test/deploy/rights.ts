@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, it } from 'vitest';
 import policy from '../../docs/rights/cloudformation.json' with { type: 'json' };
-import { everything } from '../infra/everything.ts';
-import { stackOf } from '../infra/synthesized.ts';
+import { everything } from '../infra/aws/all-options.ts';
+import { stackOf } from '../infra/aws/synthesized.ts';
 
 /** What AWS says of a resource type: the actions that CloudFormation calls to create, read, update and delete it. */
 type Schema = {

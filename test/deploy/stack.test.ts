@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings, stackNameOf } from '../../infra/aws/settings.ts';
-import { everything } from '../infra/everything.ts';
+import { everything } from '../infra/aws/all-options.ts';
 import { tellOfAgents } from './agents.ts';
 import { tellOfTheBoard } from './board.ts';
 import { cdk, folderOfRun } from './cdk.ts';

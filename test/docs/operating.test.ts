@@ -4,7 +4,7 @@ import { settingNames } from '../../infra/aws/settings.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { priceList } from '../costs/prices.ts';
 import { monthAtRest } from '../costs/stories.ts';
-import { synthesized } from '../infra/synthesized.ts';
+import { synthesized } from '../infra/aws/synthesized.ts';
 
 const pages = Object.fromEntries(
   ['README.md', 'docs/contributing.md', 'docs/deploying.md', 'docs/runbook.md'].map((page) => [

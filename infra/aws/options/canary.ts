@@ -3,7 +3,7 @@ import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { ServiceRole } from '../service-role.ts';
+import { ServiceRole } from '../functions/service-role.ts';
 import type { Settings } from '../settings.ts';
 
 /** The deployment configurations of AWS that the setting `canary` names. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { run } from '../../../journeys/deployment.ts';
-import { synthesized } from '../../synthesized.ts';
+import { synthesized } from '../../aws/synthesized.ts';
 import { type AwsAnswer, stackResources, startAws } from '../aws.ts';
 
 const { resources: inTemplate } = synthesized();

@@ -8,7 +8,7 @@ import {
   unconfirmedChanges,
 } from '../../../../infra/cli/stack/deployed-data.ts';
 import { isProtected, setStackPolicy } from '../../../../infra/cli/stack/stack-policy.ts';
-import { synthesized } from '../../synthesized.ts';
+import { synthesized } from '../../aws/synthesized.ts';
 import { type Answers, stackResources, startAws, xmlError } from '../aws.ts';
 
 const settingsOf = (content: object = {}) => parseSettings(content, 'settings/prod.json', 'prod');

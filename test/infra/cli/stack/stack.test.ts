@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { partOf, queueUrlsOf, type Resource } from '../../../../infra/cli/stack/stack.ts';
 import { consumers } from '../../../../lib/deployment/consumers.ts';
 import { queues } from '../../../../lib/deployment/queues.ts';
-import { synthesized } from '../../synthesized.ts';
+import { synthesized } from '../../aws/synthesized.ts';
 
 const { resources } = synthesized();
 

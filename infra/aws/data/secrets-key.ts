@@ -1,0 +1,47 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import type { SecretsUse } from '../../../lib/contract/endpoint.ts';
+import { environment } from '../../../lib/deployment/environment.ts';
+import type { Settings } from '../settings.ts';
+
+const actions = { encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' } as const satisfies Record<SecretsUse, string>;
+
+/**
+ * The key that encrypts the secrets of webhooks: an existing one, or one that the stack creates. The stack's own key can
+ * be replicated to other Regions, which has to be decided when it is created, and KMS rotates it every year.
+ */
+export class SecretsKey extends Construct {
+  readonly arn: string;
+  readonly #key: IKey;
+
+  /**
+   * @param ephemeral whether the stack's own key, and with it every encrypted secret, is deleted with the stack
+   * @param secretsKey the ARN of an existing key
+   */
+  constructor(scope: Construct, id: string, { ephemeral, secretsKey }: Pick<Settings, 'ephemeral' | 'secretsKey'>) {
+    super(scope, id);
+    this.#key = secretsKey
+      ? Key.fromKeyArn(this, 'Existing', secretsKey)
+      : // An id that is no part of the logical id: with another logical id this is another key.
+        new Key(this, 'Default', {
+          description: 'Encrypts the secrets of webhooks',
+          multiRegion: true,
+          enableKeyRotation: true,
+          removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        });
+    this.arn = this.#key.keyArn;
+  }
+
+  /** Allows a function, or several that share a role, one use of secrets. */
+  allow(grantee: IGrantable, use: SecretsUse): void {
+    this.#key.grant(grantee, actions[use]);
+  }
+
+  /** Sets the variable of a function that holds the key's ARN. */
+  identifyTo(handler: LambdaFunction): void {
+    handler.addEnvironment(environment.secretsKeyId, this.arn);
+  }
+}

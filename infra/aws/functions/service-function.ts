@@ -1,0 +1,93 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import {
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  LoggingFormat,
+  type RecursiveLoop,
+  Runtime,
+  SystemLogLevel,
+} from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { fileNameOf } from '../../../lib/contract/routes.ts';
+import { environment } from '../../../lib/deployment/environment.ts';
+import type { Bundles } from '../bundle.ts';
+import type { SecretsKey } from '../data/secrets-key.ts';
+import type { ServiceTable } from '../data/table.ts';
+import { traceOptionsOf } from '../options/traces.ts';
+import { type StackSettings, variablesOf } from '../settings.ts';
+import type { FunctionRole } from './service-role.ts';
+
+/** What every function of a stack is built from. */
+export type Surroundings = { bundles: Bundles; table: ServiceTable; secretsKey: SecretsKey; settings: StackSettings };
+
+/** One function: `functions/<folder>/<file name of its construct>.ts`. */
+export type ServiceFunctionProps = Surroundings & {
+  /** What the function may do; it logs to the log group of this role. */
+  role: FunctionRole;
+  folder: string;
+  description: string;
+  timeoutSeconds: number;
+  /** If not as much as the others. */
+  memoryMegabytes?: number | undefined;
+  recursiveLoop?: RecursiveLoop;
+};
+
+/** The construct of an operation or a consumer: `createTask` is `CreateTask`. */
+export function constructIdOf(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/**
+ * A function with the settings that all functions share. Its role decides what it may do.
+ *
+ * @throws `Error` when the contract names a function that has no file
+ */
+export class ServiceFunction extends LambdaFunction {
+  /** @param name the operation id or the consumer's name */
+  constructor(scope: Construct, name: string, props: ServiceFunctionProps) {
+    const {
+      bundles,
+      table,
+      settings,
+      role,
+      folder,
+      description,
+      timeoutSeconds,
+      memoryMegabytes = 512,
+      recursiveLoop,
+    } = props;
+    const source = `functions/${folder}/${fileNameOf(name)}.ts`;
+    const bundle = bundles.get(source);
+    if (!bundle) throw new Error(`The contract has ${name}, but its function ${source} is missing.`);
+
+    const { environment: traceVariables, ...traced } = traceOptionsOf(scope, name, settings);
+    const reserved = settings.reservedConcurrency[name as keyof StackSettings['reservedConcurrency']];
+
+    super(scope, constructIdOf(name), {
+      ...traced,
+      ...(reserved && { reservedConcurrentExecutions: reserved }),
+      description,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      // Lambda's share of processor grows with memory: at 128 MB most of a cold start is waiting for it.
+      memorySize: memoryMegabytes,
+      timeout: Duration.seconds(timeoutSeconds),
+      ...(recursiveLoop && { recursiveLoop }),
+      code: Code.fromAsset(bundle),
+      handler: 'index.handler',
+      role,
+      logGroup: role.logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      // Of a call that went well our own line says more than Lambda's two; of one that did not, Lambda still reports.
+      systemLogLevelV2: SystemLogLevel.WARN,
+      environment: {
+        NODE_OPTIONS: '--enable-source-maps',
+        [environment.tableName]: table.inUse.tableName,
+        [environment.serviceName]: Stack.of(scope).stackName,
+        ...variablesOf(settings),
+        ...traceVariables,
+      },
+    });
+  }
+}

@@ -1,0 +1,137 @@
+import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { requestBuckets } from '../../../../infra/aws/data/table.ts';
+import type { Endpoint } from '../../../../lib/contract/endpoint.ts';
+import { routes } from '../../../../lib/contract/routes.ts';
+import { actionsOn, reads, stackOf, synthesized, writes } from '../synthesized.ts';
+
+type Route = { RouteKey: string; Target: { 'Fn::Join': [string, [string, { Ref: string }]] } };
+type Integration = {
+  IntegrationUri: { 'Fn::GetAtt': [string, string] };
+  PayloadFormatVersion: string;
+  CredentialsArn?: { 'Fn::GetAtt': [string, 'Arn'] };
+};
+type AssumableRole = { AssumeRolePolicyDocument: { Statement: object[] } };
+
+const { template, resources, logicalId, functionOf, statementsByRole, statementsOf, allowedTo } = synthesized();
+const integrations = resources<Integration>('AWS::ApiGatewayV2::Integration');
+const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
+
+/** Where each route leads. */
+const targets = Object.fromEntries(
+  Object.values(resources<Route>('AWS::ApiGatewayV2::Route')).map(({ Properties: { RouteKey, Target } }) => [
+    RouteKey,
+    integrations[Target['Fn::Join'][1][1].Ref]?.Properties,
+  ]),
+);
+
+const routeKeyOf = ({ method, path }: Endpoint) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`;
+const rows = routes.map(([operation, row]) => ({
+  row,
+  id: operation.replace(/^./, (letter) => letter.toUpperCase()),
+}));
+const guarded = rows.filter(({ row }) => row.scope);
+
+describe('the API', () => {
+  it('has one route for each row of the contract, and $default for all else', () => {
+    expect(Object.keys(targets).sort()).toEqual(['$default', ...rows.map(({ row }) => routeKeyOf(row))].sort());
+  });
+
+  it('writes the parameters of a path as API Gateway does', () => {
+    expect(Object.keys(targets)).toContain('GET /api/kanban-tasks/{id}');
+  });
+
+  it.each(rows)('sends what is for $id to its function, as payload 2.0', ({ id, row }) => {
+    const target = targets[routeKeyOf(row)];
+    expect(target?.IntegrationUri['Fn::GetAtt'][0]).toBe(logicalId(id));
+    expect(target?.PayloadFormatVersion).toBe('2.0');
+  });
+
+  it('sends what no row serves to the function that answers 404 and 405', () => {
+    expect(targets.$default?.IntegrationUri['Fn::GetAtt'][0]).toBe(logicalId('Unmatched'));
+  });
+
+  it('invokes its functions by one role, which API Gateway alone may assume and which may do nothing else', () => {
+    const roles = new Set(Object.values(targets).map((target) => target?.CredentialsArn?.['Fn::GetAtt'][0]));
+    expect(roles.size).toBe(1);
+    const [role = ''] = roles as Set<string>;
+    expect(resources<AssumableRole>('AWS::IAM::Role')[role]?.Properties.AssumeRolePolicyDocument.Statement).toEqual([
+      { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'apigateway.amazonaws.com' } },
+    ]);
+    const invoked = ['Unmatched', ...rows.map(({ id }) => id)].map((id) => ({ 'Fn::GetAtt': [logicalId(id), 'Arn'] }));
+    const statements = statementsByRole.get(role);
+    expect(statements).toEqual([{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: expect.anything() }]);
+    const [{ Resource } = { Resource: [] }] = statements ?? [];
+    expect(new Set([Resource].flat())).toEqual(new Set(invoked));
+    template.resourcePropertiesCountIs('AWS::Lambda::Permission', { Principal: 'apigateway.amazonaws.com' }, 0);
+  });
+
+  it.each(guarded.filter(({ row }) => row.method === 'GET'))(
+    'lets $id read the table, and write nothing but counts of requests',
+    ({ id }) => {
+      expect(allowedTo(id, 'dynamodb')).toEqual(actionsOn(table, [...reads, 'dynamodb:UpdateItem']));
+      expect(statementsOf(id).filter(({ Action }) => Action === 'dynamodb:UpdateItem')).toMatchObject([
+        { Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [requestBuckets] } } },
+      ]);
+    },
+  );
+
+  it.each(guarded.filter(({ row }) => row.method !== 'GET'))('lets $id read and write the table', ({ id }) => {
+    expect(allowedTo(id, 'dynamodb')).toEqual(actionsOn(table, [...reads, ...writes]));
+  });
+
+  it.each(['Unmatched', ...rows.filter(({ row }) => !row.scope).map(({ id }) => id)])(
+    'lets %s, which asks for no token, write its log and nothing else',
+    (id) => {
+      expect(statementsOf(id).flatMap(({ Action }) => Action)).toEqual(['logs:CreateLogStream', 'logs:PutLogEvents']);
+    },
+  );
+
+  it.each(rows)('tells $id the table, lets it reach no queue, and ends it before API Gateway gives up', ({ id }) => {
+    const { Environment, Timeout } = functionOf(id);
+    expect(Environment.Variables).toMatchObject({ NODE_OPTIONS: '--enable-source-maps', TABLE_NAME: { Ref: table } });
+    expect(allowedTo(id, 'sqs')).toEqual([]);
+    expect(Timeout).toBeLessThan(30);
+  });
+});
+
+describe('the throttle of a route', () => {
+  type Stage = { RouteSettings: Record<string, object>; DefaultRouteSettings: object };
+  type Resource = { DependsOn?: string[]; Properties: Stage };
+  const stageOf = (context: Record<string, unknown> = {}) => {
+    const stack = Template.fromStack(stackOf(undefined, context));
+    const [stage] = Object.values(stack.findResources('AWS::ApiGatewayV2::Stage')) as [Resource];
+    return { stage, routesOf: stack.findResources('AWS::ApiGatewayV2::Route') };
+  };
+
+  it('is there for test, self-improve, execute and delegate, and for no other', () => {
+    const callsOut = { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 10 };
+    const starts = { ThrottlingRateLimit: 20, ThrottlingBurstLimit: 40 };
+    expect(stageOf().stage.Properties.RouteSettings).toEqual({
+      'POST /api/agents/{name}/execute': starts,
+      'POST /api/agents/{name}/delegate': starts,
+      'POST /api/agents/{name}/self-improve': callsOut,
+      'POST /api/webhooks/{id}/test': callsOut,
+    });
+  });
+
+  it('is what is set', () => {
+    const context = {
+      ...{ callsOutThrottleRate: 1, callsOutThrottleBurst: 2 },
+      ...{ executionThrottleRate: 3, executionThrottleBurst: 4 },
+    };
+    const { RouteSettings } = stageOf(context).stage.Properties;
+    expect(RouteSettings['POST /api/webhooks/{id}/test']).toEqual({ ThrottlingRateLimit: 1, ThrottlingBurstLimit: 2 });
+    expect(RouteSettings['POST /api/agents/{name}/execute']).toEqual({
+      ...{ ThrottlingRateLimit: 3, ThrottlingBurstLimit: 4 },
+    });
+  });
+
+  it('comes after its route, for API Gateway refuses settings of a route that there is not', () => {
+    const { stage, routesOf } = stageOf();
+    for (const routeKey of Object.keys(stage.Properties.RouteSettings)) {
+      const [id] = Object.entries(routesOf).find(([, { Properties }]) => Properties.RouteKey === routeKey) ?? [];
+      expect(stage.DependsOn).toContain(id);
+    }
+  });
+});

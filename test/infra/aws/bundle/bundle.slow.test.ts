@@ -1,0 +1,177 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { describe, expect, it } from 'vitest';
+import { functionSources } from '../../../../infra/aws/bundle.ts';
+import { readSkills } from '../../../../lib/agents/skill-catalogue.ts';
+import { hashSecret, mintToken, writeToken } from '../../../../lib/http/token.ts';
+import { queueEvent } from '../../../queue-event.ts';
+import { eventOf } from '../../../service.ts';
+import { type Answer, bundleAll } from './bundles.ts';
+import { importCpuRatios } from './import-cpu.ts';
+
+/** The clients of AWS that a function carries beside DynamoDB's; the open ones carry none at all. */
+const clients: Record<string, string[]> = {
+  'functions/agents/self-improve-agent.ts': ['bedrock-runtime'],
+  'functions/pipeline/deliver-webhook.ts': ['kms', 'sqs'],
+  'functions/pipeline/publish-events.ts': ['sqs'],
+  'functions/pipeline/run-execution.ts': ['bedrock-runtime', 'sqs'],
+  'functions/pipeline/sweep-overdue.ts': ['sqs'],
+  'functions/webhooks/register-webhook.ts': ['kms'],
+  'functions/webhooks/test-webhook.ts': ['kms'],
+};
+
+/**
+ * The most CPU time that an import may take, as a ratio to the bare DynamoDB client: an API function starts while a
+ * caller waits. Measured are a function with no other client, and all that have one; the others are alike.
+ */
+const importBudget = (source: string) => (source.startsWith('functions/pipeline/') ? 0.85 : 0.8);
+const measured = ['functions/kanban-tasks/create-task.ts', ...Object.keys(clients)];
+
+const { folder, bundleOf, weights, called, sent, overTable } = await bundleAll();
+
+describe('the bundles', () => {
+  it.each(functionSources())('%s loads in a bare Node.js and exports its handler', async (source) => {
+    expect(await called(source)).toContain('handler');
+  });
+
+  it.each(functionSources())('%s carries the clients of AWS that it needs, and no other', (source) => {
+    const carried = [...(weights.get(source)?.keys() ?? [])].filter((origin) => origin.startsWith('@aws-sdk/client-'));
+    const needed = source.startsWith('functions/open/') ? [] : ['dynamodb', ...(clients[source] ?? [])];
+    expect(carried.sort()).toEqual(needed.map((name) => `@aws-sdk/client-${name}`).sort());
+  });
+
+  it('are imported within the budget of CPU time', async () => {
+    const ratios = await importCpuRatios(folder, measured.map(bundleOf));
+    const imports = measured.map((source, at) => ({ source, ratio: ratios[at] as number }));
+    expect(imports.filter(({ source, ratio }) => ratio > importBudget(source))).toEqual([]);
+  });
+
+  it('run on the Node.js that Lambda has', () => {
+    expect(process.version).toMatch(/^v24\./);
+  });
+
+  it('answer that the service is well, without a table or any right to one', async () => {
+    const answer = (await called('functions/open/health.ts', eventOf({ path: '/health' }), {
+      TABLE_NAME: '',
+    })) as Answer;
+    expect(answer.statusCode).toBe(200);
+    expect(JSON.parse(answer.body)).toEqual({ success: true, data: { status: 'ok' } });
+  });
+
+  it('refuse a caller without a token in the envelope', async () => {
+    const request = { method: 'POST', path: '/api/kanban-tasks', body: { title: 'Bundle it' } };
+    const answer = await sent('functions/kanban-tasks/create-task.ts', request);
+    expect(answer.statusCode).toBe(401);
+    const { success, error } = JSON.parse(answer.body);
+    expect(success).toBe(false);
+    expect(error.code).toBe('unauthorized');
+    expect(answer.headers['X-Request-Id']).toBe(error.requestId);
+  });
+
+  it('have the skills in them, where they need any, and nowhere else', async () => {
+    const shipped = readSkills();
+    expect(shipped.map(({ name }) => name)).toContain('code-review');
+    const having: string[] = [];
+    for (const source of functionSources()) {
+      const text = await readFile(bundleOf(source), 'utf8');
+      const found = shipped.filter(({ description }) => text.includes(description));
+      if (found.length > 0) having.push(source);
+      expect([source, found.length]).toEqual([source, having.includes(source) ? shipped.length : 0]);
+    }
+    expect(having.sort()).toEqual([
+      'functions/agents/assign-skill.ts',
+      'functions/agents/list-skill-catalogue.ts',
+      'functions/agents/list-skills.ts',
+      'functions/agents/self-improve-agent.ts',
+      'functions/pipeline/run-execution.ts',
+    ]);
+  });
+
+  it('have the renderer beside the one that answers it, and nowhere else', async () => {
+    const having: string[] = [];
+    for (const source of functionSources())
+      if ((await readdir(dirname(bundleOf(source)))).includes('scalar')) having.push(source);
+    expect(having).toEqual(['functions/open/docs-script.ts']);
+  });
+
+  it.each(['', 'gzip'])('answer the renderer whole where %j is taken, below what Lambda may answer', async (takes) => {
+    const headers = { 'Accept-Encoding': takes };
+    const answer = await called('functions/open/docs-script.ts', eventOf({ path: '/docs/script.js', headers }));
+    const { body, isBase64Encoded } = answer as { body: string; isBase64Encoded?: boolean };
+    const sent = isBase64Encoded ? gunzipSync(Buffer.from(body, 'base64')).toString() : body;
+    expect(sent).toBe(gunzipSync(await readFile('lib/http/scalar/standalone.js.gz')).toString());
+    expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(5_000_000);
+  });
+
+  it.each([
+    ['execute-agent', 'POST', 'writer/execute'],
+    ['list-agent-executions', 'GET', 'writer/executions'],
+    ['get-execution', 'GET', 'writer/executions/ex_01K00000000000000000000000'],
+    ['list-executions', 'GET', 'executions'],
+    ['self-improve-agent', 'POST', 'writer/self-improve'],
+  ])('%s answers a caller without a token', async (file, method, below) => {
+    const request = { method, path: `/api/agents/${below}`, params: { name: 'writer' } };
+    const answer = await sent(`functions/agents/${file}.ts`, request);
+    expect([answer.statusCode, JSON.parse(answer.body).error.code]).toEqual([401, 'unauthorized']);
+  });
+
+  it('leave an execution alone that has ended', async () => {
+    const message = { organization: 'org', executionId: 'ex_01K00000000000000000000000' };
+    const event = queueEvent([JSON.stringify(message)]);
+    const failed = { __type: 'com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException' };
+    const { answered, asked } = await overTable('functions/pipeline/run-execution.ts', event, failed, 400);
+    expect(answered).toEqual({ batchItemFailures: [] });
+    expect(asked.map(({ action }) => action)).toEqual(['UpdateItem']);
+  });
+
+  it('find nothing left of an agent that was purged', async () => {
+    const message = { organization: 'org', agentId: 'ag_01K00000000000000000000000' };
+    const event = queueEvent([JSON.stringify(message)]);
+    const { answered, asked } = await overTable('functions/pipeline/purge-agent.ts', event, {});
+    expect(answered).toEqual({ batchItemFailures: [] });
+    expect(asked.map(({ action }) => action)).toContain('Query');
+  });
+
+  it('give a message back where the table cannot be asked', async () => {
+    const message = { organization: 'org', executionId: 'ex_01K00000000000000000000000' };
+    const event = queueEvent([JSON.stringify(message)]);
+    const refused = { __type: 'com.amazon.coral.service#AccessDeniedException' };
+    const { answered } = await overTable('functions/pipeline/run-execution.ts', event, refused, 400);
+    expect(answered).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-0' }] });
+  });
+
+  it.each(['deliveries', 'executions', 'purges'])('sweep a table in which no %s are due', async (job) => {
+    const { asked } = await overTable('functions/pipeline/sweep-overdue.ts', { detail: { job } }, {});
+    expect(new Set(asked.map(({ action }) => action))).toEqual(new Set(['Query']));
+  });
+
+  it('write a heartbeat', async () => {
+    const { asked } = await overTable('functions/pipeline/sweep-overdue.ts', { detail: { job: 'heartbeat' } }, {});
+    expect(asked.map(({ action }) => action)).toEqual(['PutItem']);
+  });
+
+  it('answer with the skills that they have in them', async () => {
+    const { id, secret } = mintToken();
+    const token = writeToken({ id, secret });
+    const record = { hash: hashSecret(secret), organization: 'org', scopes: ['agents:read'], createdAt: '2026-01-01' };
+    const { answered } = await overTable(
+      'functions/agents/list-skill-catalogue.ts',
+      eventOf({ path: '/api/agents/skills', token }),
+      { Item: marshall({ ...record, id }) },
+    );
+    const answer = answered as Answer;
+    expect(answer.statusCode).toBe(200);
+    const skills = readSkills().map(({ id, name, description }) => ({ id, name, description }));
+    expect(JSON.parse(answer.body)).toEqual({ success: true, data: skills });
+  });
+
+  it('ask the table with the credentials that Lambda puts into the environment', async () => {
+    const event = eventOf({ path: '/api/kanban-tasks', token: writeToken(mintToken()) });
+    const { answered, asked } = await overTable('functions/kanban-tasks/list-tasks.ts', event, {});
+    expect(answered).toMatchObject({ statusCode: 401 });
+    const authorization = expect.stringContaining('Credential=AKIDEXAMPLE/');
+    expect(asked).toEqual([{ action: 'GetItem', authorization, session: 'of this container' }]);
+  });
+});

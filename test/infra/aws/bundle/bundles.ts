@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { bundleFunctions } from '../../../../infra/aws/bundle.ts';
+import { eventOf, type Sent } from '../../../service.ts';
+import { createTemporaryFolder } from '../../../temporary-files.ts';
+import { weightsOf } from './bundle-weights.ts';
+
+const run = promisify(execFile);
+
+/** Loads a bundle and, given an event, calls it; the last line is what it exports or answers. */
+const driver = `
+const [bundle, event] = process.argv.slice(2);
+const exported = await import(bundle);
+const context = { awsRequestId: 'r', functionName: 'f', getRemainingTimeInMillis: () => 29_000 };
+const answer = event ? await exported.handler(JSON.parse(event), context) : Object.keys(exported);
+process.stdout.write('\\n' + JSON.stringify(answer ?? null) + '\\n', () => process.exit());
+`;
+
+/** What a function of the API answers. */
+export type Answer = { statusCode: number; headers: Record<string, string>; body: string };
+
+/** What a table was asked: which action, and by whom. */
+type Asked = { action: string | undefined; authorization: string | undefined; session: unknown };
+
+/** Bundles every function as for Lambda, and runs them in a bare Node.js. */
+export async function bundleAll() {
+  // Outside the repository, so that no node_modules is within reach of what was bundled.
+  const folder = createTemporaryFolder();
+  const driverFile = join(folder, 'driver.mjs');
+  await bundleFunctions(join(folder, 'functions'));
+  await writeFile(driverFile, driver);
+  const bundleOf = (source: string) => join(folder, 'functions', basename(source, '.ts'), 'index.mjs');
+
+  /** Runs a bundle in a Node.js of its own, which knows nothing but what Lambda would tell it. */
+  async function called(source: string, event?: unknown, more: Record<string, string> = {}): Promise<unknown> {
+    const given = event === undefined ? [] : [JSON.stringify(event)];
+    const { stdout } = await run(process.execPath, [driverFile, bundleOf(source), ...given], {
+      cwd: folder,
+      // The longest answer is the renderer of the docs page.
+      maxBuffer: 8 * 1024 * 1024,
+      env: { AWS_REGION: 'eu-central-1', TABLE_NAME: 'table', NODE_OPTIONS: '--enable-source-maps', ...more },
+    });
+    return JSON.parse(stdout.trim().split('\n').at(-1) as string);
+  }
+
+  const metafile = await readFile(join(folder, 'functions', 'meta.json'), 'utf8');
+  return {
+    folder,
+    bundleOf,
+    /** What fills each bundle. */
+    weights: weightsOf(JSON.parse(metafile)),
+    called,
+
+    /** Sends a request to a bundle. */
+    sent: async (source: string, request: Sent) => (await called(source, eventOf(request))) as Answer,
+
+    /** Calls a bundle over a table that answers whatever it is asked in one way, and tells what that was. */
+    overTable: async (source: string, event: unknown, answer: object, status = 200) => {
+      const asked: Asked[] = [];
+      const table = createServer(({ headers }, response) => {
+        const action = String(headers['x-amz-target']).split('.').at(-1);
+        asked.push({ action, authorization: headers.authorization, session: headers['x-amz-security-token'] });
+        response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(answer));
+      });
+      await new Promise<void>((resolve) => table.listen(0, '127.0.0.1', resolve));
+      const answered = await called(source, event, {
+        AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+        AWS_SECRET_ACCESS_KEY: 'example',
+        AWS_SESSION_TOKEN: 'of this container',
+        AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(table.address() as AddressInfo).port}`,
+      }).finally(() => table.close());
+      return { answered, asked };
+    },
+  };
+}

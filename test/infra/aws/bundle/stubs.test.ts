@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import type * as bedrock from '@aws-sdk/client-bedrock-runtime';
+import type * as kms from '@aws-sdk/client-kms';
+import type * as sqs from '@aws-sdk/client-sqs';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { build } from 'esbuild';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { asFunctions } from '../../../../infra/aws/bundle.ts';
+import { json, startBedrock } from '../../../model/bedrock-server.ts';
+import { createTemporaryFolder } from '../../../temporary-files.ts';
+
+const contents = `
+export { BedrockRuntimeClient, ConverseCommand } from '@aws-sdk/client-bedrock-runtime';
+export { DecryptCommand, KMSClient } from '@aws-sdk/client-kms';
+export { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+`;
+const outfile = join(createTemporaryFolder(), 'clients.mjs');
+await build({ ...asFunctions, stdin: { contents, resolveDir: import.meta.dirname }, outfile });
+const bundled: typeof bedrock & typeof kms & typeof sqs = await import(outfile);
+const service = await startBedrock();
+const config = { endpoint: service.endpoint, region: 'eu-central-1', maxAttempts: 1 };
+
+beforeEach(() => {
+  service.received.length = 0;
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'example');
+  vi.stubEnv('AWS_SESSION_TOKEN', 'of this container');
+});
+
+const decrypt = () =>
+  new bundled.KMSClient(config).send(new bundled.DecryptCommand({ CiphertextBlob: new Uint8Array([1]) }));
+
+const converse = (more: object) =>
+  new bundled.BedrockRuntimeClient({ ...config, ...more }).send(
+    new bundled.ConverseCommand({ modelId: 'm', messages: [] }),
+  );
+
+const send = () =>
+  new bundled.SQSClient(config).send(
+    new bundled.SendMessageBatchCommand({ QueueUrl: `${service.endpoint}/queue`, Entries: [] }),
+  );
+
+it.each([
+  ['Bedrock', () => converse({ requestHandler: new NodeHttpHandler() }), { stopReason: 'end_turn' }],
+  ['KMS', decrypt, { KeyId: 'key' }],
+  ['SQS', send, { Failed: [], Successful: [{ Id: '0', MessageId: 'm', MD5OfMessageBody: 'md5' }] }],
+])('the bundled client of %s signs with the credentials of the environment', async (_, request, response) => {
+  service.answer = json(response);
+  expect(await request()).toMatchObject(response);
+  const authorization = expect.stringContaining('Credential=AKIDEXAMPLE/');
+  expect(service.received).toMatchObject([{ headers: { authorization, 'x-amz-security-token': 'of this container' } }]);
+});
+
+it.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])(
+  'a bundled client names %s where it is not set',
+  async (name) => {
+    vi.stubEnv(name, undefined);
+    await expect(decrypt()).rejects.toThrow(`The environment variable ${name} is not set.`);
+    expect(service.received).toEqual([]);
+  },
+);
+
+it('the bundled client of Bedrock needs a request handler', async () => {
+  await expect(converse({})).rejects.toThrow('HTTP/2 is not bundled; give the client a request handler.');
+});

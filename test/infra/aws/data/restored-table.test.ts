@@ -1,0 +1,46 @@
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { expect, it } from 'vitest';
+import { environment } from '../../../../lib/deployment/environment.ts';
+import { stackOf } from '../synthesized.ts';
+
+const restoredStream =
+  'arn:aws:dynamodb:eu-central-1:123456789012:table/crewboard-restored/stream/2026-01-01T00:00:00.000';
+const template = Template.fromStack(stackOf(undefined, { restoredStream }));
+const [own = ''] = Object.keys(template.findResources('AWS::DynamoDB::GlobalTable'));
+
+it('a stack that is given a restored table runs on it alone', () => {
+  const functions = Object.values(template.findResources('AWS::Lambda::Function'));
+  for (const { Properties } of functions)
+    expect(Properties.Environment.Variables[environment.tableName]).toBe('crewboard-restored');
+  expect(functions.length).toBeGreaterThan(0);
+  template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: restoredStream });
+  template.hasOutput('TableName', { Value: 'crewboard-restored' });
+  const { Resources } = template.toJSON() as { Resources: Record<string, { Type: string }> };
+  const others = Object.values(Resources).filter(({ Type }) => Type !== 'AWS::DynamoDB::GlobalTable');
+  expect(JSON.stringify(others)).not.toContain(own);
+});
+
+it('keeps its own table, protected as ever, for the way back', () => {
+  template.hasResource('AWS::DynamoDB::GlobalTable', {
+    DeletionPolicy: 'RetainExceptOnCreate',
+    Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: true })] },
+  });
+});
+
+it('reads the stream of an upgraded stack’s table by the mapping that it had: Lambda refuses a second one', () => {
+  const upgraded = Template.fromStack(stackOf(undefined, { restoredStream }, 'small'));
+  const mappings = upgraded.findResources('AWS::Lambda::EventSourceMapping', {
+    Properties: { EventSourceArn: restoredStream },
+  });
+  // As the last version whose own table was no global table synthesized it.
+  expect(Object.keys(mappings)).toEqual([
+    'PipelinePublishEventsDynamoDBEventSourceCrewboardsmallTable99B40E440BDB442D',
+  ]);
+});
+
+it('takes for a stream only what is one', () => {
+  for (const wrong of ['crewboard-restored', restoredStream.split('/stream')[0]])
+    expect(() => stackOf(undefined, { restoredStream: wrong })).toThrow(
+      'restoredStream must be the ARN of a table’s stream',
+    );
+});

@@ -1,0 +1,73 @@
+import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import type { SecretsUse } from '../../../../lib/contract/endpoint.ts';
+import { routes } from '../../../../lib/contract/routes.ts';
+import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
+import { stackOf, synthesized } from '../synthesized.ts';
+
+const { template, resources, functionOf, allowedTo } = synthesized();
+const [key = ''] = Object.keys(resources('AWS::KMS::Key'));
+const rows = [...routes, ...Object.entries(consumers as Record<string, Consumer>)].map(([name, { secrets }]) => ({
+  id: name.replace(/^./, (letter) => letter.toUpperCase()),
+  secrets,
+}));
+const actions: Record<SecretsUse, string> = { encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' };
+
+describe('the key of secrets', () => {
+  it('is rotated every year, can be replicated to other Regions, and is kept when the stack is deleted', () => {
+    template.resourceCountIs('AWS::KMS::Key', 1);
+    template.hasResource('AWS::KMS::Key', {
+      Properties: { EnableKeyRotation: true, MultiRegion: true },
+      DeletionPolicy: 'RetainExceptOnCreate',
+      UpdateReplacePolicy: 'Retain',
+    });
+  });
+
+  it('keeps its logical id: with another one CloudFormation would create another key, which decrypts nothing', () => {
+    expect(key).toBe('SecretsKey317DCF94');
+  });
+
+  it('can be an existing one: the stack then creates none, and grants the rights on that one', () => {
+    const secretsKey = 'arn:aws:kms:eu-central-1:123456789012:key/mrk-0123';
+    const given = synthesized({ secretsKey });
+    given.template.resourceCountIs('AWS::KMS::Key', 0);
+    given.template.hasOutput('SecretsKeyArn', { Value: secretsKey });
+    for (const { id, secrets } of rows) {
+      const allowed = secrets ? [`${actions[secrets]} ${JSON.stringify(secretsKey)}`] : [];
+      expect(given.allowedTo(id, 'kms')).toEqual(allowed);
+      expect(given.functionOf(id).Environment.Variables.SECRETS_KEY_ID).toBe(secrets && secretsKey);
+    }
+  });
+
+  it.each(['alias/crewboard', 'arn:aws:kms:eu-central-1:123456789012:alias/crewboard'])(
+    'cannot be given as %s',
+    (secretsKey) => {
+      expect(() => stackOf(undefined, { secretsKey })).toThrow('secretsKey must be the ARN of a key, not of an alias');
+    },
+  );
+
+  it('goes with a stack that is thrown away', () => {
+    const thrownAway = Template.fromStack(stackOf(undefined, { ephemeral: true }));
+    thrownAway.hasResource('AWS::KMS::Key', { DeletionPolicy: 'Delete' });
+  });
+
+  it.each(rows.filter(({ secrets }) => secrets))('lets $id do what it does with secrets, and that only', (row) => {
+    const allowed = `${actions[row.secrets as SecretsUse]} {"Fn::GetAtt":["${key}","Arn"]}`;
+    expect(allowedTo(row.id, 'kms')).toEqual([allowed]);
+    expect(functionOf(row.id).Environment.Variables.SECRETS_KEY_ID).toEqual({ 'Fn::GetAtt': [key, 'Arn'] });
+  });
+
+  it.each(rows.filter(({ secrets }) => !secrets))('is nothing to $id', ({ id }) => {
+    expect(allowedTo(id, 'kms')).toEqual([]);
+    expect(functionOf(id).Environment.Variables).not.toHaveProperty('SECRETS_KEY_ID');
+  });
+
+  it('is used to encrypt by registrations, and to decrypt by functions that send deliveries', () => {
+    const using = rows.filter(({ secrets }) => secrets).map(({ id, secrets }) => [id, secrets]);
+    expect(using).toEqual([
+      ['RegisterWebhook', 'encrypts'],
+      ['TestWebhook', 'decrypts'],
+      ['DeliverWebhook', 'decrypts'],
+    ]);
+  });
+});

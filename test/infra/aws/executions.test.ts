@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { consumers } from '../../../lib/deployment/consumers.ts';
+import { type Statement, synthesized } from './synthesized.ts';
+
+const { functions, functionOf, statementsByRole, statementsOf } = synthesized();
+
+const asksModels = ({ Action }: Statement) => [Action].flat().some((action) => /^(bedrock|\*)/.test(action));
+
+describe('models', () => {
+  it('may be asked by the function that runs executions, by InvokeModel and nothing else', () => {
+    const asking = statementsOf('RunExecution').filter(asksModels);
+    expect(asking).toHaveLength(1);
+    expect(asking[0]).toMatchObject({ Effect: 'Allow', Action: 'bedrock:InvokeModel' });
+    expect(asking[0]).not.toHaveProperty('Condition');
+  });
+
+  it('may be any that the account has: an agent names its own', () => {
+    expect(statementsOf('RunExecution').find(asksModels)?.Resource).toBe('*');
+  });
+
+  it('may be only the allowed ones, with what lies behind their profiles, where the settings name them', () => {
+    const allowedModels = [
+      'eu.maker.one',
+      'global.maker.two',
+      'maker.three',
+      'arn:aws:bedrock:eu-central-1:1:application-inference-profile/four',
+    ];
+    const settings = { allowedModels, defaultModel: 'eu.maker.one' };
+    const limited = synthesized(settings);
+    const [asking] = limited.statementsOf('RunExecution').filter(asksModels);
+    const own = '{"Ref":"AWS::Region"}';
+    const arn = (region: string, account: string, resource: string) =>
+      `arn:{"Ref":"AWS::Partition"}:bedrock:${region}:${account}:${resource}`;
+    const written = [asking?.Resource].flat().map((resource) => {
+      const parts = (resource as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join']?.[1] ?? [resource];
+      return parts.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join('');
+    });
+    const expected = [
+      arn(own, '{"Ref":"AWS::AccountId"}', 'inference-profile/eu.maker.one'),
+      arn('eu-*', '', 'foundation-model/maker.one'),
+      arn(own, '{"Ref":"AWS::AccountId"}', 'inference-profile/global.maker.two'),
+      arn(own, '', 'foundation-model/maker.two'),
+      arn('', '', 'foundation-model/maker.two'),
+      arn(own, '', 'foundation-model/maker.three'),
+      'arn:aws:bedrock:eu-central-1:1:application-inference-profile/four',
+      arn('*', '', 'foundation-model/*'),
+    ];
+    expect(written.sort()).toEqual(expected.sort());
+    expect(limited.functionOf('RunExecution').Environment.Variables.ALLOWED_MODELS).toBe(allowedModels.join(','));
+    const outputs = limited.template.findOutputs('AllowedModels') as { AllowedModels?: { Value: string } };
+    expect(outputs.AllowedModels?.Value).toBe(allowedModels.join(','));
+  });
+
+  it('may be asked beside that by the function of self-improvement, and by no other', () => {
+    const roles = [...statementsByRole].filter(([, statements]) => statements.some(asksModels)).map(([id]) => id);
+    const asking = Object.entries(functions)
+      .filter(([, { Properties }]) => roles.includes(Properties.Role['Fn::GetAtt'][0]))
+      .map(([id]) => id.replace(/[0-9A-F]{8}$/, ''));
+    expect(asking.sort()).toEqual(['ApiSelfImproveAgent', 'PipelineRunExecution']);
+  });
+});
+
+describe('executions', () => {
+  const { timeoutSeconds } = consumers.runExecution;
+
+  it('have longer than their ten minutes, and no longer than Lambda gives', () => {
+    expect(timeoutSeconds).toBeGreaterThan(600);
+    expect(timeoutSeconds).toBeLessThanOrEqual(900);
+    expect(functionOf('RunExecution').Timeout).toBe(timeoutSeconds);
+  });
+
+  it.each([
+    ['RunExecution', 1],
+    ['PurgeAgent', 0],
+  ])('have %s send to %i queues', (id, queues) => {
+    const sending = statementsOf(id).filter(({ Action }) => [Action].flat().includes('sqs:SendMessage'));
+    expect(sending).toHaveLength(queues);
+    expect(statementsOf(id).flatMap(({ Action }) => Action)).toContain('sqs:ReceiveMessage');
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { Endpoint, SecretsUse } from '../../../../lib/contract/endpoint.ts';
+import { routes } from '../../../../lib/contract/routes.ts';
+import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
+import type { QueueName } from '../../../../lib/deployment/queues.ts';
+import { reads, synthesized, writes } from '../synthesized.ts';
+
+const { resources, functionOf, statementsOf } = synthesized();
+const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
+const [key = ''] = Object.keys(resources('AWS::KMS::Key'));
+const constructOf = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
+
+/** A right as text: whether it is given, to do what, on what. */
+const right = (effect: 'Allow' | 'Deny', action: string, on: unknown) => `${effect} ${action} ${JSON.stringify(on)}`;
+const arnOf = (id: string, attribute = 'Arn') => ({ 'Fn::GetAtt': [id, attribute] });
+const allow = (actions: readonly string[], on: unknown) => actions.map((action) => right('Allow', action, on));
+const deny = (actions: readonly string[], on: unknown) => actions.map((action) => right('Deny', action, on));
+
+const queueOf = (name: QueueName): string =>
+  Object.keys(resources('AWS::SQS::Queue')).find((id) =>
+    new RegExp(`^Pipeline${constructOf(name)}[0-9A-F]{8}$`).test(id),
+  ) as string;
+
+/** What every function may: write its own log. */
+const logging = (id: string) =>
+  allow(['logs:CreateLogStream', 'logs:PutLogEvents'], arnOf(functionOf(id).LoggingConfig.LogGroup.Ref));
+
+const secretsOf = (use: SecretsUse | undefined) =>
+  use ? allow([{ encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' }[use]], arnOf(key)) : [];
+
+const modelsOf = (asks: true | undefined) => (asks ? allow(['bedrock:InvokeModel'], '*') : []);
+
+const onTable = arnOf(table);
+const writing = [...allow(writes, onTable), ...deny(writes, onTable)];
+
+/** What the contract says that a row needs. */
+function grantsOfRow(id: string, { scope, method, secrets, asksModels }: Endpoint): string[] {
+  if (!scope) return logging(id);
+  return [
+    ...logging(id),
+    ...allow(reads, onTable),
+    ...(method === 'GET' ? allow(['dynamodb:UpdateItem'], onTable) : writing),
+    ...secretsOf(secrets),
+    ...modelsOf(asksModels),
+  ];
+}
+
+/** What the contract says that a consumer needs. */
+function grantsOfConsumer(id: string, { sources, sendsTo, secrets, asksModels }: Consumer): string[] {
+  return [
+    ...logging(id),
+    ...allow(reads, onTable),
+    ...deny(reads, onTable),
+    ...writing,
+    ...sendsTo.flatMap((name) => allow(['sqs:SendMessage'], arnOf(queueOf(name)))),
+    ...secretsOf(secrets),
+    ...modelsOf(asksModels),
+    ...sources.flatMap((source) => {
+      if ('stream' in source) return allow(streamReads, arnOf(table, 'StreamArn'));
+      if ('queue' in source) return allow(taking, arnOf(queueOf(source.queue)));
+      return allow(['dynamodb:Query'], { 'Fn::Join': ['', [onTable, '/index/due']] });
+    }),
+  ];
+}
+
+const streamReads = [
+  'dynamodb:DescribeStream',
+  'dynamodb:GetRecords',
+  'dynamodb:GetShardIterator',
+  'dynamodb:ListStreams',
+];
+/** What Lambda's poller does with a queue. */
+const taking = [
+  'sqs:ChangeMessageVisibility',
+  'sqs:DeleteMessage',
+  'sqs:GetQueueAttributes',
+  'sqs:GetQueueUrl',
+  'sqs:ReceiveMessage',
+];
+
+/** What a function is really given. */
+const givenTo = (id: string): string[] =>
+  statementsOf(id).flatMap(({ Effect, Action, Resource }) =>
+    [Action].flat().flatMap((action) => [Resource].flat().map((on) => right(Effect, action, on))),
+  );
+
+const sorted = (rights: readonly string[]) => [...new Set(rights)].sort();
+
+describe('the rights of each function are those that the contract says it needs, and no other:', () => {
+  it.each(routes.map(([operation, row]) => [constructOf(operation), row] as const))('%s', (id, row) => {
+    expect(sorted(givenTo(id))).toEqual(sorted(grantsOfRow(id, row)));
+  });
+
+  it.each(Object.entries(consumers as Record<string, Consumer>))('%s', (name, row) => {
+    const id = constructOf(name);
+    expect(sorted(givenTo(id))).toEqual(sorted(grantsOfConsumer(id, row)));
+  });
+
+  it('Unmatched', () => {
+    expect(sorted(givenTo('Unmatched'))).toEqual(sorted(logging('Unmatched')));
+  });
+});

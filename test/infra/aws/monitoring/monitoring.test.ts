@@ -1,0 +1,270 @@
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
+import { routes } from '../../../../lib/contract/routes.ts';
+import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
+import { metricUnits } from '../../../../lib/deployment/metrics.ts';
+import { accessLine } from '../../../costs/log-lines.ts';
+import { assumptions } from '../../../costs/model.ts';
+import { membership } from '../../../costs/stories.ts';
+import { stackOf, synthesized } from '../synthesized.ts';
+
+type MetricStat = { Stat: string; Metric: { MetricName: string; Namespace: string; Dimensions: unknown[] } };
+type Query = { Expression?: string; Id: string; MetricStat?: MetricStat };
+type AlarmProperties = {
+  AlarmName: string;
+  AlarmDescription: string;
+  MetricName?: string;
+  Namespace?: string;
+  Statistic?: string;
+  Threshold: number;
+  EvaluationPeriods: number;
+  DatapointsToAlarm: number;
+  ComparisonOperator: string;
+  Dimensions?: { Name: string; Value: unknown }[];
+  Metrics?: Query[];
+  TreatMissingData: string;
+};
+
+type MappingProperties = {
+  StartingPosition?: string;
+  ScalingConfig?: { MaximumConcurrency: number };
+  ProvisionedPollerConfig?: object;
+};
+type QueueProperties = { RedrivePolicy?: { deadLetterTargetArn: { 'Fn::GetAtt': [string, 'Arn'] } } };
+type StageProperties = { AccessLogSettings: { Format: string } };
+
+const { template, resources, functionOf } = synthesized();
+const alarms = Object.values(resources<AlarmProperties>('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
+
+const alarmOf = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `Crewboard ${name}`);
+
+type FilterProperties = {
+  LogGroupName: unknown;
+  FilterPattern: string;
+  MetricTransformations: { MetricName: string; MetricNamespace: string; MetricValue: string }[];
+};
+
+/** The filters of logs that count in a metric, one for each line. */
+const filtersOf = (metric: string) =>
+  Object.values(resources<FilterProperties>('AWS::Logs::MetricFilter'))
+    .map(({ Properties }) => Properties)
+    .filter(({ MetricTransformations: [to] }) => to?.MetricName === metric && to.MetricValue === '1');
+
+/** The queues that others give up to. */
+const givenUpTo = new Set(
+  Object.values(resources<QueueProperties>('AWS::SQS::Queue')).flatMap(
+    ({ Properties }) => Properties.RedrivePolicy?.deadLetterTargetArn['Fn::GetAtt'][0] ?? [],
+  ),
+);
+
+const names = [
+  'api-errors',
+  'api-latency',
+  'refused-requests',
+  'late-work',
+  'failing-calls',
+  'dead-letters',
+  'lost-work',
+  'delivery-success',
+  'model-throttling',
+];
+
+describe('the alarms', () => {
+  it('are one for each kind of fault', () => {
+    expect(alarms.map(({ AlarmName }) => AlarmName).sort()).toEqual(names.map((name) => `Crewboard ${name}`).sort());
+  });
+
+  it.each(alarms)('$AlarmName says whom it hurts, and where it is told what to do', (alarm) => {
+    const { AlarmName, AlarmDescription } = alarm;
+    expect(AlarmDescription).toMatch(/^(Callers|Receivers|Users|Organizations|Everybody|Perhaps everybody)/);
+    expect(AlarmDescription).toContain(`docs/runbook.md#${AlarmName.replace('Crewboard ', '')}`);
+  });
+
+  it.each(names.filter((name) => name !== 'late-work'))('%s is quiet where there is nothing to count', (name) => {
+    expect(alarmOf(name)?.TreatMissingData).toBe('notBreaching');
+  });
+
+  it('late-work is raised where anything is late or no heartbeat arrives, in two of three periods', () => {
+    expect(alarmOf('late-work')).toMatchObject({
+      MetricName: 'WorkLate',
+      Statistic: 'Maximum',
+      Threshold: 0,
+      ComparisonOperator: 'GreaterThanThreshold',
+      TreatMissingData: 'breaching',
+      DatapointsToAlarm: 2,
+      EvaluationPeriods: 3,
+      Period: 300,
+    });
+    const heartbeat = consumers.sweepOverdue.sources.find(({ job }) => job === 'heartbeat');
+    expect(heartbeat?.everySeconds).toBeLessThanOrEqual(60);
+  });
+
+  it('look at no age of a queue, which counts from sending, and counts messages that a worker has', () => {
+    expect(JSON.stringify(alarms)).not.toContain('ApproximateAgeOfOldestMessage');
+  });
+
+  it('count failed calls of every function of the pipeline by the reports that Lambda writes to their logs', () => {
+    const filters = filtersOf('CrewboardCallsFailed');
+    expect(filters.map(({ LogGroupName }) => LogGroupName)).toEqual(
+      Object.keys(consumers).map((name) => functionOf(constructIdOf(name)).LoggingConfig.LogGroup),
+    );
+    for (const { FilterPattern } of filters)
+      expect(FilterPattern).toBe('{ ($.type = "platform.report") && ($.record.status != "success") }');
+    for (const name of Object.keys(consumers))
+      expect(functionOf(constructIdOf(name)).LoggingConfig).toMatchObject({
+        LogFormat: 'JSON',
+        SystemLogLevel: 'WARN',
+      });
+  });
+
+  it('add calls of the account that are throttled, and take a part that is missing as 0', () => {
+    const [formula, ...parts] = alarmOf('failing-calls')?.Metrics ?? [];
+    expect(formula).toMatchObject({ Expression: 'FILL(failed, 0) + FILL(throttles, 0)' });
+    expect(parts.map(({ Id, MetricStat }) => ({ Id, Stat: MetricStat?.Stat, ...MetricStat?.Metric }))).toEqual([
+      { Id: 'failed', Stat: 'Sum', MetricName: 'CrewboardCallsFailed', Namespace: 'Crewboard' },
+      { Id: 'throttles', Stat: 'Sum', MetricName: 'Throttles', Namespace: 'AWS/Lambda' },
+    ]);
+  });
+
+  it('need a failed call in each of three periods, since a single one is repaired by the next call', () => {
+    expect(alarmOf('failing-calls')).toMatchObject({ Threshold: 0, DatapointsToAlarm: 3, EvaluationPeriods: 3 });
+  });
+
+  it('count requests that were answered 401 or 429 in the log of the API', () => {
+    const [filter, ...others] = filtersOf('CrewboardRequestsRefused');
+    expect(others).toEqual([]);
+    expect(filter?.FilterPattern).toBe('{ ($.status = "401") || ($.status = "429") }');
+    expect(alarmOf('refused-requests')).toMatchObject({
+      MetricName: 'CrewboardRequestsRefused',
+      Namespace: 'Crewboard',
+      Statistic: 'Sum',
+      Threshold: 100,
+    });
+  });
+
+  it('count every dead letter in the one queue of them', () => {
+    const [dead, ...others] = [...givenUpTo];
+    expect(others).toEqual([]);
+    expect(alarmOf('dead-letters')).toMatchObject({
+      MetricName: 'ApproximateNumberOfMessagesVisible',
+      Dimensions: [{ Name: 'QueueName', Value: { 'Fn::GetAtt': [dead, 'QueueName'] } }],
+      Threshold: 0,
+      ComparisonOperator: 'GreaterThanThreshold',
+    });
+  });
+
+  it('look at the average of what each attempt counts in delivery-success', () => {
+    expect(alarmOf('delivery-success')).toMatchObject({
+      MetricName: 'AttemptsDelivered',
+      Statistic: 'Average',
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 0.5,
+      DatapointsToAlarm: 3,
+      EvaluationPeriods: 3,
+    });
+  });
+
+  describe('of api-errors', () => {
+    const alarm = alarmOf('api-errors');
+    const [{ Expression: formula = '' } = {}, ...metrics] = alarm?.Metrics ?? [];
+    const metricOf = (id: string) => metrics.find(({ Id }) => Id === id)?.MetricStat;
+
+    it('divides the sum of 5xx by the sum of all requests of the API', () => {
+      expect(metrics).toHaveLength(2);
+      expect(metricOf('errors')).toMatchObject({
+        Stat: 'Sum',
+        Metric: { MetricName: '5xx', Namespace: 'AWS/ApiGateway' },
+      });
+      expect(metricOf('requests')).toMatchObject({ Stat: 'Sum', Metric: { MetricName: 'Count' } });
+      expect(metricOf('requests')?.Metric.Dimensions).toEqual(metricOf('errors')?.Metric.Dimensions);
+    });
+
+    it.each([
+      { errors: 0, requests: 0, raises: false },
+      { errors: 1, requests: 1, raises: false },
+      { errors: 1, requests: 99, raises: false },
+      { errors: 2, requests: 2, raises: true },
+      { errors: 2, requests: 150, raises: true },
+      { errors: 10, requests: 1_000, raises: false },
+      { errors: 11, requests: 1_000, raises: true },
+    ])('raises at $errors errors of $requests requests: $raises', ({ errors, requests, raises }) => {
+      const IF = (holds: boolean, yes: number, no: number) => (holds ? yes : no);
+      const share = new Function('errors', 'requests', 'IF', `return ${formula}`)(errors, requests, IF);
+      expect(share > (alarm?.Threshold ?? 0)).toBe(raises);
+    });
+
+    it('needs two of three periods', () => {
+      expect(alarm).toMatchObject({
+        DatapointsToAlarm: 2,
+        EvaluationPeriods: 3,
+        ComparisonOperator: 'GreaterThanThreshold',
+      });
+    });
+  });
+
+  it('name our own metrics as the functions do, with the stack that they are of', () => {
+    const own = alarms.filter(({ Namespace, Dimensions }) => Namespace === 'Crewboard' && Dimensions);
+    expect(own.map(({ MetricName }) => MetricName).sort()).toEqual([
+      'AttemptsDelivered',
+      'ModelThrottles',
+      'WorkLate',
+      'WorkLost',
+    ]);
+    for (const { MetricName, Dimensions } of own) {
+      expect(Object.keys(metricUnits)).toContain(MetricName);
+      expect(Dimensions).toEqual([{ Name: 'service', Value: 'Crewboard' }]);
+    }
+    template.allResourcesProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ POWERTOOLS_SERVICE_NAME: 'Crewboard' }) },
+    });
+  });
+
+  it('are left out for an emulator where they count by a formula, which it refuses', () => {
+    const emulated = Template.fromStack(stackOf(undefined, { emulator: true }));
+    const left = Object.values(emulated.findResources('AWS::CloudWatch::Alarm')) as { Properties: AlarmProperties }[];
+    expect(left.every(({ Properties }) => Properties.Metrics === undefined)).toBe(true);
+    expect(left).toHaveLength(alarms.filter(({ Metrics }) => Metrics === undefined).length);
+  });
+});
+
+describe('the costs', () => {
+  it('are computed for the metrics that alarms look at', () => {
+    const looked = alarms.flatMap(({ Metrics }) => Metrics?.filter(({ Expression }) => !Expression) ?? [undefined]);
+    expect(looked).toHaveLength(membership.alarmMetrics);
+  });
+
+  it('are computed for the memory of the functions, and for one key', () => {
+    const others = assumptions.memoryMegabytes.value;
+    for (const [operation] of routes) expect(functionOf(constructIdOf(operation)).MemorySize).toBe(others);
+    for (const [name, { memoryMegabytes = others }] of Object.entries<Consumer>(consumers))
+      expect(functionOf(constructIdOf(name)).MemorySize).toBe(memoryMegabytes);
+    template.resourceCountIs('AWS::KMS::Key', membership.keys);
+  });
+
+  it('are computed for queues that are polled without provisioned pollers, each with a maximum concurrency', () => {
+    const mappings = Object.values(resources<MappingProperties>('AWS::Lambda::EventSourceMapping'));
+    const polling = mappings.filter(({ Properties }) => Properties.StartingPosition === undefined);
+    expect(polling).toHaveLength(membership.polledQueues);
+    for (const { Properties } of polling) {
+      expect(Properties.ScalingConfig?.MaximumConcurrency).toBeGreaterThanOrEqual(2);
+      expect(Properties.ProvisionedPollerConfig).toBeUndefined();
+    }
+  });
+
+  it('are computed for the lines that the log of the API has', () => {
+    const [stage] = Object.values(resources<StageProperties>('AWS::ApiGatewayV2::Stage'));
+    const format = JSON.parse(stage?.Properties.AccessLogSettings.Format ?? '{}');
+    expect(Object.keys(accessLine)).toEqual(Object.keys(format));
+  });
+});
+
+describe('the dashboard', () => {
+  it('shows a graph for each alarm', () => {
+    template.resourceCountIs('AWS::CloudWatch::Dashboard', 1);
+    const [dashboard] = Object.values(resources<{ DashboardBody: unknown }>('AWS::CloudWatch::Dashboard'));
+    const body = JSON.stringify(dashboard?.Properties.DashboardBody);
+    for (const name of names) expect(body).toContain(name);
+    expect(body.match(/showUnits\\":false/g)).toHaveLength(names.length);
+  });
+});

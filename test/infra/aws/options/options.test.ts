@@ -1,0 +1,193 @@
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { routes } from '../../../../lib/contract/routes.ts';
+import { consumers } from '../../../../lib/deployment/consumers.ts';
+import { everything } from '../all-options.ts';
+import { stackOf, synthesized } from '../synthesized.ts';
+
+const { customDomain, canary, reservedConcurrency, openTelemetry } = everything;
+const functionCount = routes.length + Object.keys(consumers).length + 1;
+const apiFunctionCount = routes.length + 1;
+
+/** The template of a stack without any option, as text. */
+const plain = JSON.stringify(Template.fromStack(stackOf()).toJSON());
+
+describe('a stack without options', () => {
+  it.each([
+    'ApiGatewayV2::DomainName',
+    'ApiGatewayV2::ApiMapping',
+    'DisableExecuteApiEndpoint',
+    'AWS::CodeDeploy',
+    'codedeploy',
+    'AWS::Lambda::Alias',
+    'AWS::Lambda::Version',
+    'ReservedConcurrentExecutions',
+    'TracingConfig',
+    'Layers',
+    'OTEL_',
+    'AWS_LAMBDA_EXEC_WRAPPER',
+    'xray:',
+  ])('has no trace of %s', (word) => {
+    expect(plain).not.toContain(word);
+  });
+});
+
+describe('a custom domain', () => {
+  const { template } = synthesized({ customDomain: { ...customDomain, disableExecuteApiEndpoint: false } });
+  const { template: alone } = synthesized({ customDomain });
+
+  it('has the certificate and TLS 1.2, and leads to the stage of the API', () => {
+    template.hasResourceProperties('AWS::ApiGatewayV2::DomainName', {
+      DomainName: 'api.example.com',
+      DomainNameConfigurations: [
+        { CertificateArn: customDomain.certificateArn, EndpointType: 'REGIONAL', SecurityPolicy: 'TLS_1_2' },
+      ],
+    });
+    const [api = ''] = Object.keys(template.findResources('AWS::ApiGatewayV2::Api'));
+    template.hasResourceProperties('AWS::ApiGatewayV2::ApiMapping', { ApiId: { Ref: api }, Stage: '$default' });
+  });
+
+  it('is the URL of the stack, whose outputs name the target of the DNS record', () => {
+    template.hasOutput('Url', { Value: 'https://api.example.com' });
+    const [name = ''] = Object.keys(template.findResources('AWS::ApiGatewayV2::DomainName'));
+    template.hasOutput('DomainTarget', { Value: { 'Fn::GetAtt': [name, 'RegionalDomainName'] } });
+    template.hasOutput('DomainTargetZone', { Value: { 'Fn::GetAtt': [name, 'RegionalHostedZoneId'] } });
+  });
+
+  it('leaves the URL of API Gateway usable until the settings disable it', () => {
+    template.hasResourceProperties('AWS::ApiGatewayV2::Api', { DisableExecuteApiEndpoint: Match.absent() });
+    alone.hasResourceProperties('AWS::ApiGatewayV2::Api', { DisableExecuteApiEndpoint: true });
+    alone.hasOutput('Url', { Value: 'https://api.example.com' });
+  });
+});
+
+describe('a canary', () => {
+  const { template, resources, logicalId, statementsByRole } = synthesized({ canary });
+  type Alias = { FunctionName: { Ref: string }; Name: string };
+  type Integration = { IntegrationUri: { Ref?: string }; CredentialsArn: { 'Fn::GetAtt': [string, 'Arn'] } };
+  type Group = { ServiceRoleArn: { 'Fn::GetAtt': [string, 'Arn'] } };
+  type Updated = { UpdatePolicy?: { CodeDeployLambdaAliasUpdate: { DeploymentGroupName: { Ref: string } } } };
+  const aliases = resources<Alias>('AWS::Lambda::Alias');
+  const groups = resources<Group>('AWS::CodeDeploy::DeploymentGroup');
+  const ofApi = [
+    'Unmatched',
+    ...routes.map(([operation]) => operation.replace(/^./, (letter) => letter.toUpperCase())),
+  ];
+
+  it('has every route invoke the alias of its function', () => {
+    const aliased = Object.values(aliases).map(({ Properties }) => [Properties.Name, Properties.FunctionName.Ref]);
+    expect(aliased.sort()).toEqual(ofApi.map((id) => ['live', logicalId(id)]).sort());
+    const invoked = Object.values(resources<Integration>('AWS::ApiGatewayV2::Integration'));
+    expect(invoked.map(({ Properties }) => Properties.IntegrationUri.Ref).sort()).toEqual(Object.keys(aliases).sort());
+    template.resourceCountIs('AWS::Lambda::Version', apiFunctionCount);
+  });
+
+  it('lets API Gateway invoke the aliases alone, by another role than before', () => {
+    const [{ Properties } = { Properties: undefined }] = Object.values(
+      resources<Integration>('AWS::ApiGatewayV2::Integration'),
+    );
+    const role = Properties?.CredentialsArn['Fn::GetAtt'][0] as string;
+    expect(Object.keys(synthesized().resources('AWS::IAM::Role'))).not.toContain(role);
+    const [{ Resource } = { Resource: [] }] = statementsByRole.get(role) ?? [];
+    expect(new Set([Resource].flat())).toEqual(new Set(Object.keys(aliases).map((Ref) => ({ Ref }))));
+  });
+
+  it('moves the traffic of each alias in steps, and back where an alarm of the API is raised', () => {
+    template.resourceCountIs('AWS::CodeDeploy::Application', 1);
+    template.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', apiFunctionCount);
+    const alarms = resources<{ AlarmName: string }>('AWS::CloudWatch::Alarm');
+    const alarmOf = (name: string) =>
+      Object.keys(alarms).find((id) => alarms[id]?.Properties.AlarmName === `Crewboard ${name}`);
+    template.allResourcesProperties('AWS::CodeDeploy::DeploymentGroup', {
+      DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent15Minutes',
+      AlarmConfiguration: {
+        Enabled: true,
+        Alarms: [{ Name: { Ref: alarmOf('api-errors') } }, { Name: { Ref: alarmOf('api-latency') } }],
+      },
+      AutoRollbackConfiguration: { Enabled: true, Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM'] },
+    });
+    const updated = Object.values(aliases as Record<string, Updated>).map(
+      ({ UpdatePolicy }) => UpdatePolicy?.CodeDeployLambdaAliasUpdate.DeploymentGroupName.Ref,
+    );
+    expect(updated.sort()).toEqual(Object.keys(groups).sort());
+  });
+
+  it('lets CodeDeploy change the aliases of the API’s functions, and no other function', () => {
+    const [role = ''] = new Set(
+      Object.values(groups).map(({ Properties }) => Properties.ServiceRoleArn['Fn::GetAtt'][0]),
+    );
+    const statements = statementsByRole.get(role) ?? [];
+    expect(statements.map(({ Action }) => Action)).toEqual([
+      ['lambda:GetAlias', 'lambda:UpdateAlias'],
+      ['cloudwatch:DescribeAlarms', 'lambda:GetProvisionedConcurrencyConfig'],
+    ]);
+    const changed = new Set([statements[0]?.Resource].flat());
+    expect(changed).toEqual(new Set(ofApi.map((id) => ({ 'Fn::GetAtt': [logicalId(id), 'Arn'] }))));
+    template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
+  });
+});
+
+describe('reserved concurrency', () => {
+  it('is given to the functions that the settings name, and to no other', () => {
+    const { functionOf, functions } = synthesized({ reservedConcurrency });
+    const reserved = Object.values(
+      functions as Record<string, { Properties: { ReservedConcurrentExecutions?: number } }>,
+    )
+      .map(({ Properties }) => Properties.ReservedConcurrentExecutions)
+      .filter((one) => one !== undefined);
+    expect(reserved.sort()).toEqual([20, 700]);
+    expect(functionOf('CreateTask')).toMatchObject({ ReservedConcurrentExecutions: 20 });
+    expect(functionOf('DeliverWebhook')).toMatchObject({ ReservedConcurrentExecutions: 700 });
+  });
+
+  it.each([
+    [{ reservedConcurrency: { deliverWebhook: 639 } }, /deliverWebhook must be at least 640/],
+    [{ reservedConcurrency: { sweepOverdue: 1, createTask: 900 } }, /at most 900 in all, not 901/],
+    [{ reservedConcurrency: { createTask: 1 }, lambdaConcurrency: 10 }, /at most 0 in all, not 1/],
+    [{ reservedConcurrency: { createTsk: 1 } }, /did you mean createTask/],
+    [{ reservedConcurrency: { createTask: 0 } }, /createTask must be at least 1/],
+  ])('cannot be %j', (context, message) => {
+    expect(() => stackOf(undefined, context)).toThrow(message);
+  });
+});
+
+describe('OpenTelemetry', () => {
+  const { template, functionOf, allowedTo } = synthesized({ openTelemetry });
+
+  it('traces every function by the layer, and keeps the variables that it has', () => {
+    template.resourcePropertiesCountIs(
+      'AWS::Lambda::Function',
+      {
+        Layers: [openTelemetry.layer],
+        TracingConfig: { Mode: 'Active' },
+        Environment: {
+          Variables: Match.objectLike({
+            AWS_LAMBDA_EXEC_WRAPPER: '/opt/otel-instrument',
+            NODE_OPTIONS: '--enable-source-maps',
+            OTEL_AWS_APPLICATION_SIGNALS_ENABLED: 'false',
+            OTEL_TRACES_SAMPLER: 'traceidratio',
+          }),
+        },
+      },
+      functionCount,
+    );
+    expect(functionOf('CreateTask').Environment.Variables.OTEL_SERVICE_NAME).toBe('Crewboard-createTask');
+  });
+
+  it.each(['CreateTask', 'Health', 'PublishEvents'])('lets %s write traces, and read none', (id) => {
+    expect(allowedTo(id, 'xray')).toEqual(['xray:PutTelemetryRecords "*"', 'xray:PutTraceSegments "*"']);
+  });
+});
+
+describe('a setting of an option', () => {
+  it.each([
+    ['customDomain', { name: 'https://api.example.com', certificateArn: customDomain.certificateArn }, 'a domain name'],
+    ['customDomain', { name: 'api.example.com', certificateArn: 'arn' }, 'the ARN of a certificate'],
+    ['canary', 'Canary10Percent5Minutes', 'must be one of Canary10Percent15Minutes'],
+    ['openTelemetry', { layer: 'AWSOpenTelemetryDistroJs' }, 'the ARN of a version of a Lambda layer'],
+    ['openTelemetry', { ...openTelemetry, wrapper: 'otel-instrument' }, 'a path below /opt'],
+    ['openTelemetry', { ...openTelemetry, variables: { NODE_OPTIONS: 'x' } }, 'names such as OTEL_'],
+  ])('%s cannot be %j', (name, value, message) => {
+    expect(() => stackOf(undefined, { [name]: value })).toThrow(message);
+  });
+});

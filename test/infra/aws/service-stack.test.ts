@@ -1,0 +1,112 @@
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { functionSources } from '../../../infra/aws/bundle.ts';
+import { constructIdOf } from '../../../infra/aws/functions/service-function.ts';
+import { routes } from '../../../lib/contract/routes.ts';
+import { consumers } from '../../../lib/deployment/consumers.ts';
+import { stackOf, synthesized } from './synthesized.ts';
+
+const { template, functions, functionOf } = synthesized();
+const all = Object.values(functions).map(({ Properties }) => Properties);
+
+describe('the stack', () => {
+  it('has a function for every file, and no other', () => {
+    expect(all).toHaveLength(functionSources().length);
+  });
+
+  it('cannot be built while a function of the contract is missing, and says which', () => {
+    const sources = functionSources().filter((source) => !source.endsWith('/get-task.ts'));
+    expect(() => stackOf(sources)).toThrow(
+      'The contract has getTask, but its function functions/kanban-tasks/get-task.ts is missing.',
+    );
+  });
+
+  it('is protected from being deleted, unless it is ephemeral', () => {
+    expect(stackOf().terminationProtection).toBe(true);
+    expect(stackOf(undefined, { ephemeral: true }).terminationProtection).toBe(false);
+  });
+
+  it('leaves nothing behind that it made where it is ephemeral', () => {
+    const { Resources } = Template.fromStack(stackOf(undefined, { ephemeral: true })).toJSON() as {
+      Resources: Record<string, { DeletionPolicy?: string }>;
+    };
+    expect(Object.values(Resources).filter(({ DeletionPolicy }) => DeletionPolicy?.startsWith('Retain'))).toEqual([]);
+  });
+
+  it('tags its resources with the service, the stage and what the settings add; the table has tags of its own', () => {
+    const tagged = stackOf(undefined, { tags: { team: 'crew' } }, 'prod');
+    const tags = { service: 'crewboard', stage: 'prod', team: 'crew' };
+    expect(tagged.tags.tagValues()).toEqual(tags);
+    Template.fromStack(tagged).hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      Replicas: [Match.objectLike({ Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) })],
+    });
+    expect(stackOf().tags.tagValues()).toEqual({ service: 'crewboard', stage: 'default' });
+  });
+
+  it('gives its API the name of the stack, so that stages are told apart in the console', () => {
+    Template.fromStack(stackOf(undefined, {}, 'prod')).hasResourceProperties('AWS::ApiGatewayV2::Api', {
+      Name: 'Crewboard-prod',
+    });
+  });
+
+  it('logs requests to a group that API Gateway may write to without a statement of its own for each', () => {
+    const [name] = Object.values(template.findResources('AWS::Logs::LogGroup')).flatMap(
+      ({ Properties }) => Properties.LogGroupName ?? [],
+    );
+    const unique = { 'Fn::Select': [2, { 'Fn::Split': ['/', { Ref: 'AWS::StackId' }] }] };
+    expect(name).toEqual({
+      'Fn::Join': ['', ['/aws/vendedlogs/', { Ref: 'AWS::StackName' }, '/access/', unique]],
+    });
+  });
+
+  it('says where it answers and what its table is', () => {
+    template.hasOutput('Url', {});
+    template.hasOutput('TableName', {});
+    template.hasOutput('SecretsKeyArn', {});
+  });
+});
+
+describe('every function', () => {
+  it('runs on Node.js 24 on arm64', () => {
+    template.allResourcesProperties('AWS::Lambda::Function', {
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Handler: 'index.handler',
+    });
+  });
+
+  it('logs JSON to the group of its role, kept for 30 days', () => {
+    template.allResourcesProperties('AWS::Lambda::Function', {
+      LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN' },
+    });
+    template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
+    const pairs = new Set(
+      all.map(({ Role, LoggingConfig }) => `${Role['Fn::GetAtt'][0]} ${LoggingConfig.LogGroup.Ref}`),
+    );
+    expect(pairs.size).toBe(new Set(all.map(({ Role }) => Role['Fn::GetAtt'][0])).size);
+    expect(pairs.size).toBe(new Set(all.map(({ LoggingConfig }) => LoggingConfig.LogGroup.Ref)).size);
+  });
+
+  it('shares its role with exactly the functions that the contract gives the same rights', () => {
+    const sharing = (names: (readonly [string, string])[]) =>
+      [...Map.groupBy(names, ([, by]) => by).values()].map((group) => group.map(([name]) => name).sort()).sort();
+    const byRights = [
+      ['unmatched', 'open'] as const,
+      ...routes.map(([operation, { scope, method, secrets, asksModels }]) => {
+        const rights = scope ? JSON.stringify([method === 'GET', secrets, asksModels]) : 'open';
+        return [operation, rights] as const;
+      }),
+      ...Object.keys(consumers).map((name) => [name, `only ${name}`] as const),
+    ];
+    const byRole = byRights.map(([name]) => [name, functionOf(constructIdOf(name)).Role['Fn::GetAtt'][0]] as const);
+    expect(sharing(byRole)).toEqual(sharing(byRights));
+  });
+
+  it('has a role without managed policies', () => {
+    template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
+  });
+
+  it('reserves no concurrency: a new account has too little to share out', () => {
+    template.allResourcesProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: Match.absent() });
+  });
+});
