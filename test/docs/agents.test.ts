@@ -14,7 +14,8 @@ import { validate } from '../../lib/http/validate.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { storedAgent } from '../table/agent-seed.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
-import { example, firstCellsOf, page, sectionOf } from './agents-page.ts';
+import { example, page, sectionOf } from './agents-page.ts';
+import { firstCellsOf } from './markdown.ts';
 
 describe('the page on agents', () => {
   it('tells the parts of a system prompt in their order', () => {

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { firstCellsOf, sectionOf } from './markdown.ts';
 
 const page = readFileSync('docs/architecture.md', 'utf8');
 
@@ -12,4 +13,11 @@ it('the page on the architecture lists every key family, and no other', () => {
   const listed = facets.flatMap((facet) => [...facet.matchAll(/`([A-Z]+)/g)].map(([, family]) => family));
   // Counters are keyed by the family of what they count.
   expect(new Set(listed)).toEqual(new Set([...families, 'C']));
+});
+
+it('the page on the architecture lists every folder of lib, and only folders that exist', () => {
+  const listed = firstCellsOf(sectionOf(page, '### Code')).flatMap((cell) => cell.match(/[\w./-]+(?=`)/g) ?? []);
+  expect(listed.filter((name) => !existsSync(name))).toEqual([]);
+  const folders = readdirSync('lib', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(listed).toEqual(expect.arrayContaining(folders.map(({ name }) => `lib/${name}`)));
 });

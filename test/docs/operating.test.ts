@@ -7,7 +7,7 @@ import { monthAtRest } from '../costs/stories.ts';
 import { synthesized } from '../infra/aws/synthesized.ts';
 
 const pages = Object.fromEntries(
-  ['README.md', 'docs/contributing.md', 'docs/deploying.md', 'docs/runbook.md'].map((page) => [
+  ['README.md', ...['agents', 'contributing', 'deploying', 'runbook'].map((name) => `docs/${name}.md`)].map((page) => [
     page,
     readFileSync(page, 'utf8'),
   ]),

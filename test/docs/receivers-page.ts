@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { blocksOf as blocksOfText } from './markdown.ts';
 
-/** The page for those who receive webhooks. */
+/** The page for owners of receivers. */
 export const page = readFileSync('docs/receiving-webhooks.md', 'utf8');
 
-/** The code blocks of the page in a language, in the page's order. */
-export function blocksOf(language: string): string[] {
-  return [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
-    .filter(([, at]) => at === language)
-    .map(([, , text]) => text ?? '');
-}
+/** Returns the code blocks of the page in a language, in their order. */
+export const blocksOf = (language: string) => blocksOfText(page, language);
