@@ -34,11 +34,10 @@ describe('the page on deploying', () => {
 });
 
 describe('the runbook', () => {
-  it.each(alarms)('says of %s whom it hurts, how to look, what to do, and when it is over', (alarm) => {
+  it.each(alarms)('has the symptom, the cause, the fix and the end of %s, with a command', (alarm) => {
     const [, section = ''] = runbook.split(`\n## ${alarm}\n`);
     const [own = ''] = section.split('\n## ');
-    for (const part of ['Whom it hurts:', 'How to look:', 'What to do:', 'When it is over:'])
-      expect(own).toContain(part);
+    for (const part of ['**Symptom:**', '**Find the cause:**', '**Fix', '**Over when:**']) expect(own).toContain(part);
     expect(own).toMatch(/```sh\n/);
   });
 
