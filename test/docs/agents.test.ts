@@ -18,42 +18,44 @@ import { example, page, sectionOf } from './agents-page.ts';
 import { firstCellsOf } from './markdown.ts';
 
 describe('the page on agents', () => {
-  it('tells the parts of a system prompt in their order', () => {
+  it('lists the parts of a system prompt in their order', () => {
     const agent = storedAgent({ soul: 'the soul', systemPrompt: 'the prompt' });
     const skills = [{ id: 'sk_a', assignedAt: '' }];
     const catalogue = [{ id: 'sk_a', name: 'Skill A', description: '', body: 'how' }];
     expect(systemPromptOf({ agent, skills }, catalogue)).toBe('the soul\n\nthe prompt\n\n# Skill: Skill A\n\nhow');
-    const parts = [...sectionOf('## What an agent is told').matchAll(/^\d\. .*?`?(soul|systemPrompt|skills)`?/gm)];
+    const parts = [...sectionOf('## The prompt').matchAll(/^\d\. .*?`?(soul|systemPrompt|skills)`?/gm)];
     expect(parts.map(([, part]) => part)).toEqual(['soul', 'systemPrompt', 'skills']);
   });
 
-  it('tells the parts of a user message in their order', () => {
+  it('lists the parts of a user message in their order', () => {
     const task = { title: 'title', description: 'description' };
     const message = requestOf({ input: 'input', context: { a: 1 }, task, delegatedBy: 'lead' });
     const tags = [...message.matchAll(/^<[a-z-]+>$/gm)].map(([tag]) => `\`${tag}\``);
-    expect(firstCellsOf(sectionOf('## What an agent is told'))).toEqual(tags);
+    expect(firstCellsOf(sectionOf('## The prompt'))).toEqual(tags);
   });
 
-  it('tells how many executions may run at once', () => {
-    expect(sectionOf('## Executions')).toContain(`${readRunningCap(undefined)} of an organization run at once`);
+  it('has the number of executions that can run at the same time', () => {
+    expect(sectionOf('## Executions')).toContain(
+      `${readRunningCap(undefined)} executions of an organization (\`RUNNING_CAP\`)`,
+    );
   });
 
-  it('tells verdicts as they are read', () => {
-    const [, pass = '', fail = ''] = /`(VERDICT: PASS)` or `(VERDICT: FAIL)`/.exec(sectionOf('## The two gates')) ?? [];
+  it('has the verdicts that are recognized', () => {
+    const [, pass = '', fail = ''] = /`(VERDICT: PASS)` or `(VERDICT: FAIL)`/.exec(sectionOf('## Quality gates')) ?? [];
     expect([pass, fail, `${pass}\nBut no.`].map(verdictOf)).toEqual(['passed', 'failed', 'skipped']);
   });
 
-  it('tells refusals of a delegation that there are, with their statuses', () => {
-    const facets = firstCellsOf(sectionOf('## Delegation'));
-    const told = facets.map((facet) => /^(\d+) `(\w+)`$/.exec(facet) as unknown as [string, string, ErrorCode]);
-    expect(told).toHaveLength(4);
-    for (const [, status, code] of told) {
+  it('lists error codes of a delegation with their statuses', () => {
+    const cells = firstCellsOf(sectionOf('## Delegation'));
+    const listed = cells.map((cell) => /^(\d+) `(\w+)`$/.exec(cell) as unknown as [string, string, ErrorCode]);
+    expect(listed).toHaveLength(4);
+    for (const [, status, code] of listed) {
       expect(delegateTask.errors).toContain(code);
       expect(errorStatus[code]).toBe(Number(status));
     }
   });
 
-  it('tells the periods of metrics', () => {
+  it('lists the periods of metrics', () => {
     const section = sectionOf('## Metrics');
     for (const [period, days] of Object.entries(periodDays)) {
       expect(section).toContain(`\`${period}\``.replace('`7d`', 'period=7d'));
@@ -61,8 +63,8 @@ describe('the page on agents', () => {
     }
   });
 
-  it('tells how many executions a pass looks at', () => {
-    expect(sectionOf('## Self-improvement')).toContain('(1 to 100, 20 if left out)');
+  it('has the limits and the default of lookbackExecutions', () => {
+    expect(sectionOf('## Self-improvement')).toContain('(1 to 100, default 20)');
     const lookback = (lookbackExecutions?: number) => {
       const { output, errors } = validate(
         NewImprovement,
@@ -73,27 +75,27 @@ describe('the page on agents', () => {
     expect([undefined, 0, 1, 100, 101].map(lookback)).toEqual([20, undefined, 1, 100, undefined]);
   });
 
-  it('tells every reason for which a prompt stays, and no other', () => {
+  it('lists every reason for which a prompt is not changed, and no other', () => {
     const sources = { 'improvement-pass': /reason: (['`])(.*?)\1/g, improvements: /return (['`])([A-Z].*?)\1/g };
     const reasons = Object.entries(sources).flatMap(([file, reason]) => [
       ...readFileSync(`lib/improvements/${file}.ts`, 'utf8').matchAll(reason),
     ]);
-    const told = firstCellsOf(sectionOf('### How to read `changesSummary`'));
-    const begins = (reason: string) => told.filter((facet) => reason.startsWith(facet));
+    const listed = firstCellsOf(sectionOf('### How to read `changesSummary`'));
+    const begins = (reason: string) => listed.filter((cell) => reason.startsWith(cell));
     expect(reasons.length).toBeGreaterThan(10);
     for (const [, , reason = ''] of reasons) expect(begins(reason), reason).toHaveLength(1);
-    expect(told.filter((facet) => !reasons.some(([, , reason = '']) => reason.startsWith(facet)))).toEqual([]);
+    expect(listed.filter((cell) => !reasons.some(([, , reason = '']) => reason.startsWith(cell)))).toEqual([]);
   });
 
-  it('tells where every prompt stands, and that no endpoint shows it', () => {
-    const section = sectionOf('### Every prompt that it has had');
+  it('has the key of the stored prompts, and says that no endpoint shows them', () => {
+    const section = sectionOf('### The history of a prompt');
     const [, ulid = ''] = /#AP#(\w+)"/.exec(section) ?? [];
     expect(section).toContain(`"${keys.agentTexts('acme' as Organization, ulid)}"`);
     expect(keys.promptChange('acme' as Organization, ulid, 'x', 1).sk).toMatch(/^@/);
     expect(section).toContain('No endpoint shows them yet.');
   });
 
-  it('names only paths and pages that there are', () => {
+  it('names only paths and pages that exist', () => {
     const paths = [...page.matchAll(/`(GET|POST|PATCH|DELETE) (\/[\w/:-]+)/g)].map(([, method, path]) => [
       method,
       path,
@@ -107,13 +109,13 @@ describe('the page on agents', () => {
 });
 
 describe('the example of the page', () => {
-  it('has a script that the simulator takes, every rule with a use', () => {
+  it('has rules that the simulator accepts', () => {
     const file = join(createTemporaryFolder(), 'script.json');
     writeFileSync(file, example.script);
     expect(readScript(file)).toHaveLength(8);
   });
 
-  it('shows an answer for each of its commands', () => {
+  it('shows a response for each of its commands', () => {
     expect(example.commands).toHaveLength(4);
     expect(example.answers).toHaveLength(4);
     for (const answer of example.answers) expect(JSON.parse(answer)).toMatchObject({ success: true });
