@@ -12,27 +12,27 @@ const exceptions = Object.entries<Consumer>(consumers).flatMap(([name, { memoryM
 export const assumptions = {
   memoryMegabytes: {
     value: 512,
-    why: `the memory of each function, but ${exceptions.map(([name, memory]) => `\`${name}\` has ${memory}`).join(', ')}`,
+    why: `the memory of each function, except: ${exceptions.map(([name, memory]) => `\`${name}\` has ${memory}`).join(', ')}`,
   },
   vcpuMegabytes: {
     value: 1769,
-    why: 'at so much memory Lambda gives a whole vCPU, at less its share (AWS Lambda Developer Guide)',
+    why: 'the memory at which Lambda gives a whole vCPU; less memory gets a share of it (AWS Lambda Developer Guide)',
   },
   cpuMs: {
     value: 4,
-    why: 'processor time of a call on a whole vCPU: docs/benchmarks.md has 3.7 for a delivery, the dearest',
+    why: 'CPU time of a call on a whole vCPU; docs/benchmarks.md has 3.7 for a delivery, the highest',
   },
   roundMs: { value: 5, why: 'a round of requests to the table: AWS promises single-digit milliseconds' },
   sendMs: { value: 10, why: 'a request to SQS or KMS: not verified' },
   receiverMs: {
     value: 200,
-    why: 'how long a receiver takes with connection and TLS: not verified, it is the receiver’s',
+    why: 'the time of a receiver with connection and TLS: not verified, depends on the receiver',
   },
   modelMs: {
     value: 5_000,
-    why: 'how long an execution waits for its model, both gates with it: not verified, it is the model’s',
+    why: 'how long an execution waits for its model, with both gates: not verified, depends on the model',
   },
-  improvementMs: { value: 20_000, why: 'how long a pass of self-improvement waits for models; it has 25 s' },
+  improvementMs: { value: 20_000, why: 'how long a pass of self-improvement waits for models, of at most 25 s' },
 } as const satisfies Record<string, { value: number; why: string }>;
 
 const memoryOfOthers = assumptions.memoryMegabytes.value;

@@ -39,7 +39,7 @@ function storyOf(title: string, told: readonly Step[]): string {
     .map((name) => [prices[name].what, dollars(million(alone, name)), dollars(million(together, name))]);
   const sums = [alone, together].map((counts) => `**${dollars(dollarsOf(counts) * 1e6)}**`);
   const parts = told.map((step) => `${step.what} ${dollars(perMillion([step]))}`);
-  return `### ${title}\n\nStep by step, each alone: ${parts.join(', ')}.\n\n${table(['What', 'alone', 'ten at once'], [...rows, ['**Sum**', ...sums]])}`;
+  return `### ${title}\n\nSteps, each alone: ${parts.join(', ')}.\n\n${table(['What', 'alone', 'ten at once'], [...rows, ['**Sum**', ...sums]])}`;
 }
 
 const restRows = atRest.map(({ what, how, counts }) => [
@@ -62,79 +62,91 @@ export function costsPage(): string {
 
 # Costs
 
-What this service costs in AWS, computed from what its functions were measured to ask of AWS and from AWS's list prices of
-${priceList.region} as of ${priceList.date}, without tax, discounts and plans. The requests and the capacity units are the figures
-that \`test/costs\` measures through the very functions, over the local table engine; it fails if one differs. Each request is
-counted with ${requestLog.logBytes} bytes in its function's log, which none exceeds there.
-What cannot be measured on one machine is [assumed](#assumptions).
+What Crewboard costs in AWS: goals, single requests, workers, whole workflows, and a month without requests. Prices are the list
+prices of ${priceList.region} as of ${priceList.date}, without tax, discounts and plans.
+
+Requests and capacity units are measured: \`test/costs\` runs the functions over the local table engine, and fails if a figure
+differs. Each request counts with ${requestLog.logBytes} bytes in the log of its function, which is the largest value there. Values that one machine
+cannot measure are [assumptions](#assumptions).
 
 ## Goals
 
-${table(['What', 'at most', 'costs', ''], goalRows)}
+${table(['What', 'Goal', 'Cost', ''], goalRows)}
 
-Each record is taken alone here, as where little goes on; where much does, calls, their time and requests to queues are
-shared, and [the same costs less](#stories). Of a month at rest what AWS gives for free for ever is taken off, of nothing else.
+Each record is counted alone, as in a stack with little work. With more work, calls and requests to queues are shared, and
+[it costs less](#workflows). The month at rest is after AWS's allowances that do not expire. All other figures are before them.
 
-Left out: what is stored ($0.25 a GB and month, and $0.20 for its backups), data that leaves AWS ($0.09 a GB after the first
-100), first calls of a container, tries again, the tokens of models, and seven more metrics of ours once there is something to
-count, which are free too: ten are.
-The units of the sweeper's index within a transaction are the local engine's count; whether AWS takes twice as many there
-was not verified.
+Not included:
+
+- stored data: $0.25 a GB and month, and $0.20 for backups
+- data that leaves AWS: $0.09 a GB after the first 100
+- first calls of a container, retries, and the tokens of models
+- seven more custom metrics once they have values (ten of all are free)
+
+The write units of the index within a transaction are those of the local engine. It was not verified whether AWS counts twice as
+many.
 
 ## Requests
 
-For each case: requests to the table and how many rounds of them wait for one another, read and write units of the table
-(those of a transaction are twice as many), write units of its index, requests that send to queues and that use the key,
-bytes of the function's log, the assumed time of the call, and what a million cost with API Gateway, Lambda and both
-logs. Items have a text of half a kilobyte. A token that was not used for half a minute is read first: one request and
-one read unit more. On a board of 100,000 tasks over a year a list takes at most ${listLimits.firstPage.rcu} read units for its first page, which
-is ${dollars(listAt(listLimits.firstPage))} a million, and ${listLimits.anyOffset.rcu} further down, which is ${dollars(listAt(listLimits.anyOffset))}.
+| Column | Meaning |
+| --- | --- |
+| requests, rounds | requests to the table, and how many of them are made one after the other |
+| reads, writes, index | read units and write units of the table, and write units of its index; units of transactions count twice |
+| sends, key | requests that send to queues, and requests to KMS |
+| log bytes | bytes in the log of the function |
+| ms | assumed time of the call |
+| $ a million | the cost of a million, with API Gateway, Lambda and both logs |
 
-${table(['Row', 'Case', ...usageHead], rowsOf(requests))}
+Texts of items have half a kilobyte. A token that was not used for 30 s needs one more request and one more read unit.
 
-## Steps behind the answer
+With 100,000 tasks of one year, the first page of a list takes at most ${listLimits.firstPage.rcu} read units (${dollars(listAt(listLimits.firstPage))} a million lists). Later pages take at
+most ${listLimits.anyOffset.rcu} (${dollars(listAt(listLimits.anyOffset))}).
 
-The same of the pipeline's functions, each called with one record; a renewal is a part of a run.
+${table(['Operation', 'Case', ...usageHead], rowsOf(requests))}
+
+## Workers
+
+The same for the functions of the pipeline. Each is called with one record. A renewal of a lease is a part of an execution.
 
 ${table(['Function', 'Case', ...usageHead], rowsOf(steps))}
 
-## Stories
+## Workflows
 
-Secrets are opened by KMS at most once in five minutes for a webhook and container. Where nearly every delivery is the
-first in that time, a million cost ${dollars(perMillion(stories.deliveryOpened) - perMillion(stories.delivery))} more.
+KMS decrypts a secret at most once in five minutes for each webhook and container. If nearly every delivery is the first in that
+time, a million deliveries cost ${dollars(perMillion(stories.deliveryOpened) - perMillion(stories.delivery))} more.
 
 ${storyOf('A million new tasks, each with its event and delivery', stories.delivery)}
 
-${storyOf('The same of tasks with an agent', stories.deliveryForAgent)}
+${storyOf('A million new tasks with an agent', stories.deliveryForAgent)}
 
 ${storyOf('A million executions, without their tokens', stories.execution)}
 
-No webhook hears of them. Each second that a model takes longer costs ${dollars(secondOfWaiting())} a million, and each ten seconds a renewal of the hold.
+No webhook is subscribed to them. Each second that a model takes longer costs ${dollars(secondOfWaiting())} a million, and each ten seconds a renewal of the
+lease.
 
-${storyOf('The same on tasks with an agent', stories.executionOnTask)}
+${storyOf('A million executions on tasks with an agent', stories.executionOnTask)}
 
 ## At rest
 
-A month of 30 days in which nobody calls. Under *always free* is what is left after AWS's allowances that do not expire, if
-nothing else in the account uses them up.
+A month of 30 days without requests. *After free tier* is the cost after AWS's allowances that do not expire, if nothing else in
+the account uses them.
 
-${table(['What', 'How it comes about', 'Price', 'Always free'], [...restRows, ['**Sum**', '', ...[false, true].map((free) => `**${dollars(monthAtRest({ free }))}**`)]])}
+${table(['What', 'Why', 'Price', 'After free tier'], [...restRows, ['**Sum**', '', ...[false, true].map((free) => `**${dollars(monthAtRest({ free }))}**`)]])}
 
 ## Assumptions
 
 ${table(
-  ['What', 'Value', 'Where from'],
+  ['Name', 'Value', 'Source'],
   Object.entries(assumptions).map(([name, { value, why }]) => [`\`${name}\``, value.toLocaleString('en'), why]),
 )}
 
-A call takes its processor time, the rounds of its requests to the table, its other requests, and what it waits for others.
+The time of a call is the sum of its CPU time, its rounds of requests to the table, its other requests, and its waiting times.
 
 ## Prices
 
-The first tier of each. They were looked up in stored copies of these pages; where AWS's own page names no figure there,
-what others say of it.
+The first tier of each price, from stored copies of these pages. Where the page of AWS has no figure, the source is another page.
 
-${table(['What', 'Price', 'Free each month', 'Seen'], priceRows)}
+${table(['What', 'Price', 'Free each month', 'Source'], priceRows)}
 `;
 }
 

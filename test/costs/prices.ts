@@ -80,7 +80,7 @@ export const prices = {
     seen: { on: 'wring.co/blog/aws-kms-pricing-guide', of: 'March 2026' },
   },
   logGigabyte: {
-    what: 'CloudWatch Logs, taken in',
+    what: 'CloudWatch Logs, ingestion',
     dollars: 0.5,
     per: 'GB',
     units: 1e9,
@@ -96,7 +96,7 @@ export const prices = {
     seen: { on: 'aws.amazon.com/cloudwatch/pricing (the free ones)', of: 'AWS; the price itself not verified' },
   },
   customMetric: {
-    what: 'CloudWatch, metrics of one’s own',
+    what: 'CloudWatch, custom metrics',
     dollars: 0.3,
     per: 'metric and month',
     units: 1,

@@ -63,7 +63,7 @@ const ranFor = (what: 'without a task' | 'with a task'): Step[] => [
     batchSize,
     ...memoryOf('runExecution'),
   },
-  { what: 'see the claim', usage: publishEvents['a change that is no event'], by: 'stream' },
+  { what: 'see the lease', usage: publishEvents['a change that is no event'], by: 'stream' },
   { what: 'publish the end', usage: publishEvents['the end of an execution'], by: 'stream' },
 ];
 
@@ -104,7 +104,7 @@ export const stories = {
     ...started('with a task'),
     ...ranFor('with a task'),
     {
-      what: 'publish the task’s two moves',
+      what: 'publish both changes of the task',
       usage: publishEvents['a new task that nobody hears of'],
       by: 'stream',
       times: 2,
@@ -156,8 +156,8 @@ const eachPeriod = (used: Usage, by: Step['by']): Step => ({
 /** What a month costs in which nobody calls, part by part. */
 export const atRest: readonly { what: string; how: string; counts: Counts }[] = [
   {
-    what: 'The key',
-    how: `${membership.keys}; each of its first two yearly renewals adds one`,
+    what: 'KMS key',
+    how: `${membership.keys}; each of the first two yearly rotations adds one`,
     counts: { ...nothing, key: membership.keys },
   },
   {
@@ -170,22 +170,22 @@ export const atRest: readonly { what: string; how: string; counts: Counts }[] = 
   },
   {
     what: 'Alarms',
-    how: `${membership.alarmMetrics} metrics that they look at`,
+    how: `${membership.alarmMetrics} metrics that alarms watch`,
     counts: { ...nothing, alarmMetric: membership.alarmMetrics },
   },
   {
     what: 'Metrics',
-    how: `${membership.metrics} of ours, which the arrival of the heartbeat writes`,
+    how: `${membership.metrics} custom metric, written when the heartbeat arrives`,
     counts: { ...nothing, customMetric: membership.metrics },
   },
   {
-    what: 'The sweeper',
-    how: `a call every ${membership.everySeconds} s for each of ${idleJobs.length} jobs: its time, its reads, the heartbeat and its lines in the log`,
+    what: 'Sweeper',
+    how: `a call every ${membership.everySeconds} s for each of ${idleJobs.length} jobs: time, reads, the heartbeat and log lines`,
     counts: sumOf(idleJobs.map((job) => eachPeriod(sweepOverdue[job], 'clock'))),
   },
   {
-    what: 'The heartbeat’s arrival',
-    how: `a call of the publisher every ${membership.everySeconds} s: its time and its line in the log`,
+    what: 'Arrival of the heartbeat',
+    how: `a call of publish-events every ${membership.everySeconds} s: time and a log line`,
     counts: countsOf(eachPeriod(publishEvents['a heartbeat'], 'stream')),
   },
 ];
@@ -202,15 +202,15 @@ const request = (operation: Budgeted, name: string) =>
 export const goals: readonly { what: string; most: number; dollars: number }[] = [
   { what: 'a million reads of a task', most: 2, dollars: request('getTask', 'bare') },
   {
-    what: 'a million lists of 20 of 100 tasks, the dearest filter',
+    what: 'a million lists of 20 of 100 tasks, with the most expensive filter',
     most: 5.5,
     dollars: Math.max(
       ...requests.filter(({ operation }) => operation === 'listTasks').map((step) => perMillion([step])),
     ),
   },
   { what: 'a million new tasks, each with its event and delivery', most: 11.5, dollars: perMillion(stories.delivery) },
-  { what: 'the same of tasks with an agent', most: 16.5, dollars: perMillion(stories.deliveryForAgent) },
+  { what: 'a million new tasks with an agent', most: 16.5, dollars: perMillion(stories.deliveryForAgent) },
   { what: 'a million executions, without their tokens', most: 70, dollars: perMillion(stories.execution) },
-  { what: 'the same on tasks with an agent', most: 105, dollars: perMillion(stories.executionOnTask) },
+  { what: 'a million executions on tasks with an agent', most: 105, dollars: perMillion(stories.executionOnTask) },
   { what: 'a month at rest', most: 2.5, dollars: monthAtRest({ free: true }) },
 ];
