@@ -24,9 +24,9 @@ export const pipelineBudgets = {
     }),
   },
   publishEvents: {
-    'a new task that nobody hears of': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1 }),
-    'a new task that a webhook hears of': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1, sends: 1 }),
-    'a new task that a webhook hears of, sampled': usage({
+    'a new task without subscribers': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1 }),
+    'a new task with a subscriber': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1, sends: 1 }),
+    'a new task with a subscriber, sampled': usage({
       requests: 2,
       rounds: 1,
       rcu: 1,
@@ -34,7 +34,7 @@ export const pipelineBudgets = {
       indexWcu: 1,
       sends: 1,
     }),
-    'a new task that ten webhooks hear of': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1, sends: 1 }),
+    'a new task with ten subscribers': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1, sends: 1 }),
     'a change that is no event': usage({}),
     'the start of an execution': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1, sends: 1 }),
     'the end of an execution': usage({ requests: 2, rounds: 1, rcu: 1, wcu: 1 }),
@@ -54,7 +54,7 @@ export const pipelineBudgets = {
       logBytes: 638,
     }),
     'delivered before': usage({ requests: 1, rounds: 1, rcu: 4, logLines: 1, logBytes: 404 }),
-    'met early': usage({ requests: 1, rounds: 1, rcu: 5, sends: 1, logLines: 1, logBytes: 447 }),
+    'received early': usage({ requests: 1, rounds: 1, rcu: 5, sends: 1, logLines: 1, logBytes: 447 }),
   },
   runExecution: {
     'without a task': usage({ requests: 9, rounds: 5, rcu: 9, wcu: 25, indexWcu: 3, logLines: 2, logBytes: 460 }),
@@ -68,8 +68,8 @@ export const pipelineBudgets = {
       logLines: 2,
       logBytes: 460,
     }),
-    'carried out before': usage({ requests: 1, rounds: 1, wcu: 1, logLines: 1, logBytes: 220 }),
-    'a renewal of the hold': usage({ requests: 1, rounds: 1, wcu: 1, indexWcu: 2 }),
+    'executed before': usage({ requests: 1, rounds: 1, wcu: 1, logLines: 1, logBytes: 220 }),
+    'a renewal of the lease': usage({ requests: 1, rounds: 1, wcu: 1, indexWcu: 2 }),
   },
   purgeAgent: {
     'without executions': usage({ requests: 10, rounds: 10, rcu: 8, wcu: 5, indexWcu: 1, logLines: 1, logBytes: 267 }),

@@ -141,19 +141,19 @@ export function pipelineScenarios({ receive }: Pipeline) {
       },
     },
     publishEvents: {
-      'a new task that nobody hears of': async (company) => {
+      'a new task without subscribers': async (company) => {
         const records = await created(company);
         return () => publish(records);
       },
-      'a new task that a webhook hears of': async (company) => {
+      'a new task with a subscriber': async (company) => {
         const records = await created(company, { webhooks: 1 });
         return () => publish(records);
       },
-      'a new task that a webhook hears of, sampled': async (company) => {
+      'a new task with a subscriber, sampled': async (company) => {
         const records = await created(company, { webhooks: 1, sampled: true });
         return () => publish(records);
       },
-      'a new task that ten webhooks hear of': async (company) => {
+      'a new task with ten subscribers': async (company) => {
         const records = await created(company, { webhooks: 10 });
         return () => publish(records);
       },
@@ -198,7 +198,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
         await deliver(messages);
         return () => deliver(messages);
       },
-      'met early': async (company) => {
+      'received early': async (company) => {
         const [body = ''] = await awaited(company, { url: nobody });
         await deliver([body]);
         // The queue keeps the retry from view until it is due.
@@ -221,13 +221,13 @@ export function pipelineScenarios({ receive }: Pipeline) {
         const messages = await accepted(company, agentScenarios.executeAgent['without a task'](company));
         return () => run(messages);
       },
-      'carried out before': async (company) => {
+      'executed before': async (company) => {
         const messages = await accepted(company, agentScenarios.executeAgent['without a task'](company));
         await run(messages);
         return () => run(messages);
       },
       // By the store: a worker renews after ten seconds, which nobody waits for here.
-      'a renewal of the hold': async (company) => {
+      'a renewal of the lease': async (company) => {
         const [message = '{}'] = await accepted(company, agentScenarios.executeAgent['without a task'](company));
         const { organization, executionId: id } = JSON.parse(message);
         const store = openExecutionStore(company.service.table, 50);

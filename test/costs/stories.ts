@@ -31,7 +31,7 @@ export const requests = Object.entries(endpointBudgets).flatMap(([operation, cas
 const { publishEvents, deliverWebhook, runExecution, sweepOverdue } = pipelineBudgets;
 const created: Step = { what: 'create the task', usage: logged(endpointBudgets.createTask.bare), by: 'request' };
 const createdForAgent: Step = { ...created, usage: logged(endpointBudgets.createTask['with an agent']) };
-const told: Step = { what: 'publish', usage: publishEvents['a new task that a webhook hears of'], by: 'stream' };
+const told: Step = { what: 'publish', usage: publishEvents['a new task with a subscriber'], by: 'stream' };
 /** KMS is asked once in five minutes for a webhook: of what many deliveries share, each has as good as nothing. */
 const delivered: Step = {
   what: 'deliver',
@@ -43,8 +43,7 @@ const delivered: Step = {
 /** What an event takes more where the sweeper checks it: it is listed, found, listed for later and taken off the list. */
 const check = usage({
   ...difference(sweepOverdue['a sampled event'], sweepOverdue['no delivery overdue']),
-  indexWcu:
-    sweepOverdue['a sampled event'].indexWcu + publishEvents['a new task that a webhook hears of, sampled'].indexWcu,
+  indexWcu: sweepOverdue['a sampled event'].indexWcu + publishEvents['a new task with a subscriber, sampled'].indexWcu,
 });
 /** One event of 32 is checked. */
 const checked = (events: number): Step => ({ what: 'check', usage: check, by: 'part', times: events / 32 });
@@ -76,7 +75,7 @@ const callers: Record<ConsumerName, Step['by']> = {
 };
 
 /** A part of each run that takes longer than ten seconds. */
-const renewal = 'a renewal of the hold' satisfies keyof typeof runExecution;
+const renewal = 'a renewal of the lease' satisfies keyof typeof runExecution;
 const stepWaits: Record<string, number> = {
   'deliverWebhook, delivered': receiverMs.value,
   'deliverWebhook, not delivered': receiverMs.value,
@@ -105,7 +104,7 @@ export const stories = {
     ...ranFor('with a task'),
     {
       what: 'publish both changes of the task',
-      usage: publishEvents['a new task that nobody hears of'],
+      usage: publishEvents['a new task without subscribers'],
       by: 'stream',
       times: 2,
     },
