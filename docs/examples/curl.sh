@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A story of two tasks and an agent, told with curl. Beside the local service:
+# Creates two tasks and an agent, and runs the agent, with curl. Start the local service first, then:
 #
 #   bash docs/examples/curl.sh
 set -euo pipefail
@@ -17,7 +17,7 @@ call() {
   status=$(cut -d ' ' -f 2 <<<"${headers%%$'\n'*}")
 }
 
-# expect STATUS: ends the story where the service answers something else, and says what.
+# expect STATUS: exits with the response if it has another status.
 expect() {
   if [ "$status" != "$1" ]; then
     echo "$status instead of $1: $answer" >&2
@@ -25,23 +25,23 @@ expect() {
   fi
 }
 
-# field NAME: the first value of that name in the answer. With jq at hand, use jq.
+# field NAME: prints the first value of a field in the response. If you have jq, use jq.
 field() {
   local pattern="\"$1\":\"?([^\",}]*)"
   [[ $answer =~ $pattern ]] && echo "${BASH_REMATCH[1]}"
 }
 
-# header NAME: a header of the answer.
+# header NAME: prints a header of the response.
 header() {
   grep -i "^$1:" <<<"$headers" | cut -d ' ' -f 2
 }
 
-# Two tasks, of which one waits for the other.
+# Create two tasks. The second depends on the first.
 call POST /api/kanban-tasks '{"title":"Draw the landing page"}'
 expect 201
 design=$(field id)
 
-# Under an Idempotency-Key a POST is carried out once, however often it is sent: keep the key until you have the answer.
+# With the same Idempotency-Key, a POST is carried out once. Keep the key until you have the response.
 key="Idempotency-Key: $(openssl rand -hex 16)"
 new_task='{"title":"Build it","dependsOn":["'$design'"]}'
 call POST /api/kanban-tasks "$new_task" "$key"
@@ -53,24 +53,24 @@ replayed=false
 if [ "$(field id)" = "$build" ]; then replayed=$(header idempotency-replayed); fi
 echo "created $design and $build; repeated: $replayed"
 
-# Hire an agent. A refusal has a code to go by: here one of that name may be there already.
+# Create an agent. It may already exist: decide by the error code, not by the message.
 call POST /api/agents \
   '{"name":"builder","displayName":"Builder","category":"development","systemPrompt":"You build web pages."}'
 if [ "$status" = 409 ] && [ "$(field code)" = name_taken ]; then
-  echo 'builder is here already'
+  echo 'builder already exists'
 else
   expect 201
-  echo 'hired builder'
+  echo 'created builder'
 fi
 
-# It cannot begin yet: the details name each task that is in the way.
+# The task is blocked. `details` names each task that blocks it.
 order='{"input":"Build the landing page.","taskId":"'$build'"}'
 call POST /api/agents/builder/execute "$order"
 expect 409
-echo "refused: $status $(field code)"
+echo "rejected: $status $(field code)"
 echo "  ${answer#*\"details\":}"
 
-# Change the first task, but only as it was read. Once it is changed the version that we read is out of date.
+# Change the first task only if its version is the one that was read. A second change with this version is rejected.
 call GET "/api/kanban-tasks/$design"
 etag=$(header etag)
 call PATCH "/api/kanban-tasks/$design" '{"status":"done"}' "If-Match: $etag"
@@ -78,9 +78,9 @@ expect 200
 echo "$design is $(field status)"
 call PATCH "/api/kanban-tasks/$design" '{"status":"backlog"}' "If-Match: $etag"
 expect 412
-echo "refused: $status $(field code); read it again, then decide again"
+echo "rejected: $status $(field code); read the task again, then decide again"
 
-# Now it can. The answer comes at once; the end is waited for, a minute at most.
+# The task is no longer blocked. The response does not wait for the execution, so poll it for at most a minute.
 call POST /api/agents/builder/execute "$order"
 expect 200
 execution=$(field executionId)
@@ -92,9 +92,9 @@ until call GET "/api/agents/builder/executions/$execution" && [ "$(field status)
   fi
   sleep 1
 done
-echo "$execution has $(field status): $answer"
+echo "$execution is $(field status): $answer"
 
-# All that builder has handed in and a person has to look at, page by page.
+# List the tasks of builder that a person must review, page by page.
 offset=0 total=1
 while [ "$offset" -lt "$total" ]; do
   call GET "/api/kanban-tasks?status=up_for_review&assigned_agent=builder&limit=100&offset=$offset"

@@ -1,8 +1,8 @@
-// A receiver of webhooks with Express 5. It works on each delivery once, and reads what an agent has written.
+// A receiver of webhooks with Express 5. It processes each delivery once, and reads the output of agents.
 //
 //   WEBHOOK_SECRET=a-long-secret npx node docs/examples/express-receiver.ts
 //
-// For a project of your own copy verify-webhook.ts, client.ts and operations.ts of lib/client too.
+// For your own project, also copy verify-webhook.ts, client.ts and operations.ts of lib/client.
 import { readFileSync } from 'node:fs';
 import express from 'express';
 import { openClient } from '../../lib/client/client.ts';
@@ -21,27 +21,27 @@ const crewboard = openClient({
 
 const app = express();
 
-// The raw body, for the signature is over its bytes: no express.json() may come before.
+// The signature is over the raw bytes of the body, so do not use express.json() before.
 app.post('/crewboard', express.raw({ type: '*/*', limit: '1mb' }), (request, response) => {
   let delivery: Delivery;
   try {
-    // Checks the signature in constant time, and the age: a delivery of more than 5 minutes ago is a replay.
+    // Checks the signature in constant time, and that the delivery is at most 5 minutes old.
     delivery = verifyWebhook({ body: request.body ?? '', headers: request.headers, secret }) as Delivery;
   } catch (error) {
     if (!(error instanceof DeliveryRefused)) throw error;
-    console.error(`refused: ${error.message}`);
+    console.error(`rejected: ${error.message}`);
     response.sendStatus(401);
     return;
   }
-  // Before the work, which may take longer than the 10 seconds that a receiver has.
+  // Answer before the work, which may take longer than the 10 seconds of an attempt.
   response.sendStatus(202);
   if (seen.has(delivery.deliveryId)) return;
   seen.add(delivery.deliveryId);
   work(delivery).catch((error: unknown) => console.error(`${delivery.deliveryId} failed:`, error));
 });
 
-// In memory a restart forgets what was seen and what was under way. In earnest, put deliveries on a queue that lasts
-// before you answer, and keep the ids in your database, in the transaction of the work; a day is long enough.
+// In memory, so lost at a restart, as is unfinished work. In production, put deliveries on a durable queue before you
+// answer, and store the ids in your database, in the transaction of the work, for a day.
 const seen = new Set<string>();
 
 async function work({ event, data }: Delivery): Promise<void> {
@@ -53,7 +53,7 @@ async function work({ event, data }: Delivery): Promise<void> {
       console.log(`${data.task.title} is done`);
       break;
     case 'agent.completed': {
-      // A delivery has no output: it is read.
+      // A delivery does not have the output, so read it.
       const { id, agentName } = data.execution;
       const { data: execution } = await crewboard.getExecution({ params: { name: agentName, id } });
       console.log(`${agentName} wrote: ${execution.output}`);
@@ -63,7 +63,7 @@ async function work({ event, data }: Delivery): Promise<void> {
       console.log(`${data.execution.agentName} failed: ${data.execution.error}`);
       break;
     default:
-      // Register for the events that you work on, and leave alone what else may come one day.
+      // Ignore unknown events: later versions may add some. Register only for the events that you process.
       console.log(`nothing to do for ${event}`);
   }
 }

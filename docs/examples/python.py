@@ -1,6 +1,6 @@
-"""A story of two tasks and an agent, in Python 3.10 or newer with its standard library alone.
+"""Creates two tasks and an agent, and runs the agent, with Python 3.10 or newer and only its standard library.
 
-Beside the local service:
+Start the local service first, then:
 
     python3 docs/examples/python.py
 """
@@ -22,7 +22,7 @@ TOKEN = os.environ.get("CREWBOARD_TOKEN") or Path(".crewboard/token").read_text(
 
 
 class CrewboardError(Exception):
-    """What the service refused. Go by the code; the message is for people."""
+    """An error response. Decide by its code; the message is for people."""
 
     def __init__(self, status: int, error: dict[str, Any]) -> None:
         super().__init__(error["message"])
@@ -32,8 +32,8 @@ class CrewboardError(Exception):
         self.request_id: str | None = error.get("requestId")
 
 
-def refusal(error: HTTPError) -> dict[str, Any]:
-    """What a refusal says. A proxy in between says nothing of the kind."""
+def error_of(error: HTTPError) -> dict[str, Any]:
+    """Returns the error of a response. The response of a proxy has none."""
     try:
         return json.load(error)["error"]
     except (ValueError, KeyError, TypeError):
@@ -56,7 +56,7 @@ def call(
     key: str | None = None,
     if_match: str | None = None,
 ) -> Answer:
-    """Sends a request. A GET does no harm twice, nor does a POST under its key: they are tried four times."""
+    """Sends a request, up to four times for a GET and for a POST with its key, which are safe to repeat."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
     if body is not None:
         headers["Content-Type"] = "application/json"
@@ -67,26 +67,26 @@ def call(
     sent = None if body is None else json.dumps(body).encode()
     request = Request(URL + path, data=sent, headers=headers, method=method)
     repeatable = method in ("GET", "POST")
-    passing = (429, 503) if repeatable else (429,)  # for 429 nothing was changed
+    passing = (429, 503) if repeatable else (429,)  # after 429 nothing was changed
     for wait in (1, 2, 4, None):
         try:
             with urlopen(request, timeout=60) as response:
                 answer = json.load(response)
                 replayed = "Idempotency-Replayed" in response.headers
                 return Answer(answer.get("data"), answer.get("pagination"), response.headers["ETag"], replayed)
-        except HTTPError as error:  # an answer, but a refusal
+        except HTTPError as error:  # an error response
             if error.code not in passing or wait is None:
-                raise CrewboardError(error.code, refusal(error)) from None
+                raise CrewboardError(error.code, error_of(error)) from None
             wait = int(error.headers.get("Retry-After", wait))
-        except (URLError, TimeoutError, ConnectionError):  # no answer
+        except (URLError, TimeoutError, ConnectionError):  # no response
             if wait is None or not repeatable:
                 raise
         time.sleep(wait)
-    raise AssertionError("the last try answers or raises")
+    raise AssertionError("the last attempt returns or raises")
 
 
 def every_item(path: str, **filters: str) -> Iterator[dict[str, Any]]:
-    """All items of a list, page by page."""
+    """Returns all items of a list, page by page."""
     offset, total = 0, 1
     while offset < total:
         page = call("GET", f"{path}?{urlencode({**filters, 'limit': 100, 'offset': offset})}")
@@ -97,7 +97,7 @@ def every_item(path: str, **filters: str) -> Iterator[dict[str, Any]]:
 
 
 def end_of(agent: str, execution_id: str, within: float = 60) -> dict[str, Any]:
-    """An execution once it has ended. A webhook for agent.completed and agent.failed tells the same without asking."""
+    """Polls an execution until it ends. To be notified instead, register a webhook for its events."""
     deadline, wait = time.monotonic() + within, 0.25
     while time.monotonic() < deadline:
         execution = call("GET", f"/api/agents/{agent}/executions/{execution_id}").data
@@ -108,38 +108,38 @@ def end_of(agent: str, execution_id: str, within: float = 60) -> dict[str, Any]:
     raise TimeoutError(f"{execution_id} still runs")
 
 
-# Two tasks, of which one waits for the other.
+# Create two tasks. The second depends on the first.
 design = call("POST", "/api/kanban-tasks", {"title": "Draw the landing page"}).data
 
-# Keep the key with the work: when your program starts over, the same key is answered as the first time.
+# Store the key with the work. If your program restarts, the same key returns the first response.
 key = str(uuid.uuid4())
 new_task = {"title": "Build it", "dependsOn": [design["id"]]}
 build = call("POST", "/api/kanban-tasks", new_task, key=key).data
 again = call("POST", "/api/kanban-tasks", new_task, key=key)
 print(f"created {design['id']} and {build['id']}; repeated: {again.data == build and again.replayed}")
 
-# Hire an agent. One of that name may be there already.
+# Create an agent. It may already exist.
 agent = {"name": "builder", "displayName": "Builder", "category": "development", "systemPrompt": "You build web pages."}
 try:
     call("POST", "/api/agents", agent)
-    print("hired builder")
+    print("created builder")
 except CrewboardError as error:
     if error.code != "name_taken":
         raise
-    print("builder is here already")
+    print("builder already exists")
 
-# It cannot begin yet: the details name each task that is in the way.
+# The task is blocked. `details` names each task that blocks it.
 order = {"input": "Build the landing page.", "taskId": build["id"]}
 try:
     call("POST", "/api/agents/builder/execute", order)
 except CrewboardError as error:
     if error.code != "task_blocked":
         raise
-    print(f"refused: {error.status} {error.code}")
+    print(f"rejected: {error.status} {error.code}")
     for detail in error.details:
         print(f"  {detail['path']}: {detail['message']}")
 
-# Change the first task, but only as it was read. Once it is changed the version that we read is out of date.
+# Change the first task only if its version is the one that was read. A second change with this version is rejected.
 first = f"/api/kanban-tasks/{design['id']}"
 etag = call("GET", first).etag
 finished = call("PATCH", first, {"status": "done"}, if_match=etag).data
@@ -149,13 +149,13 @@ try:
 except CrewboardError as error:
     if error.code != "precondition_failed":
         raise
-    print(f"refused: {error.status} {error.code}; read it again, then decide again")
+    print(f"rejected: {error.status} {error.code}; read the task again, then decide again")
 
-# Now it can. The answer comes at once; the end is waited for, a minute at most.
+# The task is no longer blocked. The response does not wait for the execution, so poll it for at most a minute.
 started = call("POST", "/api/agents/builder/execute", order).data
 execution = end_of("builder", started["executionId"])
-print(f"{execution['id']} has {execution['status']}: {execution.get('output') or execution['error']}")
+print(f"{execution['id']} is {execution['status']}: {execution.get('output') or execution['error']}")
 
-# All that builder has handed in and a person has to look at, however many pages it fills.
+# List the tasks of builder that a person must review, from all pages.
 for task in every_item("/api/kanban-tasks", status="up_for_review", assigned_agent="builder"):
     print(f"to review: {task['id']} {task['title']}")

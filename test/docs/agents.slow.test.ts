@@ -5,8 +5,8 @@ import { startDeployment } from '../journeys/deployment.ts';
 import { newScript } from '../journeys/executions.ts';
 import { example } from './agents-page.ts';
 
-/** An answer without what is another each time. */
-function lasting(answer: string): unknown {
+/** Returns a response without ids, times and durations. */
+function withoutVariables(answer: string): unknown {
   const text = answer
     .replaceAll(/ex_\w{26}/g, 'ex_1')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'then')
@@ -14,10 +14,10 @@ function lasting(answer: string): unknown {
   return JSON.parse(text);
 }
 
-it('the example of the page on agents is answered as the page says', async () => {
+it('the example of the page on agents gets the responses on the page', async () => {
   const environment = { MODEL_SCRIPT: newScript(JSON.parse(example.script)) };
   const service = await startDeployment({ environment });
-  // Not a moment of its own, but until the execution has ended.
+  // Instead of sleeping, the script waits until the execution has ended.
   const sleep = `sleep() { until curl -s $URL/api/agents/reporter/executions/$RUN -H "Authorization: Bearer $TOKEN" |
     grep -q '"completedAt"'; do command sleep 0.05; done; }`;
   const commands = example.commands.map((command) =>
@@ -25,5 +25,5 @@ it('the example of the page on agents is answered as the page says', async () =>
   );
   const script = ['set -e', sleep, ...commands.map((command) => `${command}\necho`)].join('\n');
   const { stdout } = await promisify(execFile)('bash', ['-c', script], { timeout: 50_000 });
-  expect(stdout.trim().split('\n').map(lasting)).toEqual(example.answers.map(lasting));
+  expect(stdout.trim().split('\n').map(withoutVariables)).toEqual(example.answers.map(withoutVariables));
 }, 60_000);

@@ -9,9 +9,9 @@ it('the page on the architecture lists every key family, and no other', () => {
   const families = [...source.matchAll(/(?:partition|scope)\(organization, '(\w+)'/g)].map(([, family]) => family);
   const [, section = ''] = page.split('\n### Keys\n');
   const rows = (section.split('\n#')[0] as string).matchAll(/^\|[^|]+\|([^|]+)\|/gm);
-  const facets = [...rows].slice(2).map(([, facet = '']) => facet);
-  const listed = facets.flatMap((facet) => [...facet.matchAll(/`([A-Z]+)/g)].map(([, family]) => family));
-  // Counters are keyed by the family of what they count.
+  const cells = [...rows].slice(2).map(([, cell = '']) => cell);
+  const listed = cells.flatMap((cell) => [...cell.matchAll(/`([A-Z]+)/g)].map(([, family]) => family));
+  // The key of a counter has the family of the counted items.
   expect(new Set(listed)).toEqual(new Set([...families, 'C']));
 });
 

@@ -12,13 +12,13 @@ let receiver: Started;
 let withoutSecret: Started;
 let url: string;
 
-/** A service that has lost every execution. */
+/** A service without executions. */
 const service = createServer((_, response) => {
   const error = { code: 'not_found', message: 'There is no such execution.', requestId: 'r-1' };
   response.writeHead(404, { 'Content-Type': 'application/json' }).end(JSON.stringify({ success: false, error }));
 });
 
-// Not while tests are collected: where all are left out nobody would stop them.
+// Not at collection: if all tests are skipped, nothing would stop them.
 beforeAll(async () => {
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
   const { port } = service.address() as AddressInfo;
@@ -37,12 +37,12 @@ async function post({ body, headers }: Omit<Posted, 'deliveryId'>): Promise<numb
   return (await fetch(url, { method: 'POST', headers, body })).status;
 }
 
-/** A delivery of a task of its own, so that what is printed of it can be told from the rest. */
+/** Returns a delivery of a new task, whose title identifies its printed lines. */
 function ofTask(title: string, more: Parameters<typeof delivery>[0] = {}): Posted {
   return delivery({ event: 'task.completed', change: (body) => body.replace('A sample task', title), ...more });
 }
 
-/** All that was printed, once what has come so far was worked on: one more is, after it. */
+/** Returns all printed lines, after one more delivery was processed. */
 async function printed(): Promise<string[]> {
   const last = randomUUID();
   expect(await post(ofTask(last))).toBe(202);
@@ -62,7 +62,7 @@ it.each(eventNames.filter((event) => event !== 'agent.completed'))('takes a genu
   expect(await printed()).toContain(done[event as keyof typeof done]);
 });
 
-it('works once on what comes twice, be it signed afresh', async () => {
+it('processes a duplicate once, also with a new signature', async () => {
   const first = ofTask('Twice', { sentAt: Date.now() - minutes(4) });
   const retry = ofTask('Twice', { deliveryId: first.deliveryId });
   for (const each of [first, first, retry]) expect(await post(each)).toBe(202);
@@ -79,12 +79,12 @@ it.each<[string, () => Posted]>([
   expect((await printed()).filter((line) => line.includes('Refused'))).toEqual([]);
 });
 
-it('refuses a body that is too long', async () => {
+it('rejects a body that is too long', async () => {
   const { headers, ...long } = delivery();
   expect(await post({ headers, body: long.body + ' '.repeat(2 * 1024 * 1024) })).toBe(413);
 });
 
-it('says so when the work fails, and goes on', async () => {
+it('reports failed work, and continues', async () => {
   const failing = delivery({ event: 'agent.completed' });
   expect(await post(failing)).toBe(202);
   await until('it says so', () => receiver.complaint().includes(`${failing.deliveryId} failed: CrewboardError`));

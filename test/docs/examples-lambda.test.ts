@@ -34,7 +34,7 @@ beforeAll(async () => {
       KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
     }),
   );
-  // Made into one file as its first lines say, in a folder from which the packages of Lambda are found.
+  // Built as its first lines say, in a folder that finds the packages of Lambda.
   mkdirSync('.build', { recursive: true });
   folder = mkdtempSync('.build/lambda-receiver-');
   const [, command = ''] = /^\/\/ {3}npx (esbuild .*)$/m.exec(readFileSync(file, 'utf8')) ?? [];
@@ -53,7 +53,7 @@ beforeEach(() => {
   return () => vi.restoreAllMocks();
 });
 
-/** What Lambda calls a function with whose URL was posted to: header names in lower case, and here and there base64. */
+/** Returns the event of a POST to a function URL: header names in lower case, and the body as text or as base64. */
 function eventOf({ body, headers }: Omit<Posted, 'deliveryId'>, isBase64Encoded = false): LambdaFunctionURLEvent {
   const lowerCase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return {
@@ -93,7 +93,7 @@ it.each([
   expect(Math.abs(expiresAt * 1000 - Date.now() - minutes(24 * 60))).toBeLessThan(minutes(1));
 });
 
-it('works by the name of the event', async () => {
+it('processes each event by its name', async () => {
   const failed = delivery({ event: 'agent.failed' });
   expect(await handler(eventOf(failed))).toEqual({ statusCode: 204 });
   const { id, agentName, error } = subjectOf(failed);
@@ -106,7 +106,7 @@ it('works by the name of the event', async () => {
   expect(await itemCount()).toBe(before + 1);
 });
 
-it('works once on what comes twice, be it signed afresh', async () => {
+it('processes a duplicate once, also with a new signature', async () => {
   const first = delivery({ event: 'task.completed', sentAt: Date.now() - minutes(4) });
   const retry = delivery({ event: 'task.completed', deliveryId: first.deliveryId });
   await handler(eventOf(first));
@@ -129,12 +129,12 @@ it.each<[string, () => Posted]>([
   expect(console.error).toHaveBeenCalledOnce();
 });
 
-it('refuses a request without a body', async () => {
+it('rejects a request without a body', async () => {
   const { body: _, ...empty } = eventOf(delivery());
   expect(await handler(empty)).toEqual({ statusCode: 401 });
 });
 
-it('fails where the work fails, so that the delivery comes again, and then works on it', async () => {
+it('fails if the work fails, and processes the retry', async () => {
   const posted = delivery({ event: 'task.completed' });
   const send = vi.spyOn(DynamoDBDocumentClient.prototype, 'send').mockRejectedValueOnce(new Error('no table'));
   await expect(handler(eventOf(posted))).rejects.toThrow('no table');

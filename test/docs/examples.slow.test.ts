@@ -9,13 +9,13 @@ import { createTask, moveTask, newToken, register } from '../journeys/stories.ts
 import { secret } from './posted.ts';
 import { type Started, startReceiver } from './receiver-program.ts';
 
-type Story = { name: string; command: string[]; probe?: string[] };
+type Example = { name: string; command: string[]; probe?: string[] };
 
 const python = 'import sys; sys.exit(sys.version_info < (3, 10))';
-const stories: Story[] = [
+const examples: Example[] = [
   { name: 'curl', command: ['bash', 'docs/examples/curl.sh'] },
   { name: 'typescript', command: [process.execPath, 'docs/examples/typescript.ts'] },
-  // Isolated and without site packages: the standard library is all there is.
+  // Isolated and without site packages: only the standard library is available.
   {
     name: 'python',
     command: ['python3', '-I', '-S', 'docs/examples/python.py'],
@@ -26,8 +26,8 @@ const stories: Story[] = [
 const service = await startDeployment();
 const { api } = service;
 
-/** Runs an example in a folder of its own, which has a token in the place where the local service keeps it, or none. */
-function tell({ command: [program = '', ...args] }: Story, given: { kept?: string; token?: string }) {
+/** Runs an example in a new folder. With `kept`, the folder has this token in the file of the local service. */
+function runExample({ command: [program = '', ...args] }: Example, given: { kept?: string; token?: string }) {
   const cwd = newFolder();
   mkdirSync(join(cwd, '.crewboard'));
   if (given.kept) writeFileSync(join(cwd, '.crewboard/token'), `${given.kept}\n`);
@@ -42,8 +42,8 @@ function tell({ command: [program = '', ...args] }: Story, given: { kept?: strin
   });
 }
 
-/** What an example prints, with the ids that are new in each run told by their order. */
-function told(stdout: string): string[] {
+/** Returns the printed lines of an example, with ids replaced by their order. */
+function linesOf(stdout: string): string[] {
   const ids: string[] = [];
   const named = stdout.replaceAll(/\b(tk|ex)_\w{26}/g, (id, kind) => {
     if (!ids.includes(id)) ids.push(id);
@@ -54,28 +54,28 @@ function told(stdout: string): string[] {
 
 const output = `This is Crewboard's built-in simulator and not a model; nothing has been done.`;
 
-describe.each(stories)('the story in $name', (story) => {
-  const { probe: [program = '', ...args] = ['true'] } = story;
-  const missing = spawnSync(program, args).status === 0 ? undefined : `${story.name} is not on this machine.`;
+describe.each(examples)('the example in $name', (example) => {
+  const { probe: [program = '', ...args] = ['true'] } = example;
+  const missing = spawnSync(program, args).status === 0 ? undefined : `${example.name} is not on this machine.`;
   if (missing) console.warn(missing);
 
-  it('is told on an empty board as it is written', async ({ skip }) => {
+  it('prints each step on an empty board', async ({ skip }) => {
     if (missing) skip(missing);
-    const token = await newToken(service, `${story.name}-once`);
-    const { code, stdout, stderr } = await tell(story, { kept: token });
+    const token = await newToken(service, `${example.name}-once`);
+    const { code, stdout, stderr } = await runExample(example, { kept: token });
     expect([code, stderr]).toEqual([0, '']);
-    const lines = told(stdout);
+    const lines = linesOf(stdout);
     expect([lines[0]?.toLowerCase(), ...lines.slice(1, 3)]).toEqual([
       'created tk-1 and tk-2; repeated: true',
-      'hired builder',
-      'refused: 409 task_blocked',
+      'created builder',
+      'rejected: 409 task_blocked',
     ]);
     expect(lines[3]).toMatch(/^ {2}.*blockedBy\.0.*tk-1 is backlog\./);
     expect(lines.slice(4, 6)).toEqual([
       'tk-1 is done',
-      'refused: 412 precondition_failed; read it again, then decide again',
+      'rejected: 412 precondition_failed; read the task again, then decide again',
     ]);
-    expect(lines[6]).toMatch(/^ex-3 has completed: /);
+    expect(lines[6]).toMatch(/^ex-3 is completed: /);
     expect(lines[6]).toContain(output);
     expect(lines.slice(7)).toEqual(['to review: tk-2 Build it']);
 
@@ -89,9 +89,9 @@ describe.each(stories)('the story in $name', (story) => {
     expect(runs.body.data).toMatchObject([{ agentName: 'builder', taskId: build?.id, status: 'completed' }]);
   });
 
-  it('is told again where builder and more than a page of its tasks are there', async ({ skip }) => {
+  it('runs again with an existing agent, and lists more than one page of tasks', async ({ skip }) => {
     if (missing) skip(missing);
-    const token = await newToken(service, `${story.name}-again`);
+    const token = await newToken(service, `${example.name}-again`);
     const agent = { name: 'builder', displayName: 'Builder', category: 'development' };
     await api('POST', '/api/agents', { body: agent, token });
     const waiting = { title: 'Waits', status: 'up_for_review', assignedAgent: 'builder' };
@@ -99,19 +99,19 @@ describe.each(stories)('the story in $name', (story) => {
     expect(new Set((await Promise.all(more)).map(({ status }) => status))).toEqual(new Set([201]));
     await api('POST', '/api/kanban-tasks', { body: { ...waiting, status: 'done' }, token });
 
-    const { code, stdout, stderr } = await tell(story, { token });
+    const { code, stdout, stderr } = await runExample(example, { token });
     expect([code, stderr]).toEqual([0, '']);
-    const lines = told(stdout);
-    expect(lines[1]).toBe('builder is here already');
+    const lines = linesOf(stdout);
+    expect(lines[1]).toBe('builder already exists');
     const listed = lines.filter((line) => line.startsWith('to review: '));
     expect(listed[0]).toBe('to review: tk-2 Build it');
     expect(new Set(listed).size).toBe(121);
     expect(listed).toHaveLength(121);
   });
 
-  it('ends with what the service says to a token that it does not know', async ({ skip }) => {
+  it('exits with the error of an unknown token', async ({ skip }) => {
     if (missing) skip(missing);
-    const { code, stdout, stderr } = await tell(story, { token: 'crew_nobody' });
+    const { code, stdout, stderr } = await runExample(example, { token: 'crew_nobody' });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/Authorization: Bearer/);
   });
@@ -119,7 +119,7 @@ describe.each(stories)('the story in $name', (story) => {
 
 describe('the receiver with Express', () => {
   let receiver: Started;
-  // Not while tests are collected: one that is left out would never stop it.
+  // Not at collection: a test that is skipped would never stop it.
   beforeAll(() => {
     receiver = startReceiver([process.execPath, 'docs/examples/express-receiver.ts'], {
       CREWBOARD_URL: service.url,
@@ -129,7 +129,7 @@ describe('the receiver with Express', () => {
     return receiver.stop;
   });
 
-  it('hears of the board and of agents, and reads what an agent has written', async () => {
+  it('receives events of tasks and agents, and reads the output of an agent', async () => {
     const url = (await receiver.line('listening on ')).replace('listening on ', '');
     const events = ['task.status_changed', 'task.completed', 'agent.completed', 'agent.failed'];
     await register(service, { url, events, secret });

@@ -6,28 +6,28 @@ const folder = 'docs/examples';
 const page = readFileSync(`${folder}/README.md`, 'utf8');
 const programs = readdirSync(folder).filter((file) => file !== 'README.md');
 
-/** The command at the top of a program. */
+/** Returns the command in the first lines of a program. */
 function commandOf(program: string): string | undefined {
   const text = readFileSync(`${folder}/${program}`, 'utf8');
   return /^(?:\/\/|#)? {3,4}((?:.*? )?docs\/examples\/.*)$/m.exec(text)?.[1];
 }
 
 describe('the page on examples', () => {
-  it.each(programs)('has %s with the command that stands at its top', (program) => {
+  it.each(programs)('lists %s with the command in its first lines', (program) => {
     const row = page.split('\n').find((line) => line.includes(`](${program})`));
     const command = commandOf(program);
     expect(command).toContain(`${folder}/${program}`);
     expect(row).toContain(`| \`${command}\` |`);
   });
 
-  it('names only files that there are', () => {
+  it('names only files that exist', () => {
     const targets = [...page.matchAll(/\]\(([\w./-]+)\)/g)].map(([, target]) => target as string);
     expect(targets.length).toBeGreaterThan(programs.length);
     for (const target of targets) expect(existsSync(`${folder}/${target}`), target).toBe(true);
   });
 });
 
-it.each(programs)('%s goes by codes that there are', (program) => {
+it.each(programs)('%s uses only error codes of the contract', (program) => {
   const text = readFileSync(`${folder}/${program}`, 'utf8');
   const codes = [...text.matchAll(/\bcode(?: [!=]==? |\)" = )["']?(\w+)/g)].map(([, code]) => code);
   if (!program.includes('receiver')) expect(codes).toContain('name_taken');

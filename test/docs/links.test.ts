@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The text of every file of the repository that can link a page. */
+/** The text of each file of the repository that can have links. */
 const files = new Map(
   execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
     .split('\n')
@@ -13,7 +13,7 @@ const files = new Map(
 const pages = [...files].filter(([file]) => file.endsWith('.md'));
 const sources = [...files].filter(([file]) => !file.endsWith('.md') && file !== 'test/docs/links.test.ts');
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings, as GitHub creates them. */
 function anchorsOf(page: string): string[] {
   const headings = page.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, title = '']) =>
@@ -24,8 +24,8 @@ function anchorsOf(page: string): string[] {
   );
 }
 
-/** Whether a link leads to a file or a folder, and to a section if it names one. */
-function leadsSomewhere(target: string, anchor: string | undefined): boolean {
+/** Whether a link has an existing file or folder as its target, and an existing section if it names one. */
+function targetExists(target: string, anchor: string | undefined): boolean {
   if (!existsSync(target)) return false;
   return (
     anchor === undefined || (statSync(target).isFile() && anchorsOf(readFileSync(target, 'utf8')).includes(anchor))
@@ -33,21 +33,21 @@ function leadsSomewhere(target: string, anchor: string | undefined): boolean {
 }
 
 describe('links', () => {
-  it('of pages lead to files and sections of the repository', () => {
+  it('of pages have existing files and sections as targets', () => {
     const broken = pages.flatMap(([file, text]) => {
-      // The page of benchmarks has these paragraphs as they are.
+      // The page on benchmarks contains this file.
       const folder = file === 'test/bench/findings.md' ? 'docs' : dirname(file);
       return [...text.matchAll(/\]\((?!https?:)([\w./-]*)(?:#([\w-]+))?\)/g)]
-        .filter(([, target, anchor]) => !leadsSomewhere(target ? normalize(join(folder, target)) : file, anchor))
+        .filter(([, target, anchor]) => !targetExists(target ? normalize(join(folder, target)) : file, anchor))
         .map(([link]) => `${file}: ${link}`);
     });
     expect(broken).toEqual([]);
   });
 
-  it('of comments lead to pages and sections of the repository', () => {
+  it('of comments have existing pages and sections as targets', () => {
     const broken = sources.flatMap(([file, text]) =>
       [...text.matchAll(/\b(docs\/[\w/-]+\.md)(?:#([\w-]+))?/g)]
-        .filter(([, target = '', anchor]) => !leadsSomewhere(target, anchor))
+        .filter(([, target = '', anchor]) => !targetExists(target, anchor))
         .map(([link]) => `${file}: ${link}`),
     );
     expect(broken).toEqual([]);

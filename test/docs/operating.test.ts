@@ -15,19 +15,19 @@ const pages = Object.fromEntries(
 const deploying = pages['docs/deploying.md'] as string;
 const runbook = pages['docs/runbook.md'] as string;
 
-/** The alarms of the stack, whose messages link these sections. */
+/** The alarms of the stack, whose messages link to these sections. */
 const alarms = Object.values(synthesized().resources<{ AlarmName: string }>('AWS::CloudWatch::Alarm')).map(
   ({ Properties }) => Properties.AlarmName.replace('Crewboard ', ''),
 );
 
 describe('the page on deploying', () => {
-  it('lists every setting that there is, and no other', () => {
+  it('lists every setting, and no other', () => {
     const rows = deploying.slice(deploying.indexOf('| Setting |'), deploying.indexOf('Pages in browsers'));
-    const listed = [...rows.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, facet = '']) => facet.match(/\w+/g) ?? []);
+    const listed = [...rows.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? []);
     expect(listed.sort()).toEqual(settingNames.toSorted());
   });
 
-  it('says of a month at rest what its costs are computed to be', () => {
+  it('has the computed cost of a month at rest', () => {
     const [all, beyondFree] = [false, true].map((free) => monthAtRest({ free }).toFixed(2));
     expect(deploying).toContain(`: $${all} at list prices of ${priceList.region}, of which $${beyondFree} are left`);
   });
@@ -41,7 +41,7 @@ describe('the runbook', () => {
     expect(own).toMatch(/```sh\n/);
   });
 
-  it('says that AWS WAF cannot be attached to the API, and what takes it', () => {
+  it('says that AWS WAF cannot be attached to the API, and what to use instead', () => {
     expect(runbook).toMatch(/AWS WAF cannot be attached to an HTTP API/);
     expect(runbook.match(/WAF/g)).toHaveLength(1);
     expect(runbook).toMatch(/CloudFront distribution with a web ACL/);
@@ -49,7 +49,7 @@ describe('the runbook', () => {
 });
 
 describe.each(Object.entries(pages))('%s', (_, page) => {
-  it('names only commands that there are', () => {
+  it('names only existing commands', () => {
     const commands = [...page.matchAll(/npm run (?:--silent )?([a-z][\w:-]*)/g)].map(([, command]) => command);
     expect(commands.length).toBeGreaterThan(0);
     expect(Object.keys(manifest.scripts)).toEqual(expect.arrayContaining(commands));

@@ -4,16 +4,16 @@ import { timestamp } from '../../lib/contract/ids.ts';
 import { sampleOf } from '../../lib/webhooks/samples.ts';
 import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
 
-/** The secret that deliveries are signed with here unless another is given. */
+/** The secret that deliveries are signed with by default. */
 export const secret = 'ein geheimes Wort: ü🚀';
 
-/** What is posted to a receiver. */
+/** A delivery as it is posted to a receiver. */
 export type Posted = { deliveryId: string; body: string; headers: Record<string, string> };
 
 /** Milliseconds. */
 export const minutes = (count: number) => count * 60_000;
 
-/** What a delivery may have otherwise; `change` is made to its body before it is signed. */
+/** Values of a delivery that differ from the default. `change` is applied to the body before it is signed. */
 type Given = {
   event?: EventName;
   sentAt?: number;
@@ -22,17 +22,17 @@ type Given = {
   change?: (body: string) => string;
 };
 
-/** A delivery as the service makes it, with text beyond ASCII in it. */
+/** Returns a delivery as the service sends it, with non-ASCII text. */
 export function delivery(given: Given = {}): Posted {
   const { event = 'task.created', sentAt = Date.now(), key = secret, deliveryId = `dlv_${ulid()}`, change } = given;
   const { data } = sampleOf(event, ulid, sentAt);
-  const told = { event, deliveryId, timestamp: timestamp(sentAt), data: { ...data, note: 'Grüße 🚀' } };
-  const text = JSON.stringify(told);
+  const content = { event, deliveryId, timestamp: timestamp(sentAt), data: { ...data, note: 'Grüße 🚀' } };
+  const text = JSON.stringify(content);
   const body = change ? change(text) : text;
   return { deliveryId, body, headers: deliveryHeaders({ event, deliveryId, sentAt, body }, key) };
 }
 
-/** A delivery whose body was changed after it was signed. */
+/** Returns a delivery whose body was changed after it was signed. */
 export function tampered(change: (body: string) => string): Posted {
   const posted = delivery();
   return { ...posted, body: change(posted.body) };

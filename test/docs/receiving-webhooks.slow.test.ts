@@ -7,7 +7,7 @@ import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
 import { delivery, minutes, type Posted, secret, tampered } from './posted.ts';
 import { languages, type Program, programIn, type Started, whyMissing } from './receiver-program.ts';
 
-/** A delivery with other text in the place of its body, signed as it should be. */
+/** Returns a delivery with another body and the right signature for it. */
 function signedAs(change: (body: string) => string): Posted {
   const { deliveryId, body } = delivery();
   const changed = change(body);
@@ -15,7 +15,7 @@ function signedAs(change: (body: string) => string): Posted {
   return { deliveryId, body: changed, headers };
 }
 
-/** A delivery whose signature was changed, or left out. */
+/** Returns a delivery with a changed signature, or without one. */
 function withSignature(change: (signature: string) => string | undefined): Posted {
   const posted = delivery();
   const { 'X-Service-Signature': signature = '', ...headers } = posted.headers;
@@ -23,9 +23,9 @@ function withSignature(change: (signature: string) => string | undefined): Poste
   return { ...posted, headers: { ...headers, ...(changed !== undefined && { 'X-Service-Signature': changed }) } };
 }
 
-const refused: [string, () => Posted][] = [
+const rejected: [string, () => Posted][] = [
   ['whose body was changed', () => tampered((body) => body.replace('A sample task', 'B sample task'))],
-  ['whose body has a byte more', () => tampered((body) => `${body}\n`)],
+  ['whose body has one more byte', () => tampered((body) => `${body}\n`)],
   ['that is signed with another secret', () => delivery({ key: 'another secret' })],
   ['that is not signed', () => withSignature(() => undefined)],
   ['whose signature is empty', () => withSignature(() => '')],
@@ -55,7 +55,7 @@ describe.each(languages)('the receiver in $name', (language) => {
   let running: Started | undefined;
 
   beforeAll(() => {
-    // The short report counts what is skipped and keeps the reason to itself.
+    // The short report counts skipped tests without their reason.
     if (missing) return console.warn(missing);
     start = programIn(language);
     running = start(secret);
@@ -63,14 +63,14 @@ describe.each(languages)('the receiver in $name', (language) => {
 
   afterAll(() => running?.stop());
 
-  /** The running receiver, and how to post to it; where there is none the test says why it is skipped. */
+  /** Returns the running receiver and a function that posts to it, or skips the test with the reason. */
   async function receiver({ skip }: TestContext) {
     const { line, lines } = running ?? skip(missing);
     const url = (await line('listening on ')).replace('listening on ', '');
     const post = async ({ body, headers }: Omit<Posted, 'deliveryId'>) =>
       (await fetch(url, { method: 'POST', headers, body, redirect: 'error' })).status;
     const worked = ({ deliveryId }: Posted) => lines.filter((text) => text.includes(deliveryId));
-    /** Once this one was worked on, so was all that came before it. */
+    /** Waits until one more delivery was processed, and so all before it. */
     const settle = async () => {
       const last = delivery();
       expect(await post(last)).toBe(204);
@@ -79,14 +79,14 @@ describe.each(languages)('the receiver in $name', (language) => {
     return { url, post, worked, line, settle };
   }
 
-  it.for(eventNames)('takes a genuine delivery and works on it: %s', async (event, context) => {
+  it.for(eventNames)('accepts and processes a genuine delivery: %s', async (event, context) => {
     const { post, line } = await receiver(context);
     const genuine = delivery({ event });
     expect(await post(genuine)).toBe(204);
     expect(await line(genuine.deliveryId)).toContain(`worked on ${genuine.deliveryId}: ${event} of `);
   });
 
-  it('works once on what comes twice, and takes it both times', async (context) => {
+  it('processes a duplicate once, and accepts it both times', async (context) => {
     const { post, settle, worked } = await receiver(context);
     const twice = delivery();
     expect([await post(twice), await post(twice)]).toEqual([204, 204]);
@@ -94,7 +94,7 @@ describe.each(languages)('the receiver in $name', (language) => {
     expect(worked(twice)).toHaveLength(1);
   });
 
-  it('takes a retry, signed afresh, of what it has worked on, and does not work again', async (context) => {
+  it('accepts a retry of a processed delivery with a new signature, and does not process it again', async (context) => {
     const { post, settle, worked } = await receiver(context);
     const first = delivery({ sentAt: Date.now() - minutes(4) });
     const body = JSON.stringify({ ...JSON.parse(first.body), timestamp: timestamp(Date.now()) });
@@ -105,7 +105,7 @@ describe.each(languages)('the receiver in $name', (language) => {
     expect(worked(first)).toHaveLength(1);
   });
 
-  it.for(refused)('refuses a delivery %s', async ([, make], context) => {
+  it.for(rejected)('rejects a delivery %s', async ([, make], context) => {
     const { post, settle, worked } = await receiver(context);
     const posted = make();
     expect([400, 401]).toContain(await post(posted));
@@ -113,7 +113,7 @@ describe.each(languages)('the receiver in $name', (language) => {
     expect(worked(posted)).toEqual([]);
   });
 
-  it('refuses a body that is too long, be it signed', async (context) => {
+  it('rejects a body that is too long, also with a right signature', async (context) => {
     const { post, settle, worked } = await receiver(context);
     const long = signedAs((body) => body + ' '.repeat(2 * 1024 * 1024));
     // A receiver that stops reading may close the connection before its answer is read.
@@ -122,7 +122,7 @@ describe.each(languages)('the receiver in $name', (language) => {
     expect(worked(long)).toEqual([]);
   });
 
-  it('goes on when a connection breaks in the middle of a body', async (context) => {
+  it('continues after a connection breaks in the middle of a body', async (context) => {
     const { url, settle } = await receiver(context);
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);

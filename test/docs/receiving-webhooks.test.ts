@@ -23,13 +23,13 @@ import { deliveryHeaders } from '../../lib/webhooks/signature.ts';
 import { fieldNames } from '../field-names.ts';
 import { blocksOf, page } from './receivers-page.ts';
 
-/** A body on the page. */
+/** An example body on the page. */
 type Sample = { event: EventName; deliveryId: string; timestamp: string; data: Record<string, unknown> };
 
 const samples = blocksOf('json').map((block) => JSON.parse(block) as Sample);
 const commands = blocksOf('sh');
 
-/** The one command of the page that has a text in it. */
+/** Returns the only command of the page that contains a text. */
 function commandWith(text: string): string {
   const [found, ...others] = commands.filter((command) => command.includes(text));
   expect(others, `one command with ${text}`).toEqual([]);
@@ -41,22 +41,22 @@ describe('the bodies on the page', () => {
     expect(samples.map(({ event }) => event).toSorted()).toEqual(eventNames.toSorted());
   });
 
-  it('are of different deliveries', () => {
+  it('have different delivery ids', () => {
     expect(new Set(samples.map(({ deliveryId }) => deliveryId)).size).toBe(eventNames.length);
   });
 
-  it.each(samples)('have the fields of a real one and no others: $event', (sample) => {
+  it.each(samples)('have the fields of a real delivery and no others: $event', (sample) => {
     const { event, data } = sampleOf(sample.event, ulid, 0);
     expect(fieldNames(sample)).toEqual(fieldNames({ event, deliveryId: '', timestamp: '', data }));
   });
 
-  it.each(samples)('have the values that the contract allows: $event', ({ event, deliveryId, timestamp, data }) => {
+  it.each(samples)('have values that the contract allows: $event', ({ event, deliveryId, timestamp, data }) => {
     expect(v.is(DeliveryId, deliveryId)).toBe(true);
     expect(v.is(Timestamp, timestamp)).toBe(true);
     expect(v.parse(event.startsWith('task.') ? TaskEventData : ExecutionEventData, data)).toEqual(data);
   });
 
-  it.each(samples)('have the status and the times that go with the event: $event', ({ event, timestamp, data }) => {
+  it.each(samples)('have the status and the times of the event: $event', ({ event, timestamp, data }) => {
     const { data: real } = sampleOf(event, ulid, 0);
     expect(data).toMatchObject(
       'task' in real ? { task: { status: real.task.status } } : { execution: { status: real.execution.status } },
@@ -68,13 +68,13 @@ describe('the bodies on the page', () => {
 describe('the commands on the page', () => {
   const rows: Endpoint[] = [registerWebhook, testWebhook, deleteWebhook, listDeliveries];
 
-  it.each(rows)('reach an endpoint that there is: $method $path', ({ method, path }) => {
+  it.each(rows)('call an existing endpoint: $method $path', ({ method, path }) => {
     const command = commandWith(`"$BASE_URL${path.replace(':id', '$WEBHOOK_ID')}${method === 'GET' ? '?' : '"'}`);
     const sent = /-X (\w+)/.exec(command)?.[1] ?? (command.includes(' -d ') ? 'POST' : 'GET');
     expect(sent).toBe(method);
   });
 
-  it('register with a body that the contract takes, and a secret that libraries take', () => {
+  it('register with a body that the contract accepts, and a secret that libraries accept', () => {
     const command = commandWith('/api/webhooks/register');
     expect(command).toContain('SECRET="whsec_$(openssl rand -base64 32)"');
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -84,23 +84,23 @@ describe('the commands on the page', () => {
       events: ['task.created', 'task.completed'],
       secret,
     });
-    expect(libraryTakes(secret, secret)).toBe(true);
+    expect(libraryAccepts(secret, secret)).toBe(true);
   });
 
-  it('test with an event that there is', () => {
+  it('test with an existing event', () => {
     const [, body = ''] = /-d '(\{.*\})'$/m.exec(commandWith('/test"')) ?? [];
     expect(v.is(v.strictObject({ event: EventName }), JSON.parse(body))).toBe(true);
   });
 
-  it('look back with the limit that is the default', () => {
+  it('list deliveries with the default limit', () => {
     const [, query = ''] = /deliveries\?([^"]+)"/.exec(commandWith('/deliveries?')) ?? [];
     const asked = v.parse(listDeliveries.query, Object.fromEntries(new URLSearchParams(query)));
     expect(asked).toEqual(v.parse(listDeliveries.query, {}));
   });
 });
 
-/** Whether the public library, given one secret, takes what is signed with the registered one. */
-function libraryTakes(registered: string, given: string): boolean {
+/** Whether the public library with one secret accepts a signature of the registered secret. */
+function libraryAccepts(registered: string, given: string): boolean {
   const sentAt = Date.now();
   const body = '{}';
   const headers = deliveryHeaders({ event: 'task.created', deliveryId: 'dlv_1', sentAt, body }, registered);
@@ -112,7 +112,7 @@ function libraryTakes(registered: string, given: string): boolean {
   }
 }
 
-describe('what the page says', () => {
+describe('the page', () => {
   it('names every header of a delivery', () => {
     const headers = deliveryHeaders({ event: 'task.created', deliveryId: '', sentAt: 0, body: '' }, 'a secret');
     for (const name of Object.keys(headers)) expect(page).toMatch(new RegExp(`^\\|.*\`${name}\`.*\\|$`, 'm'));
@@ -120,7 +120,7 @@ describe('what the page says', () => {
     expect(page).toContain(`| \`User-Agent\` | \`${headers['User-Agent']}\` |`);
   });
 
-  it('gives a signature to check against that is right', () => {
+  it('has a right signature to test against', () => {
     const [, body = '', secret = '', given = ''] =
       /the body `(.+?)` under the secret `(.+?)` has the signature\s+`sha256=(\w+)`/.exec(page) ?? [];
     expect(createHmac('sha256', secret).update(body).digest('hex')).toBe(given);
@@ -135,26 +135,26 @@ describe('what the page says', () => {
     expect(fault(444)).toBeDefined();
   });
 
-  it('names the time and the length that an answer may have', () => {
+  it('names the time and the length of an answer', () => {
     const prose = page.replaceAll(/\s+/g, ' ');
     expect(prose).toContain(`An attempt has ${attemptMs / 1000} seconds in all`);
     expect(prose).toContain(`At most ${responseLimit / 1024} KiB of your answer's body are read`);
   });
 
-  it('names the retries of the ladder', () => {
+  it('names the times of the retry schedule', () => {
     const waits = [...page.matchAll(/^\| \w+ \| (\d+) (minutes|hours) after the \w+ failed \|$/gm)];
     expect(waits.map(([, count, unit]) => Number(count) * (unit === 'hours' ? 60 : 1))).toEqual(
       readRetrySchedule(undefined).map((wait) => wait / 60_000),
     );
   });
 
-  it('tells which secrets suit the libraries of Standard Webhooks', () => {
+  it('names the secrets that libraries of Standard Webhooks accept', () => {
     const bytes = Buffer.from('any other text: ü');
-    expect(libraryTakes(`whsec_${bytes.toString('base64')}`, `whsec_${bytes.toString('base64')}`)).toBe(true);
-    expect(libraryTakes(bytes.toString('utf8'), bytes.toString('base64'))).toBe(true);
+    expect(libraryAccepts(`whsec_${bytes.toString('base64')}`, `whsec_${bytes.toString('base64')}`)).toBe(true);
+    expect(libraryAccepts(bytes.toString('utf8'), bytes.toString('base64'))).toBe(true);
     const looksLikeBase64 = bytes.toString('base64');
-    expect(libraryTakes(looksLikeBase64, looksLikeBase64)).toBe(false);
-    expect(libraryTakes(looksLikeBase64, Buffer.from(looksLikeBase64).toString('base64'))).toBe(true);
+    expect(libraryAccepts(looksLikeBase64, looksLikeBase64)).toBe(false);
+    expect(libraryAccepts(looksLikeBase64, Buffer.from(looksLikeBase64).toString('base64'))).toBe(true);
   });
 });
 

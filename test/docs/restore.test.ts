@@ -5,9 +5,9 @@ import { expect, it } from 'vitest';
 import { createTemporaryFolder } from '../temporary-files.ts';
 
 /**
- * An AWS CLI whose table behaves as DynamoDB's does and the emulator's does not: it takes long to be restored, refuses a
- * change while another is under way, and backups of its own for a while. `$STATE/busy` counts how often it still answers
- * that the table is not ACTIVE; `$STATE/changes` has what was carried out.
+ * A stub of the AWS CLI whose table behaves like DynamoDB, unlike that of the emulator: a restore takes long, a change
+ * during another one is rejected, and backups are rejected for a while. `$STATE/busy` is the number of responses in which
+ * the table is not ACTIVE yet. `$STATE/changes` has the accepted changes.
  */
 const cli = `#!/bin/sh
 busy=$(cat $STATE/busy); given="$*"
@@ -32,7 +32,7 @@ esac
 
 const folder = createTemporaryFolder();
 
-/** The commands of the page's section, up to a line of it. */
+/** Returns the commands of the section, up to a line. */
 function commandsUpTo(end: string): string {
   const page = readFileSync('docs/deploying.md', 'utf8');
   const [, section = ''] = page.split('\n## Restore\n');
@@ -41,7 +41,7 @@ function commandsUpTo(end: string): string {
   return block.slice(0, block.indexOf(end));
 }
 
-/** Runs the page's first two steps; the restore is not done before the table was asked after so often. */
+/** Runs the first two steps of the page. The restore ends after the status was requested `asked` times. */
 function restore(name: string, { asked, tags }: { asked: number; tags: string }): string[] {
   const state = join(folder, name);
   mkdirSync(state);
@@ -66,8 +66,8 @@ function restore(name: string, { asked, tags }: { asked: number; tags: string })
   return readFileSync(join(state, 'changes'), 'utf8').trimEnd().split('\n');
 }
 
-it('a restore that takes longer than the CLI waits is waited for, and each change after it as well', () => {
-  // Every ten seconds: twice as long as `aws dynamodb wait table-exists`, which asks 25 times in 8 minutes 20 seconds.
+it('the commands wait for a restore that takes longer than the CLI waits, and for each change', () => {
+  // One request in ten seconds: twice as long as `aws dynamodb wait table-exists`, with 25 requests in 8 minutes 20 s.
   const changes = restore('long', { asked: 100, tags: '[{"Key":"team","Value":"board"}]' });
   expect(changes.map((change) => change.replace('dynamodb ', '').replaceAll(/--table-name \S+ ?/g, ''))).toEqual([
     expect.stringMatching(
@@ -81,6 +81,6 @@ it('a restore that takes longer than the CLI waits is waited for, and each chang
   ]);
 });
 
-it('a table without tags is given none', () => {
+it('a table without tags gets none', () => {
   expect(restore('untagged', { asked: 0, tags: '[]' }).filter((change) => change.includes('tag-resource'))).toEqual([]);
 });

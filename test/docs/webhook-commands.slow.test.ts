@@ -11,7 +11,7 @@ import { blocksOf } from './receivers-page.ts';
 const service = await startDeployment();
 const receiver = await startReceiver();
 
-/** Runs commands of a page in a shell, each answer on a line of its own, and gives the answers. */
+/** Runs commands of a page in a shell, and returns the responses, one on each line. */
 async function answersTo(commands: string, environment: Record<string, string>): Promise<string[]> {
   const { PATH = '' } = process.env;
   const script = `set -e; curl() { command curl "$@"; echo; }\n${commands}`;
@@ -23,7 +23,7 @@ async function answersTo(commands: string, environment: Record<string, string>):
 
 const dataOf = <Data>(answer = '') => (JSON.parse(answer) as { data: Data }).data;
 
-it('the commands for receivers register, test, look back and delete as they are written', async () => {
+it('the commands for receivers register, test, list attempts and delete as written', async () => {
   const [register = '', sign = '', test = '', lookBack = '', remove = '', ...others] = blocksOf('sh');
   expect(others).toEqual([]);
   const here = { BASE_URL: service.url };
@@ -36,7 +36,7 @@ it('the commands for receivers register, test, look back and delete as they are 
   const [tested] = await answersTo(test, ofIt);
   const { deliveryId, httpStatus } = dataOf<TestResult>(tested);
   expect(httpStatus).toBe(204);
-  const [{ raw: body, headers } = expect.fail('nothing came')] = receiver.received;
+  const [{ raw: body, headers } = expect.fail('no delivery arrived')] = receiver.received;
   expect(verifyWebhook({ body, headers, secret }).deliveryId).toBe(deliveryId);
 
   const [history] = await answersTo(lookBack, ofIt);
@@ -48,7 +48,7 @@ it('the commands for receivers register, test, look back and delete as they are 
   expect(digest).toMatch(/88a67f24bbcdaed0e6c997404bb79a743baf44c6bab2f4c27328e3009d22e342$/);
 });
 
-it('the runbook’s look at a stuck webhook shows it, its attempts, and what it says now', async () => {
+it('the commands of the runbook show a stuck webhook, its attempts and a test delivery', async () => {
   const [, section = ''] = readFileSync('docs/runbook.md', 'utf8').split('\n## A stuck webhook\n');
   const [, block = ''] = /^```sh\n(.*?)^```$/ms.exec(section) ?? [];
   const [asking = '', ...traces] = block.split(/^npm run --silent trace .*$/m);
