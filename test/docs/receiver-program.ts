@@ -7,10 +7,10 @@ import type { Readable } from 'node:stream';
 import { createTemporaryFolder } from '../temporary-files.ts';
 import { blocksOf } from './receivers-page.ts';
 
-/** How long a program may take to say something. */
+/** The longest time that a program can take to print a line. */
 const patienceMs = 60_000;
 
-/** A language that the page has a receiver in: how a program of it is made and run, each as a command in a folder. */
+/** A language of a receiver on the page, with the commands that build and run a program in a folder. */
 export type Language = {
   name: string;
   block: string;
@@ -33,7 +33,7 @@ export const languages: Language[] = [
     block: 'python',
     file: 'receiver.py',
     probe: ['python3', '--version'],
-    // Isolated and without site packages: the standard library is all there is.
+    // Isolated and without site packages: only the standard library is available.
     run: ['python3', '-I', '-S', 'receiver.py'],
   },
   {
@@ -46,10 +46,10 @@ export const languages: Language[] = [
   },
 ];
 
-/** What Go needs to build without a module and without the network. */
+/** The environment in which Go builds without a module and without the network. */
 const offline = { GO111MODULE: 'auto', GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' };
 
-/** Why programs of a language cannot be run on this machine, or `undefined`. */
+/** Returns why programs of a language cannot run on this machine, or `undefined`. */
 export function whyMissing({ name, probe: [command = '', ...args] }: Language): string | undefined {
   return spawnSync(command, args).status === 0 ? undefined : `${name} is not on this machine: no ${command}.`;
 }
@@ -59,13 +59,13 @@ export type Program = (secret: string) => Started;
 
 /** A program that was started. */
 export type Started = {
-  /** Its first line that has a text in it, waited for. */
+  /** Waits for the first line that contains a text. */
   line: (text: string) => Promise<string>;
-  /** All that it has printed so far. */
+  /** The lines that it has printed. */
   lines: string[];
-  /** All that it has complained of so far. */
+  /** Its standard error. */
   complaint: () => string;
-  /** Its exit code and what it complained of, once it has ended. */
+  /** Its exit code and standard error, after it has ended. */
   ended: Promise<{ code: number | null; complaint: string }>;
   stop: () => Promise<void>;
 };
@@ -85,7 +85,7 @@ export function programIn({ name, block, file, build, run }: Language): Program 
   return (secret) => startReceiver(run, { WEBHOOK_SECRET: secret }, cwd);
 }
 
-/** Starts a receiver on a free port: a command in a folder, with an environment beside this process's own. */
+/** Starts a receiver on a free port, with variables that are added to the environment of this process. */
 export function startReceiver(
   [command = '', ...args]: string[],
   environment: Record<string, string>,
