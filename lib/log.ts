@@ -1,12 +1,9 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 
-let opened: Logger | undefined;
+let logger: Logger | undefined;
 
-/**
- * The log of this process, opened when it is first asked for. It is no part of opening the app, so that whoever needs
- * no table can write to it too.
- */
+/** Returns the log of this process, and creates it at the first call. It does not need the context of the process. */
 export function log(): Logger {
-  opened ??= new Logger({ serviceName: 'crewboard' });
-  return opened;
+  logger ??= new Logger({ serviceName: 'crewboard' });
+  return logger;
 }

@@ -253,7 +253,7 @@ function versioned({ version, ...data }: StoredAgent): Versioned<Agent> {
   return { data, version };
 }
 
-/** Returns the error for a deletion whose executions are still in lists. `unavailable()` says that nothing was changed. */
+/** Returns the error for a deletion whose executions are still in lists. `unavailable()` would deny the deletion. */
 function executionsStillListed(name: string): ApiError {
   return new ApiError(
     'unavailable',

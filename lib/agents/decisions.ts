@@ -34,8 +34,8 @@ function same(a: StoredAgent, b: StoredAgent): boolean {
 }
 
 /**
- * Returns the words of a text: sequences of letters and digits, normalized for comparison. Upper case, because lower case
- * has two forms of sigma and keeps ß different from ss.
+ * Returns the words of a text: sequences of letters and digits, normalized for comparison. They are in upper case,
+ * because lower case has two forms of sigma and keeps ß different from ss.
  */
 function wordsOf(text: string): string[] {
   const folded = text.normalize('NFKC').toUpperCase().normalize('NFKC');
@@ -43,8 +43,8 @@ function wordsOf(text: string): string[] {
 }
 
 /**
- * Returns a function that tells whether an agent matches a filter. A search matches if each of its words is the start of
- * a word in the name, the display name or the description. A search without words matches no agent.
+ * Returns a function that checks whether an agent matches a filter. A search matches if each of its words is the start
+ * of a word in the name, the display name or the description. A search without words matches no agent.
  */
 export function matching({ category, status, search }: AgentFilter): (agent: AgentListItem) => boolean {
   const prefixes = search === undefined ? undefined : wordsOf(search);

@@ -1,30 +1,29 @@
 /**
- * How long functions wait for AWS services. Without these limits the SDK waits for ever: a call that is never answered
- * holds its function, and its batch, until Lambda ends it.
+ * The limits of calls to AWS services. Without them the SDK waits without limit: a call without a response would block
+ * its function and its batch until Lambda stops it.
  */
 
-/** The limits of one call: the tries that the SDK makes, and how long each may take in milliseconds. */
+/** The limits of one call: the number of tries by the SDK, and the longest time of a try in milliseconds. */
 export type CallLimits = { tries: number; tryMs: number };
 
 /**
- * The limits of calls in AWS, where each of these services answers in milliseconds.
+ * The limits of calls in AWS, where these services respond within milliseconds.
  *
- * The shortest time that calls have to fit is the lease of a delivery, 20 s. Between its start and the end of the
- * attempt a worker waits for DynamoDB (the lease), for KMS (the secret) and for the receiver (10 s). The SDK pauses
- * between tries for at most 25 and 50 ms (DynamoDB), 50 ms (KMS), 50 and 100 ms (SQS):
+ * The tightest time is the lease of a delivery, 20 s. Between its start and the end of the attempt a worker waits for
+ * DynamoDB (the lease), KMS (the secret) and the receiver (10 s). The longest pauses of the SDK between tries are 25
+ * and 50 ms (DynamoDB), 50 ms (KMS), 50 and 100 ms (SQS):
  *
- * | Call | All its tries |
+ * | Call | Longest time of all tries |
  * |---|---|
  * | DynamoDB | 3 × 2 s + 75 ms = 6.1 s |
  * | KMS | 2 × 1.5 s + 50 ms = 3.1 s |
  * | the receiver | 10 s |
- * | together | 19.2 s of 20 s |
+ * | total | 19.2 s of 20 s |
  *
- * Every other time is longer: 29 s for a request, 30 s for a lease of an execution and for a batch of deliveries,
- * 60 s and more for the other functions. A request that waits for one service after another is answered by
- * `timeLimit` of `lib/http`.
+ * All other times are longer: 29 s for a request, 30 s for a lease of an execution and for a batch of deliveries, at
+ * least 60 s for the other functions. `timeLimit` of `lib/http` ends a request that waits for several services.
  *
- * A try that is throttled is answered at once; the SDK then pauses for up to 1 s, and 2 s before a third try.
+ * A throttled try gets its response at once. The SDK then pauses for up to 1 s, and for up to 2 s before a third try.
  */
 export const callLimits = {
   dynamodb: { tries: 3, tryMs: 2_000 },
@@ -33,21 +32,21 @@ export const callLimits = {
 } as const satisfies Record<string, CallLimits>;
 
 /**
- * The limits of calls to local engines, which share one machine's processor and disk with everything else. An engine
- * that has ended refuses connections at once, so only a busy one takes long: 1,000 calls at the same time wait for one
- * another for more than 5 s on a busy machine.
+ * The limits of calls to local engines, which share the processor and the disk of one machine with the service. A
+ * stopped engine refuses connections at once, so only a busy engine is slow: 1,000 concurrent calls can take more than
+ * 5 s.
  */
 const localCallLimits: CallLimits = { tries: 3, tryMs: 30_000 };
 
-/** The limits of calls to a service: in AWS, or to a local engine where an endpoint is given. */
+/** Returns the limits of calls to a service: in AWS, or to a local engine if there is an endpoint. */
 export function callLimitsOf(service: keyof typeof callLimits, endpoint: string | undefined): CallLimits {
   return endpoint ? localCallLimits : callLimits[service];
 }
 
 /**
- * The part of an AWS client's configuration that holds its calls to limits. `requestTimeout` covers the connection and
- * the wait for the answer's first byte, `socketTimeout` an answer that stops midway. `requestTimeout` alone would only
- * log a warning (`set-request-timeout.js` of @smithy/node-http-handler).
+ * Returns the configuration of an AWS client that limits its calls. `requestTimeout` covers the connection and the wait
+ * for the first byte of the response. `socketTimeout` covers a response that stops midway. Without
+ * `throwOnRequestTimeout` a timeout only logs a warning (`set-request-timeout.js` of @smithy/node-http-handler).
  */
 export function heldTo({ tries, tryMs }: CallLimits) {
   return {

@@ -1,31 +1,33 @@
 /**
- * The log of an AWS client. The SDK prepares a whole copy of each request and answer, without what is sensitive, for
- * a log that drops it, unless the log has no `info` at all.
+ * The log of an AWS client. It has no `info`, because the SDK copies each request and response for `info` even if the
+ * log drops them.
  */
-const quiet = { debug: () => {}, warn: () => {}, error: () => {} } as unknown as Logger;
+const logger = { debug: () => {}, warn: () => {}, error: () => {} } as unknown as Logger;
 type Logger = Record<'debug' | 'info' | 'warn' | 'error', () => void>;
 
 /**
- * What an AWS client is opened with: the endpoint of a local engine, which looks at neither region nor credentials;
- * without one the SDK asks its environment, as in Lambda. Clients of SQS and of streams are told to keep their
- * middleware (`cacheMiddleware`) beside it; DynamoDB's document client must not be, for what it keeps of a command has the
- * first one's input in it.
+ * Returns the configuration of an AWS client: for a local engine with an endpoint, which ignores region and
+ * credentials, or for AWS with the settings of the environment. Clients of SQS and streams also set `cacheMiddleware`.
+ * The document client of DynamoDB must not: its cached middleware contains the input of the first command.
  */
 export function clientConfig(endpoint: string | undefined) {
-  if (!endpoint) return { logger: quiet };
+  if (!endpoint) return { logger };
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  return { endpoint, region: 'local', credentials, signer: unsigned, logger: quiet };
+  return { endpoint, region: 'local', credentials, signer: unsignedSigner, logger };
 }
 
-/** The headers of a request that is not signed, for engines on this machine. */
+/** The headers of an unsigned request to a local engine. */
 export const unsignedHeaders = {
   'x-amz-date': '20000101T000000Z',
   authorization:
     'AWS4-HMAC-SHA256 Credential=local/20000101/local/local/aws4_request, SignedHeaders=host, Signature=none',
 };
 
-/** Signs for engines that read whose a request is, and look at no signature: to make one is a tenth of a request's work. */
-const unsigned = {
+/**
+ * Adds headers instead of a signature, which local engines do not check. A signature is a tenth of a request's CPU
+ * time.
+ */
+const unsignedSigner = {
   sign: async <Request extends { headers: Record<string, string> }>(request: Request): Promise<Request> => {
     Object.assign(request.headers, unsignedHeaders);
     return request;

@@ -14,7 +14,7 @@ export function limitRequests(open: () => Context): MiddlewareObj<ApiEvent, ApiR
       if (requestsPerMinute === undefined) return;
       const admission = admitRequest(open(), organization, requestsPerMinute);
       event.state = { ...event.state, admission };
-      if (admission.refusal) throw admission.refusal;
+      if (admission.error) throw admission.error;
     },
   };
 }

@@ -1,61 +1,64 @@
 /**
- * The token bucket of an organization's requests, as one container sees it. The bucket is shared by all containers and
- * stands in the table; a container counts by itself and reports now and then, so that hardly any request costs one more
- * to the table. Times are milliseconds since 1970.
+ * The token bucket of an organization's requests in one container. All containers share a bucket in the table. A
+ * container counts requests itself and reports them to the shared bucket from time to time, so that few requests need
+ * another request to the table. Times are milliseconds since 1970.
  */
 export type Bucket = {
-  /** When the shared bucket is full again, by the last report alone. */
+  /** The time at which the shared bucket is full again, as the last report returned it. */
   sharedFullAt: number;
-  /** The same, with what this container has let through since. */
+  /** The same time with the requests that this container has let through since. */
   fullAt: number;
-  /** How many requests were let through and are not reported. Fades, so it need not be whole. */
+  /** The number of requests that were let through and not reported. It decays, so it can be a fraction. */
   unreported: number;
-  /** How long these requests took in all, milliseconds. */
+  /** The total time of these requests in milliseconds. */
   unreportedMs: number;
-  /** When the two numbers above were last faded. */
-  fadedAt: number;
+  /** The time at which the two numbers above last decayed. */
+  decayedAt: number;
 };
 
-/** Whether a request is let through, and what its response says of the limit. */
+/** Whether a request is let through, and the numbers for its response. */
 export type Taken = {
   admitted: boolean;
-  /** How many more would be let through at once. */
+  /** The number of further requests that would be let through now. */
   remaining: number;
-  /** How long until one more is let through, milliseconds; 0: at once. */
+  /** The time until a further request is let through, in milliseconds. */
   waitMs: number;
 };
 
-/** The bucket of an organization that this container has not served yet: full, as far as it knows. */
+/** Creates the bucket of an organization that is new to this container. It is full until a report says otherwise. */
 export function newBucket(now: number): Bucket {
-  return { sharedFullAt: 0, fullAt: 0, unreported: 0, unreportedMs: 0, fadedAt: now };
+  return { sharedFullAt: 0, fullAt: 0, unreported: 0, unreportedMs: 0, decayedAt: now };
 }
 
-/** How many requests a full bucket lets through at once: a tenth of a minute's, and no fewer than ten. */
+/** Returns the number of requests that a full bucket lets through at once: a tenth of the limit, but at least ten. */
 export function burstOf(perMinute: number): number {
   return Math.min(perMinute, Math.max(10, Math.ceil(perMinute / 10)));
 }
 
 /**
- * After how many requests a container reports: what the limit allows in a second, but at least 20. Of limits below 400
- * a minute it is a twentieth of them, so that many containers together do not let through many times a low limit.
+ * Returns the number of requests after which a container reports: the requests that the limit allows in a second, but
+ * at least 20. For a limit below 400 a minute it is a twentieth of the limit, so that many containers together do not
+ * exceed a low limit many times.
  */
 export function reportAfter(perMinute: number): number {
   return Math.ceil(Math.max(perMinute / 60, Math.min(perMinute / 20, 20)));
 }
 
-/** A container that works so long for an organization reports, however few its requests: slow ones take its place. */
+/** A container also reports after this total time of requests. Slow requests are few, but use as many containers. */
 const reportAfterMs = 2_000;
 
-/** A container forgets this share of the limit: an organization that uses next to nothing of it is not counted. */
-const fadingShare = 1 / 1_000;
+/**
+ * Unreported requests decay by this share of the limit, so that an organization with few requests is never reported.
+ */
+const decayRate = 1 / 1_000;
 
-/** Takes a request out of the bucket, if there is one in it. */
+/** Takes a request from the bucket if it has one. */
 export function takeRequest(bucket: Bucket, perMinute: number, now: number): Taken {
   const intervalMs = 60_000 / perMinute;
   const takenAt = Math.max(bucket.fullAt, now) + intervalMs;
   const latest = now + burstOf(perMinute) * intervalMs;
   if (takenAt > latest) return { admitted: false, remaining: 0, waitMs: takenAt - latest };
-  fade(bucket, perMinute, now);
+  decay(bucket, perMinute, now);
   bucket.fullAt = takenAt;
   bucket.unreported += 1;
   return {
@@ -65,14 +68,14 @@ export function takeRequest(bucket: Bucket, perMinute: number, now: number): Tak
   };
 }
 
-/** Whether a container has let through so much that the other containers must know of it. */
+/** Returns whether the container must report its requests to the shared bucket. */
 export function isReportDue({ unreported, unreportedMs }: Bucket, perMinute: number): boolean {
   return unreported >= reportAfter(perMinute) || unreportedMs >= reportAfterMs;
 }
 
-function fade(bucket: Bucket, perMinute: number, now: number): void {
-  const passedMs = Math.max(0, now - bucket.fadedAt) * fadingShare;
+function decay(bucket: Bucket, perMinute: number, now: number): void {
+  const passedMs = Math.max(0, now - bucket.decayedAt) * decayRate;
   bucket.unreported = Math.max(0, bucket.unreported - (passedMs * perMinute) / 60_000);
   bucket.unreportedMs = Math.max(0, bucket.unreportedMs - passedMs);
-  bucket.fadedAt = now;
+  bucket.decayedAt = now;
 }

@@ -7,18 +7,18 @@ import type { Table } from '../table/client.ts';
 import { takeFromBucket } from '../table/request-bucket.ts';
 import { type Bucket, isReportDue, newBucket, type Taken, takeRequest } from './bucket.ts';
 
-/** The requests of one organization in one container. */
-type Counted = Bucket & {
-  /** The report that is under way; it never rejects. */
+/** The bucket of an organization in one container, and its reports. */
+type RequestCount = Bucket & {
+  /** The report that is under way. The promise never rejects. */
   report?: Promise<void> | undefined;
-  /** No report is sent before this moment, because the last one failed. */
+  /** The time from which the next report can be sent. It is later after a failed report. */
   reportFrom: number;
 };
 
-/** The organizations that a container has served lately. */
-export type RequestCounts = Map<Organization, Counted>;
+/** The counts of a container by organization, the oldest first. */
+export type RequestCounts = Map<Organization, RequestCount>;
 
-/** What counting requests needs. */
+/** The context of counting requests. */
 export type LimitContext = {
   table: Table;
   /** Milliseconds since 1970. */
@@ -27,28 +27,28 @@ export type LimitContext = {
   requestCounts: RequestCounts;
 };
 
-/** A request that was counted, until it ends. */
+/** A counted request that has not ended. */
 export type Admission = {
-  /** What its response says of the limit. */
+  /** The headers of its response that describe the limit. */
   headers: Readonly<Record<string, string>>;
-  /** Why it is not carried out; absent for a request that is let through. */
-  refusal?: ApiError;
+  /** The error of a request that exceeds the limit; absent for a request that is let through. */
+  error?: ApiError;
   startedAt: number;
-  counted: Counted;
+  counted: RequestCount;
 };
 
-/** The most organizations that a container counts for; beyond them the one that it has counted for longest is dropped. */
-const organizationsAtMost = 1_000;
+/** The most organizations that a container counts. Beyond it the organization that was added first is dropped. */
+const maxOrganizations = 1_000;
 
-/** After a report that failed a container counts by itself for so long. */
+/** The time in which a container sends no report after a failed one. */
 const pauseAfterFailureMs = 10_000;
 
-/** A response waits no longer for the report that its request began; it goes on with the container's next request. */
+/** The longest time that a response waits for a report. The report continues with the container's next request. */
 const reportWaitMs = 250;
 
 /**
- * Counts a request of an organization, and begins a report to the other containers where one is due: beside the
- * request's own work, not before it. Where the table does not take the report, the container goes on by its own count.
+ * Counts a request of an organization, and starts a report to the shared bucket if one is due. The request does not
+ * wait for the report before it is carried out. If a report fails, the container continues with its own count.
  */
 export function admitRequest(context: LimitContext, organization: Organization, perMinute: number): Admission {
   const now = context.clock();
@@ -57,10 +57,10 @@ export function admitRequest(context: LimitContext, organization: Organization, 
   if (!counted.report && now >= counted.reportFrom && isReportDue(counted, perMinute))
     counted.report = runWithoutRequest(() => report(context, organization, counted, perMinute));
   const headers = headersOf(taken, perMinute);
-  return { headers, ...(!taken.admitted && { refusal: errorOf(taken, perMinute) }), startedAt: now, counted };
+  return { headers, ...(!taken.admitted && { error: errorOf(taken, perMinute) }), startedAt: now, counted };
 }
 
-/** Ends a counted request: notes how long it took, and waits for the report that is under way. */
+/** Ends a counted request: adds its time to the count, and waits for a report that is under way. */
 export async function finishRequest({ clock }: LimitContext, { counted, startedAt }: Admission): Promise<void> {
   counted.unreportedMs += clock() - startedAt;
   if (!counted.report) return;
@@ -70,19 +70,19 @@ export async function finishRequest({ clock }: LimitContext, { counted, startedA
   clearTimeout(timer);
 }
 
-function countedFor({ requestCounts }: LimitContext, organization: Organization, now: number): Counted {
+function countedFor({ requestCounts }: LimitContext, organization: Organization, now: number): RequestCount {
   const known = requestCounts.get(organization);
   if (known) return known;
-  const counted: Counted = { ...newBucket(now), reportFrom: 0 };
+  const counted: RequestCount = { ...newBucket(now), reportFrom: 0 };
   requestCounts.set(organization, counted);
-  if (requestCounts.size > organizationsAtMost) requestCounts.delete(requestCounts.keys().next().value as Organization);
+  if (requestCounts.size > maxOrganizations) requestCounts.delete(requestCounts.keys().next().value as Organization);
   return counted;
 }
 
 async function report(
   { table, clock, log }: LimitContext,
   organization: Organization,
-  counted: Counted,
+  counted: RequestCount,
   perMinute: number,
 ): Promise<void> {
   const { unreported, unreportedMs, sharedFullAt } = counted;
@@ -92,19 +92,22 @@ async function report(
   try {
     const takesMs = Math.round(unreported * intervalMs);
     counted.sharedFullAt = await takeFromBucket(table, organization, { fullAt: sharedFullAt, takesMs, now: clock() });
-    // What was let through while the report was under way is in the next one.
+    // Requests that were let through during the report belong to the next one.
     counted.fullAt = counted.sharedFullAt + counted.unreported * intervalMs;
   } catch (error) {
     counted.unreported += unreported;
     counted.unreportedMs += unreportedMs;
     counted.reportFrom = clock() + pauseAfterFailureMs;
-    log.warn('requests are counted by this container alone', { organization, error: error as Error });
+    log.warn('request report failed; this container counts alone', {
+      organization,
+      error: error as Error,
+    });
   } finally {
     counted.report = undefined;
   }
 }
 
-/** The seconds that a response names: whole ones, and at least one. */
+/** Returns whole seconds for a header, at least 1. */
 const secondsOf = (milliseconds: number) => Math.max(1, Math.ceil(milliseconds / 1000));
 
 function headersOf({ waitMs, remaining }: Taken, perMinute: number): Record<string, string> {
@@ -113,6 +116,10 @@ function headersOf({ waitMs, remaining }: Taken, perMinute: number): Record<stri
 }
 
 function errorOf({ waitMs }: Taken, perMinute: number): ApiError {
-  const message = `The organization has made more than ${perMinute} requests a minute; retry after the time in Retry-After.`;
-  return new ApiError('rate_limited', message, [], { 'Retry-After': String(secondsOf(waitMs)) });
+  return new ApiError(
+    'rate_limited',
+    `The organization has made more than ${perMinute} requests a minute; retry after the time in Retry-After.`,
+    [],
+    { 'Retry-After': String(secondsOf(waitMs)) },
+  );
 }

@@ -11,21 +11,21 @@ import { notAllowed } from './failures.ts';
 // An import of `node:http` reads all its exports, and reading `WebSocket` loads the undici of Node.js.
 const { Agent: HttpAgent } = process.getBuiltinModule('node:http');
 
-/** A connection takes no longer, or there is none. An answer may take as long as its caller waits. */
+/** The longest time to open a connection. The caller limits the time of the response. */
 const connectionTimeoutMs = 5_000;
 
-/** TCP probes of a silent connection, the first after 1 s, so that no gateway drops it before the model answers. */
+/** TCP keep-alive, the first after 1 s, so that no gateway drops the connection before the model answers. */
 const probed = { keepAlive: true, keepAliveInitialDelay: 1_000 };
 
 /**
- * Makes each request of an agent use a connection of its own. A pooled connection may have been closed by Bedrock, or
- * have gone with a container that was frozen. A request on it fails with a reset, which cannot be told from a failure
- * of the model, and this client does not try again. A TLS handshake takes some tens of milliseconds, an answer seconds.
+ * Makes an HTTP agent open a new connection with keep-alive for each request. A pooled connection may be closed by
+ * Bedrock, or broken after its container was frozen. A request on it fails with a reset, which looks like a failure of
+ * the model, and this client does not retry. A TLS handshake takes tens of milliseconds, an answer takes seconds.
  *
- * There is no limit of connections: the callers limit how many questions they ask at once, and a question that waits
- * for a connection would use up its caller's time.
+ * The number of connections has no limit: callers limit their concurrent questions, and a question that waits for a
+ * connection would use up its caller's time.
  */
-function unpooled<A extends Agent>(agent: A): A {
+function withoutPool<A extends Agent>(agent: A): A {
   const createConnection = agent.createConnection.bind(agent);
   agent.createConnection = (options, done) => createConnection({ ...options, ...probed }, done);
   return agent;
@@ -33,16 +33,17 @@ function unpooled<A extends Agent>(agent: A): A {
 
 const unlimited = { keepAlive: false, maxSockets: Number.POSITIVE_INFINITY };
 
-let given: ConverseClient | undefined;
+let otherClient: ConverseClient | undefined;
 
-/** Sets the client by which this process asks models, if not Bedrock's own; called before the first question. */
+/** Sets the client of this process for models, instead of Bedrock's client. Call it before the first question. */
 export function setConverseClient(client: ConverseClient | undefined): void {
-  given = client;
+  otherClient = client;
 }
 
 /**
- * The models of this deployment; one that is not allowed is not asked. It is no part of `app.ts`, so that only functions which ask a model carry Bedrock's
- * client; that is opened by the first question.
+ * Creates the model of a deployment, which answers with a failure if the deployment does not allow the agent's model.
+ * The first question creates the client. It is not in `context.ts`, so that only functions that use models bundle the
+ * client.
  *
  * @param onFailure see `openModel`
  */
@@ -52,25 +53,25 @@ export function openBedrock(
 ): Model {
   let model: Model | undefined;
   return async (question) => {
-    // An agent may have a model from before the deployment limited them.
+    // An agent can have a model that was allowed when the agent was created.
     if (!isAllowed(question.model, readAllowedModels(variables[environment.allowedModels])))
       return { ...notAllowed, tokens: 0 };
     const { [environment.modelEndpoint]: endpoint, [environment.modelRegion]: region } = variables;
-    model ??= openModel(given ?? openClient(endpoint, region), onFailure);
+    model ??= openModel(otherClient ?? createClient(endpoint, region), onFailure);
     return model(question);
   };
 }
 
-/** HTTP/1.1, unlike the client's own choice: an HTTP/2 session does not outlive a container that was frozen. */
-function openClient(endpoint: string | undefined, region: string | undefined): BedrockRuntimeClient {
+/** Uses HTTP/1.1 instead of the client's default: an HTTP/2 session breaks when its container is frozen. */
+function createClient(endpoint: string | undefined, region: string | undefined): BedrockRuntimeClient {
   return new BedrockRuntimeClient({
     ...(region && { region }),
     ...clientConfig(endpoint),
     maxAttempts: 1,
     requestHandler: new NodeHttpHandler({
       connectionTimeout: connectionTimeoutMs,
-      httpAgent: unpooled(new HttpAgent(unlimited)),
-      httpsAgent: unpooled(new HttpsAgent(unlimited)),
+      httpAgent: withoutPool(new HttpAgent(unlimited)),
+      httpsAgent: withoutPool(new HttpsAgent(unlimited)),
     }),
   });
 }

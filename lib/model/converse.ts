@@ -8,41 +8,41 @@ import * as v from 'valibot';
 import { thinkingTokensOf } from '../contract/models.ts';
 import { failureOf, unreadable } from './failures.ts';
 
-/** What a model is asked. */
+/** A question to a model. */
 export type Question = {
-  /** The model as Bedrock knows it. */
+  /** The id of the model in Bedrock. */
   model: string;
-  /** What it is to be, byte for byte the same for the same agent: the start of a request can then be cached. */
+  /** The system prompt. It has the same bytes for the same agent, so that the start of a request can be cached. */
   system: string;
-  /** What it is to do, and all texts that others have written. */
+  /** The instruction, and all texts of callers and other agents. */
   user: string;
-  /** The most tokens of the answer, without those that the model thinks. */
+  /** The most tokens of the answer without the tokens for thinking. */
   maxTokens: number;
-  /** How much a model that thinks is to think; as much as it does by itself where nothing is said. */
+  /** The effort of a thinking model; its own default if absent. */
   effort?: 'low';
-  /** Ends the call, whatever it has come to. */
+  /** Aborts the call. */
   signal: AbortSignal;
 };
 
-/** What a call of a model came to, with the tokens that it cost as far as they are known. */
+/** The outcome of a call, with the number of used tokens if it is known (otherwise 0). */
 export type Answer = { tokens: number } & (
   | { kind: 'text'; text: string }
-  /** The model takes no more just now: worth another try for as long as there is time. */
+  /** The model is overloaded. Retry while there is time. */
   | { kind: 'throttled' }
-  /** A fault that may pass: worth another try or two. `error` is what to say if it does not. */
+  /** A temporary fault. Retry once or twice; `error` is the message if all tries fail. */
   | { kind: 'faulty'; error: string }
-  /** It would fail the same way again. `error` is a fixed sentence that names nothing of the account. */
+  /** A permanent failure. `error` is a fixed sentence without data of the AWS account. */
   | { kind: 'failed'; error: string }
-  /** The caller has ended the call. */
+  /** The caller aborted the call. */
   | { kind: 'aborted' }
 );
 
-/** Asks a model once. It never throws. */
+/** Asks a model once, and never throws. */
 export type Model = (question: Question) => Promise<Answer>;
 
 /**
- * What an answer that is no text is called, by the reason that the model stopped for. Bedrock knows more reasons than
- * its client: `refusal` is Anthropic's own.
+ * The error of an answer by its stop reason. Bedrock returns more reasons than its client declares: `refusal` is a
+ * reason of Anthropic.
  */
 const stopped = new Map([
   ['max_tokens', 'The answer of the model was longer than it may be.'],
@@ -54,26 +54,26 @@ const stopped = new Map([
   ['malformed_tool_use', 'The model asked for a tool, and there is none.'],
 ]);
 
-/** The only parts of an answer that are read. Blocks of other kinds have no text, and the client checks no types. */
+/** The parts of a response that are used. Blocks of other kinds have no text. The client does not check types. */
 const Output = v.object({ message: v.object({ content: v.array(v.object({ text: v.optional(v.string()) })) }) });
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** What of Bedrock's client asks a model. */
+/** The part of Bedrock's client that asks a model. */
 export type ConverseClient = Pick<BedrockRuntimeClient, 'send'>;
 
 /**
- * Opens the models of Amazon Bedrock by its Converse operation
- * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html). Sampling is left to the model, since newer
- * ones refuse its parameters, and no tool is offered. A model that thinks is given tokens for that: its thinking counts
- * to the same limit, and would leave none for a short answer.
+ * Creates a model that uses the Converse operation of Amazon Bedrock
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html). It sets no sampling parameters, because
+ * newer models reject them, and no tools. A thinking model gets more tokens, because its thinking counts to the limit
+ * and would leave none for a short answer.
  *
- * @param client one that does not try again by itself: who asks knows how long it can wait
- * @param onFailure is told what Bedrock or the way to it said, in its own words: for a log, and for no caller
+ * @param client without retries: only the caller knows how long it can wait
+ * @param onFailure receives the original error. It belongs in the log and never in a response
  */
 export function openModel(client: ConverseClient, onFailure: (error: unknown) => void = () => {}): Model {
   return async ({ model, system, user, maxTokens, effort, signal }) => {
     const thinkingTokens = thinkingTokensOf(model);
-    // Bedrock takes no text that is blank.
+    // Bedrock rejects blank texts.
     const command = new ConverseCommand({
       modelId: model,
       ...(system.trim() !== '' && { system: [{ text: system }] }),

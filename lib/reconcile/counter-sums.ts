@@ -19,7 +19,7 @@ export function removeCorrectCounters(stored: Items, expected: Items): void {
     }
 }
 
-/** Returns the sums of each period's counters over all its shards, without zeros, and without periods of zeros alone. */
+/** Returns the sums of each period's counters over its shards, without sums of 0 and periods that have only these. */
 function sumsOf(items: Items): Map<string, Record<string, number>> {
   const periods = new Map<string, Record<string, number>>();
   for (const item of items.values()) {

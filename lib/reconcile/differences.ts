@@ -53,8 +53,8 @@ function difference(stored: Item | undefined, expected: Item | undefined) {
 }
 
 /**
- * Leaves the lists of an agent that is being purged to its purge: its executions are in no list but the agent's own, and
- * the purge finds them by the rows of that list.
+ * Leaves the lists of an agent that is being purged to its purge: its executions are in no list but the agent's own,
+ * and the purge finds them by the rows of that list.
  */
 function leaveToPurges(organization: Organization, { agents, purges, derived }: OrganizationItems): void {
   const gone = [...purges.keys()].filter((id) => !agents.has(id));

@@ -17,7 +17,9 @@ const only = '-';
 /** The family of the counters of lists. */
 const counters = 'C';
 
-/** Returns a partition of an organization. No name or id of a caller can contain `#`: none leads to another partition. */
+/**
+ * Returns a partition of an organization. No name or id of a caller can contain `#`: none leads to another partition.
+ */
 const partition = (organization: Organization, ...parts: string[]) => ['O', organization, ...parts].join('#');
 
 const scope = (organization: Organization, ...parts: string[]): ListScope => ({

@@ -149,8 +149,8 @@ async function checkAndChange(
 
 /**
  * Checks that the agent of a task exists, if it has changed. The transaction itself does not check the agent, because
- * all tasks of an agent would conflict over its item. If the agent is deleted before the transaction, the task keeps its
- * name, as after any deletion.
+ * all tasks of an agent would conflict over its item. If the agent is deleted before the transaction, the task keeps
+ * its name, as after any deletion.
  */
 async function checkAssignedAgent(
   context: TableContext,

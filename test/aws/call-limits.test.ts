@@ -13,7 +13,7 @@ import { openTable } from '../../lib/table/client.ts';
 import { leaseMs } from '../../lib/webhooks/deliveries.ts';
 import { attemptMs } from '../../lib/webhooks/sender.ts';
 
-/** What the server does with a request, once it has read it; nothing: it never answers. */
+/** Responds to a request that the server has read. A function that does nothing leaves it without a response. */
 let answer: (response: ServerResponse) => void;
 let requests: number;
 
@@ -37,7 +37,7 @@ afterAll(() => {
 
 const Key = { pk: 'p', sk: 's' };
 
-/** Each client as its functions open it, and a call that it makes. */
+/** Creates each client as functions do, with a call. */
 const services = {
   dynamodb: (at?: string, limits?: CallLimits) => {
     const { client } = openTable('t', at, limits);
@@ -55,7 +55,7 @@ const services = {
 };
 const names = ['dynamodb', 'kms', 'sqs'] as const;
 
-/** What a call fails with, after how many tries. */
+/** Returns the name of a call's error and the number of tries. */
 async function failureOf(call: Promise<unknown>): Promise<[string, number | undefined]> {
   try {
     await call;
@@ -69,12 +69,12 @@ async function failureOf(call: Promise<unknown>): Promise<[string, number | unde
 describe.each(names)('a call to %s', (name) => {
   const limits = { tries: 2, tryMs: 40 };
 
-  it('that is never answered fails when all its tries are over', async () => {
+  it('without a response fails after all its tries', async () => {
     answer = () => {};
     expect(await failureOf(services[name](endpoint, limits).call())).toEqual(['TimeoutError', 2]);
   });
 
-  it('whose answer stops midway fails likewise', async () => {
+  it('whose response stops midway fails after all its tries', async () => {
     answer = (response) => response.writeHead(200, { 'Content-Length': '100' }).write('{');
     expect(await failureOf(services[name](endpoint, limits).call())).toEqual(['TimeoutError', 2]);
   });
@@ -99,25 +99,25 @@ describe.each(names)('a call to %s', (name) => {
   });
 });
 
-it('a write that is never answered fails as a read does', async () => {
+it('a write without a response fails like a read', async () => {
   answer = () => {};
   const { client } = openTable('t', endpoint, { tries: 2, tryMs: 40 });
   expect(await failureOf(client.send(new PutCommand({ TableName: 't', Item: Key })))).toEqual(['TimeoutError', 2]);
 });
 
 describe('all tries of a call', () => {
-  /** The SDK's longest pauses between tries (its first is 25 ms for DynamoDB, 50 ms for others, and then they double). */
+  /** Returns the longest time of a call. The SDK's pauses start with 25 ms (DynamoDB) or 50 ms and double. */
   const longestMs = ({ tries, tryMs }: CallLimits, firstPauseMs: number) =>
     tries * tryMs + firstPauseMs * (2 ** (tries - 1) - 1);
   const dynamodbMs = longestMs(callLimits.dynamodb, 25);
   const kmsMs = longestMs(callLimits.kms, 50);
   const sqsMs = longestMs(callLimits.sqs, 50);
 
-  it('of DynamoDB and of KMS, and an attempt, fit the lease of a delivery', () => {
+  it('to DynamoDB and KMS and an attempt fit into the lease of a delivery', () => {
     expect(dynamodbMs + kmsMs + attemptMs).toBeLessThan(leaseMs);
   });
 
-  it('of each service fit three times into the shortest function', () => {
+  it('fit three times into the time limit of the shortest function, for each service', () => {
     const shortestMs = 1000 * Math.min(29, ...Object.values(consumers).map(({ timeoutSeconds }) => timeoutSeconds));
     for (const callMs of [dynamodbMs, kmsMs, sqsMs]) expect(3 * callMs).toBeLessThan(shortestMs);
   });

@@ -27,28 +27,28 @@ describe('20 containers that share a limit of 1,200 requests a minute', () => {
     outcomes = await simulate(table, { containers, limit, minutes: 2, traffic });
   }, 60_000);
 
-  it('let through the limit, a burst and what they have not reported, of ten times as much', () => {
+  it('let through the limit, a burst and unreported requests of ten times as many requests', () => {
     const overshoot = burstOf(limit) + containers * reportAfter(limit);
     expect(overshoot).toBe(520);
     for (const admitted of of(greedy).admitted) expect(admitted).toBeLessThanOrEqual(limit + overshoot);
-    // The overshoot is spent once: it is a debt that the next requests wait for.
+    // The overshoot happens once: the next requests wait until it is paid.
     expect(total(of(greedy))).toBeLessThanOrEqual(2 * limit + overshoot);
     expect(total(of(greedy))).toBeGreaterThanOrEqual(2 * limit);
   });
 
-  it('let through every request of another organization', () => {
+  it('let through all requests of another organization', () => {
     expect(of(modest).admitted).toEqual([limit / 2, limit / 2]);
   });
 
-  it('make fewer than 0.1 requests to the table for each that they are sent, of one unit each', () => {
+  it('send fewer than 0.1 requests to the table for each request, with one write unit each', () => {
     for (const { reports, sent } of outcomes.values()) expect(reports / sent).toBeLessThan(0.1);
     for (const { reports, units } of outcomes.values()) expect(units).toBeLessThanOrEqual(reports);
-    // What is refused is refused without a request.
+    // A request over the limit needs no request to the table.
     expect(of(greedy).reports / of(greedy).sent).toBeLessThan(0.01);
   });
 });
 
-it('an organization that calls exactly as often as it may costs fewer than 0.1 requests to the table each', async () => {
+it('an organization that uses its whole limit needs fewer than 0.1 requests to the table for each request', async () => {
   const { table } = await openService();
   const outcomes = await simulate(table, {
     ...{ containers, limit, minutes: 2 },
@@ -58,7 +58,7 @@ it('an organization that calls exactly as often as it may costs fewer than 0.1 r
   expect(reports / sent).toBeLessThan(0.1);
 }, 60_000);
 
-it('an organization with little traffic costs no request to the table', async () => {
+it('an organization with few requests needs no request to the table', async () => {
   const { table } = await openService();
   const outcomes = await simulate(table, {
     ...{ containers, limit, minutes: 60 },
@@ -68,7 +68,7 @@ it('an organization with little traffic costs no request to the table', async ()
   expect(await getItem(table, keys.requestBucket(modest))).toBeUndefined();
 });
 
-it('requests of 10 s are limited as well, though each container is sent few of them', async () => {
+it('requests of 10 s are limited, although each container gets few of them', async () => {
   const { table } = await openService();
   const outcomes = await simulate(table, {
     ...{ containers: 100, limit: 120, minutes: 3 },
@@ -83,8 +83,8 @@ it('requests of 10 s are limited as well, though each container is sent few of t
 }, 60_000);
 
 describe('a container', () => {
-  /** A container whose table takes no reports, or takes them as long as the test says. */
-  async function openContainer() {
+  /** Creates a container with a limit of 60 requests a minute. */
+  async function createContainer() {
     const { table } = await openService();
     const clock = clockAt(Date.parse('2026-03-01T12:00:00.000Z'));
     const warnings: unknown[] = [];
@@ -98,10 +98,10 @@ describe('a container', () => {
     return { table, clock, warnings, context, send };
   }
 
-  it('lets through a burst at once, then as many as the limit allows', async () => {
-    const { clock, send } = await openContainer();
+  it('lets through a burst at once, then the limit', async () => {
+    const { clock, send } = await createContainer();
     const statuses = async (count: number) =>
-      (await Array.fromAsync({ length: count }, send)).map(({ refusal }) => refusal?.status);
+      (await Array.fromAsync({ length: count }, send)).map(({ error }) => error?.status);
     expect(await statuses(11)).toEqual([...Array(10).fill(undefined), 429]);
     clock.now += 999;
     expect(await statuses(1)).toEqual([429]);
@@ -109,35 +109,35 @@ describe('a container', () => {
     expect(await statuses(2)).toEqual([undefined, 429]);
   });
 
-  it('says how many more are let through at once, and when to come again', async () => {
-    const { clock, send } = await openContainer();
+  it('returns the remaining requests and the time to wait in headers', async () => {
+    const { clock, send } = await createContainer();
     const first = await send();
     expect(first.headers).toEqual({ 'RateLimit-Policy': '"requests";q=60;w=60', RateLimit: '"requests";r=9;t=9' });
     for (let nth = 0; nth < 9; nth++) await send();
     clock.now += 300;
     const refused = await send();
     expect(refused.headers.RateLimit).toBe('"requests";r=0;t=1');
-    expect(refused.refusal?.headers).toEqual({ 'Retry-After': '1' });
+    expect(refused.error?.headers).toEqual({ 'Retry-After': '1' });
   });
 
-  it('waits for what others have let through, once it hears of it', async () => {
-    const { table, clock, context, send } = await openContainer();
+  it('includes requests of other containers after its report', async () => {
+    const { table, clock, context, send } = await createContainer();
     const elsewhere = { ...context, requestCounts: new Map() };
     for (let nth = 0; nth < 9; nth++) await finishRequest(elsewhere, admitRequest(elsewhere, greedy, 60));
     // It reports after every third request.
     expect((await getItem(table, keys.requestBucket(greedy)))?.fullAt).toBe(clock.now + 9_000);
-    for (let nth = 0; nth < 3; nth++) expect((await send()).refusal).toBeUndefined();
+    for (let nth = 0; nth < 3; nth++) expect((await send()).error).toBeUndefined();
     const refused = await send();
-    expect(refused.refusal?.headers).toEqual({ 'Retry-After': '3' });
+    expect(refused.error?.headers).toEqual({ 'Retry-After': '3' });
   });
 
-  it('goes on by its own count where the table is not there, and tries again 10 s later', async () => {
-    const { context, clock, warnings, send } = await openContainer();
+  it('counts alone if a report fails, and reports again after 10 s', async () => {
+    const { context, clock, warnings, send } = await createContainer();
     const { table } = context;
     context.table = { ...table, name: 'no-such-table' };
-    const answers = await Array.fromAsync({ length: 11 }, send);
-    expect(answers.filter(({ refusal }) => refusal)).toHaveLength(1);
-    expect(warnings).toEqual(['requests are counted by this container alone']);
+    const admissions = await Array.fromAsync({ length: 11 }, send);
+    expect(admissions.filter(({ error }) => error)).toHaveLength(1);
+    expect(warnings).toEqual(['request report failed; this container counts alone']);
     context.table = table;
     clock.now += 9_000;
     await send();
@@ -147,8 +147,8 @@ describe('a container', () => {
     expect((await getItem(table, keys.requestBucket(greedy)))?.fullAt).toBeGreaterThan(clock.now + 10_000);
   });
 
-  it('reports as nobody: a read that is counted has changed nothing', async () => {
-    const { table, send } = await openContainer();
+  it('reports outside the request: a counted read changes nothing', async () => {
+    const { table, send } = await createContainer();
     const changed = await runWithRequest({ requestId: 'read' }, async () => {
       for (let nth = 0; nth < 3; nth++) await send();
       return mayHaveChanged();
@@ -157,10 +157,10 @@ describe('a container', () => {
     expect(changed).toBe(false);
   });
 
-  it('does not hold a response for a report that hangs', async () => {
-    const { context, send } = await openContainer();
+  it('does not delay a response for a report that hangs', async () => {
+    const { context, send } = await createContainer();
     context.table = interceptTable(context.table, () => new Promise(() => {}));
-    const answers = await Array.fromAsync({ length: 4 }, send);
-    expect(answers.map(({ refusal }) => refusal)).toEqual(Array(4).fill(undefined));
+    const admissions = await Array.fromAsync({ length: 4 }, send);
+    expect(admissions.map(({ error }) => error)).toEqual(Array(4).fill(undefined));
   });
 });

@@ -3,13 +3,13 @@ import { admitRequest, finishRequest, type RequestCounts } from '../../lib/limit
 import type { Table } from '../../lib/table/client.ts';
 import { meter } from '../table/capacity.ts';
 
-/** How an organization calls: so many requests a minute, which its containers answer in so many milliseconds. */
+/** The requests of an organization: their rate, and the time of each in its container (20 ms by default). */
 export type Traffic = { organization: Organization; perMinute: number; durationMs?: number };
 
-/** The requests of an organization: sent, let through in each minute, and what they cost of the table. */
+/** The numbers of sent requests, of those let through in each minute, and of requests and write units of the table. */
 export type Outcome = { sent: number; admitted: number[]; reports: number; units: number };
 
-/** Numbers from 0 to below 1 that are the same in each run. */
+/** Creates a source of random numbers from 0 to below 1 that are the same in each run. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -19,8 +19,8 @@ function seeded(seed: number): () => number {
 }
 
 /**
- * Simulates containers that share a table: each has a memory of its own, and serves one request at a time as in Lambda.
- * A request goes to any container that is free. The time is the simulation's, the table is the engine's.
+ * Simulates containers that share a table. Each has its own memory and serves one request at a time, as in Lambda. A
+ * request goes to any free container. The time is simulated, and the table is one of the engine.
  *
  * @param limit requests a minute
  * @returns the outcome of each organization
@@ -30,10 +30,10 @@ export async function simulate(
   { containers, limit, minutes, traffic }: { containers: number; limit: number; minutes: number; traffic: Traffic[] },
 ): Promise<Map<Organization, Outcome>> {
   const random = seeded(7);
-  const impatient: Table = { ...table, sleep: async () => {} };
+  const withoutPauses: Table = { ...table, sleep: async () => {} };
   const clock = () => now;
   const fleet = Array.from({ length: containers }, () => ({
-    context: { table: impatient, clock, log: { warn: () => {} }, requestCounts: new Map() as RequestCounts },
+    context: { table: withoutPauses, clock, log: { warn: () => {} }, requestCounts: new Map() as RequestCounts },
     freeFrom: 0,
   }));
   const start = Date.parse('2026-03-01T12:00:00.000Z');
@@ -53,12 +53,12 @@ export async function simulate(
     const container = free[Math.floor(random() * free.length)];
     const outcome = outcomes.get(organization) as Outcome;
     outcome.sent += 1;
-    // No container is free: Lambda refuses the request.
+    // Without a free container Lambda throttles the request.
     if (!container) continue;
     now = at;
     const cost = await costOf(async () => {
       const admission = admitRequest(container.context, organization, limit);
-      if (!admission.refusal) {
+      if (!admission.error) {
         const minute = Math.floor((at - start) / 60_000);
         outcome.admitted[minute] = (outcome.admitted[minute] as number) + 1;
         container.freeFrom = at + durationMs;

@@ -2,13 +2,13 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll } from 'vitest';
 
-/** A request as it came: its body is the bytes themselves. */
+/** A received request with its unparsed body. */
 type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 
-/** A server that stands where Bedrock does, and what has reached it so far. */
+/** A server in place of Bedrock, with the requests that it received. `answer` sends the response to each request. */
 export type BedrockServer = { endpoint: string; received: Received[]; answer: (response: ServerResponse) => void };
 
-/** Starts a server that answers each request as it is told to at that moment. */
+/** Starts a server whose `answer` tests can replace at any time. */
 export async function startBedrock(): Promise<BedrockServer> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -27,7 +27,7 @@ export async function startBedrock(): Promise<BedrockServer> {
   return bedrock;
 }
 
-/** An endpoint at which nobody listens. */
+/** Returns an endpoint without a server. */
 export async function closedEndpoint(): Promise<string> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -36,14 +36,14 @@ export async function closedEndpoint(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Answers with JSON. */
+/** Returns a function that responds with JSON. */
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}) {
   return (response: ServerResponse) => {
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 }
 
-/** Answers as Bedrock refuses: the name in a header, what it says in the body. */
+/** Returns a function that responds with an error of Bedrock: its name in a header, its message in the body. */
 export function refusal(status: number, name: string, message = 'No.') {
   const type = `${name}:http://internal.amazon.com/coral/com.amazon.bedrock/`;
   return json({ message }, status, { 'x-amzn-ErrorType': type });

@@ -6,7 +6,7 @@ import { json, startBedrock } from './bedrock-server.ts';
 const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal: new AbortController().signal };
 const hello = json({ output: { message: { content: [{ text: 'Hello.' }] } }, stopReason: 'end_turn' });
 
-it('reads where models answer when it is first asked, not when it is opened', async () => {
+it('reads the endpoint at the first question', async () => {
   const bedrock = await startBedrock();
   bedrock.answer = hello;
   const variables: Record<string, string> = {};
@@ -15,7 +15,7 @@ it('reads where models answer when it is first asked, not when it is opened', as
   expect(await model(question)).toMatchObject({ kind: 'text', text: 'Hello.' });
 });
 
-it('asks each question on a connection of its own', async () => {
+it('opens a connection for each question', async () => {
   const bedrock = await startBedrock();
   const sockets = new Set<unknown>();
   bedrock.answer = (response) => {
@@ -27,10 +27,10 @@ it('asks each question on a connection of its own', async () => {
   expect(sockets.size).toBe(3);
 });
 
-it('is answered though the connection of the question before is dead', async () => {
+it('gets an answer after the server has reset an earlier connection', async () => {
   const bedrock = await startBedrock();
   const known = new Set<unknown>();
-  // As where a container was frozen: the client believes in a connection that the server resets when it is used.
+  // After a container was frozen, the server resets a pooled connection when the client uses it.
   bedrock.answer = (response) => {
     if (known.has(response.socket)) return void response.socket?.resetAndDestroy();
     known.add(response.socket);
@@ -40,7 +40,7 @@ it('is answered though the connection of the question before is dead', async () 
   for (let nth = 0; nth < 3; nth++) expect(await model(question)).toMatchObject({ kind: 'text' });
 });
 
-it('has a connection probed while it waits for an answer', async () => {
+it('opens connections with TCP keep-alive', async () => {
   const bedrock = await startBedrock();
   bedrock.answer = hello;
   const connect = vi.spyOn(Agent.prototype, 'createConnection');
@@ -49,7 +49,7 @@ it('has a connection probed while it waits for an answer', async () => {
   expect(connect.mock.lastCall?.[0]).toMatchObject({ keepAlive: true, keepAliveInitialDelay: 1_000 });
 });
 
-it('lets no question wait for another, however many there are', async () => {
+it('asks 60 questions concurrently', async () => {
   const bedrock = await startBedrock();
   const waiting: ServerResponse[] = [];
   bedrock.answer = (response) => {
@@ -61,7 +61,7 @@ it('lets no question wait for another, however many there are', async () => {
   expect(answers.filter(({ kind }) => kind === 'text')).toHaveLength(60);
 });
 
-it('asks no model that the deployment does not allow, and says so', async () => {
+it('answers with a failure for a model that the deployment does not allow', async () => {
   const bedrock = await startBedrock();
   bedrock.answer = hello;
   const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint, ALLOWED_MODELS: 'a, b' });

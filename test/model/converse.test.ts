@@ -22,7 +22,7 @@ const question = (more: Partial<Question> = {}): Question => ({
   ...more,
 });
 
-/** Asks a Bedrock that answers so. */
+/** Asks the model and lets the server send this response. */
 function ask(answer: (response: ServerResponse) => void, more: Partial<Question> = {}): Promise<Answer> {
   bedrock.answer = answer;
   return model(question(more));
@@ -46,7 +46,7 @@ const notTaken = { kind: 'failed', error: 'The model did not take the request; t
 const empty = { kind: 'failed', error: 'The answer of the model was empty.' };
 
 describe('a request', () => {
-  it('is Converse with the system prompt, one user message and a limit of tokens, and nothing else', async () => {
+  it('is Converse with only the system prompt, one user message and a limit of tokens', async () => {
     const before = bedrock.received.length;
     await ask(json(saying([{ text: 'Hello.' }])), { system: 'Sois bref — “toujours”.\n', user: 'Dis\tbonjour 👋' });
     const [request, ...more] = bedrock.received.slice(before);
@@ -57,7 +57,7 @@ describe('a request', () => {
     );
   });
 
-  it('gives a model that thinks tokens for that, and says how much it is to think where the caller does', async () => {
+  it('has more tokens for a thinking model, and the effort if the caller sets it', async () => {
     const before = bedrock.received.length;
     const asked: Partial<Question>[] = [{ model: `eu.${standardModel}` }, { model: standardModel, effort: 'low' }];
     for (const more of [...asked, { effort: 'low' as const }]) await ask(json(saying([{ text: 'Yes.' }])), more);
@@ -69,7 +69,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('has byte for byte the same system prompt, whatever is asked of whichever model', async () => {
+  it('has the same bytes of the system prompt for every question and model', async () => {
     const before = bedrock.received.length;
     for (const more of [{ user: 'One thing.' }, { user: 'Another, and longer.', model: 'b', maxTokens: 5 }])
       await ask(json(saying([{ text: 'Yes.' }])), { system: 'Be é, "ü" and \u2028.', ...more });
@@ -77,24 +77,21 @@ describe('a request', () => {
     expect(systems).toEqual(Array(2).fill('"system":[{"text":"Be é, \\"ü\\" and \u2028."}]'));
   });
 
-  it.each(['', ' \n'])(
-    'has no system prompt where that is %j, for Bedrock takes none that is blank',
-    async (system) => {
-      await ask(json(saying([{ text: 'Hello.' }])), { system });
-      expect(Object.keys(JSON.parse(bedrock.received.at(-1)?.body ?? ''))).toEqual(['messages', 'inferenceConfig']);
-    },
-  );
+  it.each(['', ' \n'])('has no system prompt if it is %j, because Bedrock rejects blank texts', async (system) => {
+    await ask(json(saying([{ text: 'Hello.' }])), { system });
+    expect(Object.keys(JSON.parse(bedrock.received.at(-1)?.body ?? ''))).toEqual(['messages', 'inferenceConfig']);
+  });
 
   it.each([
     ['global.maker.model-20250929-v1:0', 'global.maker.model-20250929-v1%3A0'],
     ['arn:aws:bedrock:eu-west-1:1:application-inference-profile/a', null],
-  ])('names the model %s in its path, whole', async (id, encoded) => {
+  ])('has the whole model id %s in its path', async (id, encoded) => {
     await ask(json(saying([{ text: 'Hello.' }])), { model: id });
     const path = bedrock.received.at(-1)?.path;
     expect(path).toBe(`/model/${encoded ?? encodeURIComponent(id)}/converse`);
   });
 
-  it('is sent once, whatever comes of it', async () => {
+  it('is not retried after a failure', async () => {
     const before = bedrock.received.length;
     await ask(refusal(429, 'ThrottlingException'));
     await ask(refusal(503, 'ServiceUnavailableException'));
@@ -105,7 +102,7 @@ describe('a request', () => {
 
 describe('an answer', () => {
   it.each(['end_turn', 'stop_sequence'])(
-    'that ends by %s is its text with the tokens that it cost',
+    'that stops with %s is its text with the number of tokens',
     async (stopReason) => {
       expect(await ask(json(saying([{ text: 'Hello.' }], { stopReason })))).toEqual({
         kind: 'text',
@@ -115,7 +112,7 @@ describe('an answer', () => {
     },
   );
 
-  it('is its text blocks alone, one behind the other', async () => {
+  it('is the text of its text blocks', async () => {
     const content = [
       { reasoningContent: { reasoningText: { text: 'They want a greeting.', signature: 's' } } },
       { text: 'Hel' },
@@ -126,7 +123,7 @@ describe('an answer', () => {
     expect(await ask(json(saying(content)))).toEqual({ kind: 'text', text: 'Hello.', tokens: 12 });
   });
 
-  it('keeps its text as it is, white space and all', async () => {
+  it('keeps its text with white space', async () => {
     const text = '\n  {"a": 1}\u0000 \ud83d\udc4b\n';
     expect(await ask(json(saying([{ text }])))).toMatchObject({ kind: 'text', text });
   });
@@ -135,8 +132,8 @@ describe('an answer', () => {
     ['no block', []],
     ['an empty text', [{ text: '' }]],
     ['white space', [{ text: ' \n' }, { text: '\t' }]],
-    ['thoughts alone', [{ reasoningContent: { reasoningText: { text: 'Hm.' } } }]],
-  ])('of %s is empty', async (_, content) => {
+    ['only thoughts', [{ reasoningContent: { reasoningText: { text: 'Hm.' } } }]],
+  ])('with %s is empty', async (_, content) => {
     expect(await ask(json(saying(content)))).toEqual({ ...empty, tokens: 12 });
   });
 
@@ -150,7 +147,7 @@ describe('an answer', () => {
     ['malformed_tool_use', 'The model asked for a tool, and there is none.'],
     ['a_reason_of_next_year', 'The model stopped for a reason that is not known.'],
     ['constructor', 'The model stopped for a reason that is not known.'],
-  ])('that stops for %s is failed, whatever text it has', async (stopReason, error) => {
+  ])('that stops with %s is failed, even with a text', async (stopReason, error) => {
     expect(await ask(json(saying([{ text: 'Half of' }], { stopReason })))).toEqual({
       kind: 'failed',
       error,
@@ -158,7 +155,7 @@ describe('an answer', () => {
     });
   });
 
-  it('that Bedrock itself calls malformed may be readable another time', async () => {
+  it('that Bedrock calls malformed is a temporary fault', async () => {
     const answer = saying([{ text: 'x' }], { stopReason: 'malformed_model_output' });
     expect(await ask(json(answer))).toEqual({ ...unreadable, tokens: 12 });
   });
@@ -166,12 +163,12 @@ describe('an answer', () => {
   it.each([
     ['all', usage, 12],
     ['no total', { inputTokens: 7, outputTokens: 5 }, 12],
-    ['the input alone', { inputTokens: 7 }, 7],
+    ['only the input', { inputTokens: 7 }, 7],
     ['an empty usage', {}, 0],
     ['no usage', undefined, 0],
     ['null', null, 0],
-    ['what is no count', { inputTokens: -1, outputTokens: 2.5, totalTokens: '12' }, 0],
-  ])('counts the tokens of %s', async (_, given, tokens) => {
+    ['invalid numbers', { inputTokens: -1, outputTokens: 2.5, totalTokens: '12' }, 0],
+  ])('has the number of tokens of a usage with %s', async (_, given, tokens) => {
     expect(await ask(json(saying([{ text: 'Hello.' }], { usage: given })))).toEqual({
       kind: 'text',
       text: 'Hello.',
@@ -203,7 +200,7 @@ describe('an answer', () => {
     expect(await ask((response) => response.end(body))).toEqual({ ...unreadable, tokens: 0 });
   });
 
-  it('whose connection ends half way cannot be read', async () => {
+  it('whose connection ends midway cannot be read', async () => {
     const answer = await ask((response) => {
       response.writeHead(200, { 'Content-Length': '1000' }).write('{"output":', () => response.destroy());
     });
@@ -254,8 +251,8 @@ describe('an error', () => {
     [503, 'ServiceUnavailableException', 'No.', broken],
     [500, 'constructor', 'No.', broken],
     [302, 'SomethingNewException', 'No.', broken],
-  ])('%i %s (%s) is what it means', async (status, name, message, meaning) => {
-    expect(await ask(refusal(status, name, message))).toEqual({ ...meaning, tokens: 0 });
+  ])('%i %s (%s) is the right failure', async (status, name, message, failure) => {
+    expect(await ask(refusal(status, name, message))).toEqual({ ...failure, tokens: 0 });
   });
 
   it.each([
@@ -264,18 +261,18 @@ describe('an error', () => {
     [404, notTaken],
     [502, broken],
     [504, tooSlow],
-  ])('%i without a name, from something on the way, goes by its status', async (status, meaning) => {
+  ])('%i without a name, for example of a proxy, is the failure of the status', async (status, failure) => {
     const page = (response: ServerResponse) => response.writeHead(status).end('<html>no</html>');
-    expect(await ask(page)).toEqual({ ...meaning, tokens: 0 });
-    expect(await ask(json({}, status))).toEqual({ ...meaning, tokens: 0 });
+    expect(await ask(page)).toEqual({ ...failure, tokens: 0 });
+    expect(await ask(json({}, status))).toEqual({ ...failure, tokens: 0 });
   });
 
-  it('that names itself in its body is known as well', async () => {
+  it('with its name in the body is recognized', async () => {
     const answer = json({ __type: 'com.amazon.coral.service#throttlingException', message: 'Slow down.' }, 400);
     expect(await ask(answer)).toEqual({ kind: 'throttled', tokens: 0 });
   });
 
-  it('says nothing of the account, however much Bedrock does', async () => {
+  it('has no data of the account that Bedrock sends', async () => {
     const secret =
       'User: arn:aws:sts::123456789012:assumed-role/crew/run is not authorized to perform: bedrock:InvokeModel on https://bedrock-runtime.eu-west-1.amazonaws.com (AKIAEXAMPLE)';
     for (const [status, name] of [
@@ -291,21 +288,21 @@ describe('an error', () => {
     }
   });
 
-  it('of the network is a fault', async () => {
+  it('of the network is a temporary fault', async () => {
     expect(await ask((response) => response.destroy())).toEqual({ ...broken, tokens: 0 });
-    const nobody = openBedrock({ MODEL_ENDPOINT: await closedEndpoint() });
-    expect(await nobody(question())).toEqual({ ...broken, tokens: 0 });
+    const unreachable = openBedrock({ MODEL_ENDPOINT: await closedEndpoint() });
+    expect(await unreachable(question())).toEqual({ ...broken, tokens: 0 });
   });
 });
 
-describe('a caller who ends the call', () => {
-  it('is answered so while nothing has come yet', async () => {
+describe('a call that its caller aborts', () => {
+  it('is aborted before the response', async () => {
     const caller = new AbortController();
     const answer = await ask(() => caller.abort(new Error('enough')), { signal: caller.signal });
     expect(answer).toEqual({ kind: 'aborted', tokens: 0 });
   });
 
-  it('is answered so while half an answer has come', async () => {
+  it('is aborted during the response', async () => {
     const caller = new AbortController();
     const half = (response: ServerResponse) => {
       response.writeHead(200).write('{"output":', () => setImmediate(() => caller.abort()));
@@ -313,7 +310,7 @@ describe('a caller who ends the call', () => {
     expect(await ask(half, { signal: caller.signal })).toEqual({ kind: 'aborted', tokens: 0 });
   });
 
-  it('before it has begun asks nothing of Bedrock', async () => {
+  it('sends no request if it was aborted before it starts', async () => {
     const before = bedrock.received.length;
     expect(await ask(json(saying([{ text: 'Hello.' }])), { signal: AbortSignal.abort() })).toEqual({
       kind: 'aborted',
@@ -322,7 +319,7 @@ describe('a caller who ends the call', () => {
     expect(bedrock.received.length).toBe(before);
   });
 
-  it('closes the connection, so that the model is not kept at work', async () => {
+  it('closes the connection, so that the model stops', async () => {
     const caller = new AbortController();
     const closed = Promise.withResolvers<void>();
     const hang = (response: ServerResponse) => {

@@ -17,7 +17,7 @@ import { dumpOf } from '../table-dump.ts';
 let board: Board;
 let organization: Organization;
 let lived: Record<string, Item>;
-/** A task that another depends on. */
+/** Creates a task with a dependent. */
 let foundation: string;
 
 const now = () => timestamp(board.clock());
@@ -25,7 +25,7 @@ const counted = () => findDifferences(board.table, organization, now());
 const dump = () => dumpOf(board.table, organization) as Promise<Record<string, Item>>;
 const ulidOf = (id: string) => id.slice(-26);
 
-/** Starts an execution as an endpoint does, and tells of which agent. */
+/** Starts an execution as an endpoint does, and returns it. */
 async function start(agentName: string = agents[0]): Promise<RunningExecution> {
   const { id: agentId = '' } = (await getAgent(board.app, organization, agentName)).data;
   board.clock.now += 1;
@@ -82,7 +82,7 @@ const put = (Item: Item) => board.table.client.send(new PutCommand({ TableName: 
 const drop = ({ pk, sk }: Item | Key) =>
   board.table.client.send(new DeleteCommand({ TableName: board.table.name, Key: { pk, sk } }));
 
-/** What is derived, by the ways of its loss: rows and counters, not the items that they come from. */
+/** Returns the derived items: rows and counters without the items that they are derived from. */
 const derived = () => {
   const { rows, counters } = keys.taskScope(organization, {});
   const scopes = [
@@ -99,11 +99,11 @@ const derived = () => {
     keys.webhookCount(organization).pk,
     keys.subscriptions(organization, 'task.created'),
   ];
-  const items = Object.values(withoutNoughts(lived)).filter(({ pk }) => partitions.includes(pk as string));
+  const items = Object.values(withoutZeros(lived)).filter(({ pk }) => partitions.includes(pk as string));
   return { partitions, items };
 };
 
-/** Deletes more derived items than one batch of writes restores. */
+/** Deletes more derived items than one batch of writes repairs. */
 async function dropMany(): Promise<void> {
   for (let count = 0; count < 5; count++) await start();
   lived = await dump();
@@ -111,11 +111,11 @@ async function dropMany(): Promise<void> {
 }
 
 describe('reconciling', () => {
-  it('finds nothing in what was written by the stores, whatever was done', async () => {
+  it('finds no difference after writes of the stores', async () => {
     expect(await counted()).toEqual([]);
   });
 
-  it('finds each derived item that is lost, and puts back the very same', async () => {
+  it('finds each lost derived item and writes it again', async () => {
     const { partitions, items } = derived();
     expect(new Set(items.map(({ pk }) => pk))).toEqual(new Set(partitions));
     for (const item of items) {
@@ -127,10 +127,10 @@ describe('reconciling', () => {
       await repairDifferences(board.table, differences);
       expect(await counted()).toEqual([]);
     }
-    expect(withoutNoughts(await dump())).toEqual(withoutNoughts(lived));
+    expect(withoutZeros(await dump())).toEqual(withoutZeros(lived));
   });
 
-  it('finds what stands and should not, in lists too that nothing is in', async () => {
+  it('finds rows and counters that should not exist, also in empty lists', async () => {
     const nowhere = keys.taskScope(organization, { agent: 'nobody', project: 'proj_none' });
     const ghost = ulidOf(foundation);
     await put({ ...keys.listRow(nowhere, '*', ghost) });
@@ -142,20 +142,20 @@ describe('reconciling', () => {
     expect(await dump()).toEqual(lived);
   });
 
-  it('finds the rows of the whole board, which versions before kept', async () => {
+  it('finds the rows of the list of all tasks that earlier versions wrote', async () => {
     await put(keys.listRow(keys.taskScope(organization, {}), '*', ulidOf(foundation)));
     await repairDifferences(board.table, await counted());
     expect(await dump()).toEqual(lived);
   });
 
-  it('finds a wrong number, and sets the right one', async () => {
+  it('finds a wrong number and corrects it', async () => {
     await put({ ...keys.running(organization), running: 7 });
     await put({ ...keys.webhookCount(organization), count: -1 });
     await repairDifferences(board.table, await counted());
     expect(await dump()).toEqual(lived);
   });
 
-  it('finds the row of an execution that says what it no longer is', async () => {
+  it('finds the row of an execution with an old entry', async () => {
     const { rows: pk } = keys.executionScope(organization);
     const row = Object.values(lived).find((item) => item.pk === pk && item.durationMs === 0);
     await put({ ...row, durationMs: 5 });
@@ -165,7 +165,7 @@ describe('reconciling', () => {
     expect(await dump()).toEqual(lived);
   });
 
-  it('finds dependents that are missing or too many, and touches nothing else of the task', async () => {
+  it('finds missing and surplus dependents, and changes no other field of the task', async () => {
     const Key = keys.task(organization, ulidOf(foundation));
     const set = (UpdateExpression: string, values?: Item) =>
       board.table.client.send(
@@ -188,31 +188,31 @@ describe('reconciling', () => {
     }
   });
 
-  it('takes dependents away where nothing depends on the task', async () => {
+  it('removes the dependents of a task on which no task depends', async () => {
     const three = Object.values(lived).find(({ title }) => title === 'Three') as Item;
     await put({ ...three, dependents: new Set([foundation]) });
     await repairDifferences(board.table, await counted());
     expect(await dump()).toEqual(lived);
   });
 
-  it('does not bring back a task that was deleted after it was counted', async () => {
+  it('does not create a task again that was deleted after the comparison', async () => {
     const item = lived[`${keys.tasks(organization)} ${ulidOf(foundation)}`] as Item;
     const { dependents: _, ...without } = item;
     await put(without);
     const differences = await counted();
     await drop(item);
-    await expect(repairDifferences(board.table, differences)).rejects.toThrow('condition failed');
+    await expect(repairDifferences(board.table, differences)).rejects.toThrow('failed condition');
     expect(await dump()).not.toHaveProperty([`${item.pk} ${item.sk}`]);
   });
 
-  it('leaves alone what another organization has', async () => {
+  it('does not change another organization', async () => {
     const { organization: other } = await openBoardBeside();
     await drop(keys.running(organization));
     await repairDifferences(board.table, await counted());
     expect(await findDifferences(board.table, other, now())).toEqual([]);
   });
 
-  it('goes on where it was stopped', async () => {
+  it('continues after an interruption', async () => {
     await dropMany();
     const differences = await counted();
     expect(differences.length).toBeGreaterThan(25);
@@ -220,10 +220,10 @@ describe('reconciling', () => {
     expect(await counted()).toHaveLength(differences.length - 20);
     await repairDifferences(board.table, await counted());
     await repairDifferences(board.table, differences);
-    expect(withoutNoughts(await dump())).toEqual(withoutNoughts(lived));
+    expect(withoutZeros(await dump())).toEqual(withoutZeros(lived));
   });
 
-  it('tells how much of the table it has read, and how many differences it has put right', async () => {
+  it('reports the number of read items and of repaired differences', async () => {
     await dropMany();
     const read: number[] = [];
     const differences = await findDifferences(board.table, organization, now(), (items) => read.push(items));
@@ -238,7 +238,7 @@ describe('reconciling', () => {
 describe('reconciling the items of a deleted agent', () => {
   const writer = 'writer';
 
-  /** An agent with an execution, deleted, and not yet purged. */
+  /** Creates an agent with an execution and deletes it, without its purge. */
   async function deleted(): Promise<Item> {
     const agent = { displayName: 'W', category: 'business', systemPrompt: '', soul: '' } as const;
     await createAgent(
@@ -252,13 +252,13 @@ describe('reconciling the items of a deleted agent', () => {
     return { ...keys.purge(organization, ulidOf(execution.agentId)) };
   }
 
-  it('leaves it to its purge, but counts what runs', async () => {
+  it('leaves its lists to its purge, but counts its running executions', async () => {
     await deleted();
     expect(await counted()).toEqual([]);
     expect((await dump())[`${keys.running(organization).pk} -`]?.running).toBe(2);
   });
 
-  it('finds a purge that is missing, and leaves one that finds everything', async () => {
+  it('finds a missing purge, and does not change a complete one', async () => {
     const purge = await deleted();
     const before = await dump();
     await drop(purge);
@@ -273,7 +273,7 @@ describe('reconciling the items of a deleted agent', () => {
     expect(await counted()).toEqual([]);
   });
 
-  it('finds nothing in counters that add up over other lanes than those of what they count', async () => {
+  it('finds no difference if the counts are in other shards and their sums are right', async () => {
     const { counters } = keys.taskScope(organization, {});
     const [counter] = Object.values(lived).filter(({ pk }) => pk === counters) as [Item];
     const { pk, sk, ...numbers } = counter as Item & Key;
@@ -283,17 +283,17 @@ describe('reconciling the items of a deleted agent', () => {
     expect(await counted()).toEqual([]);
   });
 
-  it('gives counters that have no number of their whole list that number', async () => {
+  it('adds the number of all items to counters without it', async () => {
     const { counters } = keys.taskScope(organization, {});
     const mine = Object.values(lived).filter(({ pk }) => pk === counters);
     for (const { '*': _, ...older } of mine) await put(older);
     expect((await listTasks(board, organization, {}, { limit: 20, offset: 0 })).total).toBe(0);
     await repairDifferences(board.table, await counted());
     expect((await listTasks(board, organization, {}, { limit: 20, offset: 0 })).total).toBe(3);
-    expect(withoutNoughts(await dump())).toEqual(withoutNoughts(lived));
+    expect(withoutZeros(await dump())).toEqual(withoutZeros(lived));
   });
 
-  it('finds counters that do not add up, in whatever lane, and leaves each in the lane of what it counts', async () => {
+  it('finds wrong sums in any shard, and writes each count to the shard of its item', async () => {
     const { counters: pk } = keys.taskScope(organization, {});
     const period = ulidOf(foundation).slice(0, 4);
     await put({ pk, sk: `${period}#31`, bm: -1 });
@@ -303,7 +303,7 @@ describe('reconciling the items of a deleted agent', () => {
     expect(await dump()).toEqual(lived);
   });
 
-  it('takes away a purge whose agent is there: its deletion was torn off', async () => {
+  it('removes the purge of an agent that exists', async () => {
     const agent = await getAgent(board.app, organization, agents[0]);
     await put({ ...keys.purge(organization, ulidOf(agent.data.id)), kind: 'purge' });
     await repairDifferences(board.table, await counted());
@@ -311,15 +311,15 @@ describe('reconciling the items of a deleted agent', () => {
   });
 });
 
-/** An organization beside the board's, in the same table. */
+/** Another organization in the same table. */
 async function openBoardBeside(): Promise<{ organization: Organization }> {
   const organization = `${board.organization}-beside` as Organization;
   await createTask(board, organization, newTask({ title: 'Theirs' }), undefined);
   return { organization };
 }
 
-/** What is there but for counters that came down to nought: they may stay, or not. */
-function withoutNoughts(items: Record<string, Item>): Record<string, Item> {
+/** Returns all items except counters of 0, which can exist or not. */
+function withoutZeros(items: Record<string, Item>): Record<string, Item> {
   const isNought = ({ pk: _, sk: __, ...rest }: Item) =>
     Object.keys(rest).length > 0 && Object.values(rest).every((value) => value === 0);
   return Object.fromEntries(
