@@ -2,10 +2,10 @@ import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { improvementsApp } from '../../lib/apps/improvements.ts';
 import { selfImproveAgent } from '../../lib/contract/improvements.ts';
 import { serve } from '../../lib/http/serve.ts';
-import { openBedrock } from '../../lib/model/bedrock.ts';
+import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import { logFailure } from '../../lib/queue/log-failure.ts';
 
-const tools = { model: openBedrock(process.env, logFailure), catalogue: readSkills() };
+const tools = { model: createBedrockModel(process.env, logFailure), catalogue: readSkills() };
 
 export const handler = serve(
   selfImproveAgent,

@@ -1,11 +1,11 @@
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 import { runsApp } from '../../lib/apps/runs.ts';
 import { ExecutionMessage } from '../../lib/deployment/messages.ts';
-import { openBedrock } from '../../lib/model/bedrock.ts';
+import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
 import { logFailure } from '../../lib/queue/log-failure.ts';
 
-const tools = { model: openBedrock(process.env, logFailure), catalogue: readSkills() };
+const tools = { model: createBedrockModel(process.env, logFailure), catalogue: readSkills() };
 
 export const handler = consumeQueue(
   ExecutionMessage,

@@ -1,5 +1,5 @@
 import { KMSClient } from '@aws-sdk/client-kms';
-import { callLimitsOf, heldTo } from '../aws/call-limits.ts';
+import { callLimitConfig, callLimitsOf } from '../aws/call-limits.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { type Context, createContext, processContext } from '../context.ts';
 import { environment } from '../deployment/environment.ts';
@@ -24,5 +24,5 @@ export function keyedBase(): Context {
 
 /** The client of KMS; `endpoint` points at a local engine. */
 export function kmsClient(endpoint?: string, limits = callLimitsOf('kms', endpoint)): KMSClient {
-  return new KMSClient({ ...clientConfig(endpoint), ...heldTo(limits) });
+  return new KMSClient({ ...clientConfig(endpoint), ...callLimitConfig(limits) });
 }

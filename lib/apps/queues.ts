@@ -1,5 +1,5 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { callLimitsOf, heldTo } from '../aws/call-limits.ts';
+import { callLimitConfig, callLimitsOf } from '../aws/call-limits.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import type { Context } from '../context.ts';
 import { environment } from '../deployment/environment.ts';
@@ -11,7 +11,7 @@ const connected = appOf(({ variables }) => ({ sqs: sqsClient(variables[environme
 
 /** The client of SQS that functions send with; `endpoint` points at a local engine. */
 export function sqsClient(endpoint: string | undefined, limits = callLimitsOf('sqs', endpoint)): SQSClient {
-  return new SQSClient({ ...clientConfig(endpoint), ...heldTo(limits), cacheMiddleware: true });
+  return new SQSClient({ ...clientConfig(endpoint), ...callLimitConfig(limits), cacheMiddleware: true });
 }
 
 /** A queue to send to. Only some functions are given queues, each those that it sends to; the others never send. */

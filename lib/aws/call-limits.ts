@@ -48,7 +48,7 @@ export function callLimitsOf(service: keyof typeof callLimits, endpoint: string 
  * for the first byte of the response. `socketTimeout` covers a response that stops midway. Without
  * `throwOnRequestTimeout` a timeout only logs a warning (`set-request-timeout.js` of @smithy/node-http-handler).
  */
-export function heldTo({ tries, tryMs }: CallLimits) {
+export function callLimitConfig({ tries, tryMs }: CallLimits) {
   return {
     maxAttempts: tries,
     requestHandler: { requestTimeout: tryMs, throwOnRequestTimeout: true, socketTimeout: tryMs },

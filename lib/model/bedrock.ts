@@ -5,7 +5,7 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { clientConfig } from '../aws/client-config.ts';
 import { isAllowed, readAllowedModels } from '../contract/models.ts';
 import { environment } from '../deployment/environment.ts';
-import { type ConverseClient, type Model, openModel } from './converse.ts';
+import { type ConverseClient, createConverseModel, type Model } from './converse.ts';
 import { notAllowed } from './failures.ts';
 
 // An import of `node:http` reads all its exports, and reading `WebSocket` loads the undici of Node.js.
@@ -45,9 +45,9 @@ export function setConverseClient(client: ConverseClient | undefined): void {
  * The first question creates the client. It is not in `context.ts`, so that only functions that use models bundle the
  * client.
  *
- * @param onFailure see `openModel`
+ * @param onFailure see `createConverseModel`
  */
-export function openBedrock(
+export function createBedrockModel(
   variables: Readonly<Record<string, string | undefined>>,
   onFailure?: (error: unknown) => void,
 ): Model {
@@ -57,7 +57,7 @@ export function openBedrock(
     if (!isAllowed(question.model, readAllowedModels(variables[environment.allowedModels])))
       return { ...notAllowed, tokens: 0 };
     const { [environment.modelEndpoint]: endpoint, [environment.modelRegion]: region } = variables;
-    model ??= openModel(otherClient ?? createClient(endpoint, region), onFailure);
+    model ??= createConverseModel(otherClient ?? createClient(endpoint, region), onFailure);
     return model(question);
   };
 }

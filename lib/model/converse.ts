@@ -70,7 +70,7 @@ export type ConverseClient = Pick<BedrockRuntimeClient, 'send'>;
  * @param client without retries: only the caller knows how long it can wait
  * @param onFailure receives the original error. It belongs in the log and never in a response
  */
-export function openModel(client: ConverseClient, onFailure: (error: unknown) => void = () => {}): Model {
+export function createConverseModel(client: ConverseClient, onFailure: (error: unknown) => void = () => {}): Model {
   return async ({ model, system, user, maxTokens, effort, signal }) => {
     const thinkingTokens = thinkingTokensOf(model);
     // Bedrock rejects blank texts.

@@ -5,7 +5,7 @@ import type { DeliveryMessage } from '../deployment/messages.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
 import { closedAfterMs } from './attempt-counts.ts';
 import { type Attempt, type AttemptPlace, attemptItem, attemptKey, retryOf } from './attempt-items.ts';
-import { openPuts } from './batch-writes.ts';
+import { createBatchedPut } from './batch-writes.ts';
 import type { Table } from './client.ts';
 import { historyExpiry } from './history-days.ts';
 import { type Key, keys } from './keys.ts';
@@ -61,7 +61,7 @@ export function openAttemptLog(table: Table) {
     (keys: Key[]) => getEach(table, keys),
     ({ pk, sk }) => `${pk} ${sk}`,
   );
-  const put = openPuts(table);
+  const put = createBatchedPut(table);
 
   return {
     /** Reads what an attempt needs to know, for all messages of the moment at once. */

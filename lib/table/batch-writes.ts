@@ -43,7 +43,7 @@ async function tryBatch({ client, name }: Table, writes: readonly BatchWrite[]):
  *
  * @throws what `writeBatch` throws
  */
-export function openPuts(table: Table): (item: Item) => Promise<unknown> {
+export function createBatchedPut(table: Table): (item: Item) => Promise<unknown> {
   return inBatches(
     batchWriteLimit,
     async (items: Item[]): Promise<undefined[]> => {

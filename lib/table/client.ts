@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { callLimitsOf, heldTo } from '../aws/call-limits.ts';
+import { callLimitConfig, callLimitsOf } from '../aws/call-limits.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { noteLostAnswers } from './lost-answers.ts';
 import { createShards, type Shards } from './shards.ts';
@@ -24,7 +24,7 @@ export type TableContext = { table: Table };
  * @param endpoint of a local engine; AWS by default
  */
 export function openTable(name: string, endpoint?: string, limits = callLimitsOf('dynamodb', endpoint)): Table {
-  const dynamodb = new DynamoDBClient({ ...clientConfig(endpoint), ...heldTo(limits) });
+  const dynamodb = new DynamoDBClient({ ...clientConfig(endpoint), ...callLimitConfig(limits) });
   noteLostAnswers(dynamodb);
   const client = DynamoDBDocumentClient.from(dynamodb, { marshallOptions: { removeUndefinedValues: true } });
   const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));

@@ -2,7 +2,7 @@ import type { EventName } from '../contract/events.ts';
 import { timeOf, timestamp, ulidFrom, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
-import { openPuts } from './batch-writes.ts';
+import { createBatchedPut } from './batch-writes.ts';
 import type { Table } from './client.ts';
 import { deliveryPartition } from './delivery-partitions.ts';
 import { dueEntry } from './due.ts';
@@ -57,7 +57,7 @@ export function isEvent({ pk }: Item): boolean {
 
 /** Opens the event log: every event of an organization once, in the order of time. */
 export function openEventLog(table: Table) {
-  const put = openPuts(table);
+  const put = createBatchedPut(table);
 
   return {
     /** Appends an event; one that is there already stays as it is. */

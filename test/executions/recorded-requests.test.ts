@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assignSkill } from '../../lib/agents/agents.ts';
 import type { CatalogueSkill } from '../../lib/agents/skill-catalogue.ts';
-import { openBedrock } from '../../lib/model/bedrock.ts';
+import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import { json, startBedrock } from '../model/bedrock-server.ts';
 import { openWorkshop } from './workshop.ts';
 
@@ -18,7 +18,7 @@ const [workshop, bedrock] = await Promise.all([openWorkshop(), startBedrock()]);
 const usage = { inputTokens: 7, outputTokens: 3, totalTokens: 10 };
 const answer = { output: { message: { content: [{ text: 'Fine.\nVERDICT: PASS' }] } }, stopReason: 'end_turn', usage };
 bedrock.answer = json(answer);
-const tools = { model: openBedrock({ MODEL_ENDPOINT: bedrock.endpoint }), catalogue };
+const tools = { model: createBedrockModel({ MODEL_ENDPOINT: bedrock.endpoint }), catalogue };
 for (const id of ['sk_write', 'sk_draw']) {
   await assignSkill(workshop.app, workshop.organization, 'writer', id, shown, undefined);
   workshop.clock.now += 1;

@@ -1,6 +1,6 @@
 import { Agent, type ServerResponse } from 'node:http';
 import { expect, it, vi } from 'vitest';
-import { openBedrock } from '../../lib/model/bedrock.ts';
+import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import { json, startBedrock } from './bedrock-server.ts';
 
 const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal: new AbortController().signal };
@@ -10,7 +10,7 @@ it('reads the endpoint at the first question', async () => {
   const bedrock = await startBedrock();
   bedrock.answer = hello;
   const variables: Record<string, string> = {};
-  const model = openBedrock(variables);
+  const model = createBedrockModel(variables);
   variables.MODEL_ENDPOINT = bedrock.endpoint;
   expect(await model(question)).toMatchObject({ kind: 'text', text: 'Hello.' });
 });
@@ -22,7 +22,7 @@ it('opens a connection for each question', async () => {
     sockets.add(response.socket);
     hello(response);
   };
-  const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint });
+  const model = createBedrockModel({ MODEL_ENDPOINT: bedrock.endpoint });
   for (let nth = 0; nth < 3; nth++) expect(await model(question)).toMatchObject({ kind: 'text' });
   expect(sockets.size).toBe(3);
 });
@@ -36,7 +36,7 @@ it('gets an answer after the server has reset an earlier connection', async () =
     known.add(response.socket);
     hello(response);
   };
-  const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint });
+  const model = createBedrockModel({ MODEL_ENDPOINT: bedrock.endpoint });
   for (let nth = 0; nth < 3; nth++) expect(await model(question)).toMatchObject({ kind: 'text' });
 });
 
@@ -44,7 +44,7 @@ it('opens connections with TCP keep-alive', async () => {
   const bedrock = await startBedrock();
   bedrock.answer = hello;
   const connect = vi.spyOn(Agent.prototype, 'createConnection');
-  const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint });
+  const model = createBedrockModel({ MODEL_ENDPOINT: bedrock.endpoint });
   await model(question);
   expect(connect.mock.lastCall?.[0]).toMatchObject({ keepAlive: true, keepAliveInitialDelay: 1_000 });
 });
@@ -56,7 +56,7 @@ it('asks 60 questions concurrently', async () => {
     waiting.push(response);
     if (waiting.length === 60) waiting.forEach(hello);
   };
-  const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint });
+  const model = createBedrockModel({ MODEL_ENDPOINT: bedrock.endpoint });
   const answers = await Promise.all(Array.from({ length: 60 }, () => model(question)));
   expect(answers.filter(({ kind }) => kind === 'text')).toHaveLength(60);
 });
@@ -64,7 +64,7 @@ it('asks 60 questions concurrently', async () => {
 it('answers with a failure for a model that the deployment does not allow', async () => {
   const bedrock = await startBedrock();
   bedrock.answer = hello;
-  const model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint, ALLOWED_MODELS: 'a, b' });
+  const model = createBedrockModel({ MODEL_ENDPOINT: bedrock.endpoint, ALLOWED_MODELS: 'a, b' });
   expect(await model(question)).toEqual({
     kind: 'failed',
     error: 'This deployment does not allow the model of the agent; give it an allowed one.',

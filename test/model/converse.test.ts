@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { standardModel } from '../../lib/contract/models.ts';
-import { openBedrock } from '../../lib/model/bedrock.ts';
+import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
 import { type BedrockServer, closedEndpoint, json, refusal, startBedrock } from './bedrock-server.ts';
 
@@ -10,7 +10,7 @@ let model: Model;
 
 beforeAll(async () => {
   bedrock = await startBedrock();
-  model = openBedrock({ MODEL_ENDPOINT: bedrock.endpoint });
+  model = createBedrockModel({ MODEL_ENDPOINT: bedrock.endpoint });
 });
 
 const question = (more: Partial<Question> = {}): Question => ({
@@ -290,7 +290,7 @@ describe('an error', () => {
 
   it('of the network is a temporary fault', async () => {
     expect(await ask((response) => response.destroy())).toEqual({ ...broken, tokens: 0 });
-    const unreachable = openBedrock({ MODEL_ENDPOINT: await closedEndpoint() });
+    const unreachable = createBedrockModel({ MODEL_ENDPOINT: await closedEndpoint() });
     expect(await unreachable(question())).toEqual({ ...broken, tokens: 0 });
   });
 });

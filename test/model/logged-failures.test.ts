@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import { openBedrock } from '../../lib/model/bedrock.ts';
+import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import { type BedrockServer, closedEndpoint, json, refusal, startBedrock } from './bedrock-server.ts';
 
 let bedrock: BedrockServer;
@@ -16,7 +16,7 @@ beforeEach(() => {
 
 async function ask(answer: (response: ServerResponse) => void, endpoint = bedrock.endpoint, signal?: AbortSignal) {
   bedrock.answer = answer;
-  const model = openBedrock({ MODEL_ENDPOINT: endpoint }, (error) => logged.push(error as Error));
+  const model = createBedrockModel({ MODEL_ENDPOINT: endpoint }, (error) => logged.push(error as Error));
   const { signal: never } = new AbortController();
   return model({ model: 'a-model', system: '', user: 'Hi.', maxTokens: 9, signal: signal ?? never });
 }

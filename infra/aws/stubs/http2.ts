@@ -1,5 +1,5 @@
 /**
- * Stub of `node:http2`: the SDK's handlers import it, and Node.js takes some milliseconds to load it. `openBedrock` sends
+ * Stub of `node:http2`: the SDK's handlers import it, and Node.js takes some milliseconds to load it. `createBedrockModel` sends
  * by HTTP/1.1 (docs/decisions/10-model-calls-have-fixed-limits-and-two-gates.md).
  */
 export default {

@@ -8,7 +8,7 @@ import {
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { standardProfileIn } from '../../../lib/contract/models.ts';
-import { openModel } from '../../../lib/model/converse.ts';
+import { createConverseModel } from '../../../lib/model/converse.ts';
 import { type Settings, withDefaultModel } from '../../aws/settings.ts';
 import { wordsFor } from '../stack/aws-errors.ts';
 import type { Finding } from './finding.ts';
@@ -154,7 +154,7 @@ const askedWithinMs = 60_000;
 export async function askModel({ model, region }: ModelChoice): Promise<Finding> {
   const client = new BedrockRuntimeClient({ region, requestHandler: new NodeHttpHandler() });
   let failure: unknown;
-  const ask = openModel(client, (error) => {
+  const ask = createConverseModel(client, (error) => {
     failure = error;
   });
   const signal = AbortSignal.timeout(askedWithinMs);

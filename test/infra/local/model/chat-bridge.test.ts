@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ChatServer as Bridged, openChatBridge } from '../../../../infra/local/model/chat-bridge.ts';
 import { converseClient } from '../../../../infra/local/model/converse-client.ts';
 import { formerStandardModels, standardModel } from '../../../../lib/contract/models.ts';
-import { type Answer, openModel, type Question } from '../../../../lib/model/converse.ts';
+import { type Answer, createConverseModel, type Question } from '../../../../lib/model/converse.ts';
 import { closedEndpoint } from '../../../model/bedrock-server.ts';
 import { type ChatServer, completion, json, startChatServer } from './chat-server.ts';
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
 /** A bridge to the server, asked through the model port. */
 async function bridge(more: Partial<Bridged> = {}) {
   const server = { defaultModel: 'the-default', baseUrl: chat.baseUrl, apiKey: key, name: 'llama', ...more };
-  const ask = openModel(converseClient(openChatBridge(server)));
+  const ask = createConverseModel(converseClient(openChatBridge(server)));
   return (asked: Partial<Question> = {}): Promise<Answer> =>
     ask({
       model: 'the-default',

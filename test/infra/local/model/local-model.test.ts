@@ -5,7 +5,7 @@ import { openLocalModel } from '../../../../infra/local/model/local-model.ts';
 import { readModelSettings } from '../../../../infra/local/model/model-settings.ts';
 import { Problem } from '../../../../infra/local/problem.ts';
 import { standardModel } from '../../../../lib/contract/models.ts';
-import { type ConverseClient, openModel } from '../../../../lib/model/converse.ts';
+import { type ConverseClient, createConverseModel } from '../../../../lib/model/converse.ts';
 import { createTemporaryFolder } from '../../../temporary-files.ts';
 import { startChatServer } from './chat-server.ts';
 
@@ -17,7 +17,7 @@ writeFileSync(script, '[{"match":"tea","text":"Green."}]');
 async function ask(variables: Record<string, string>, user: string) {
   const { client, introduction } = openLocalModel(readModelSettings(variables));
   const question = { model: standardModel, system: '', user, maxTokens: 100, signal: new AbortController().signal };
-  return { introduction, answer: await openModel(client as ConverseClient)(question) };
+  return { introduction, answer: await createConverseModel(client as ConverseClient)(question) };
 }
 
 it('is the simulator where nothing is set, and says so', async () => {

@@ -3,12 +3,12 @@ import { converseClient } from '../../../../infra/local/model/converse-client.ts
 import type { Rule } from '../../../../infra/local/model/model-script.ts';
 import { openSimulator, type Simulation } from '../../../../infra/local/model/simulator.ts';
 import { namedModels } from '../../../../lib/contract/models.ts';
-import { openModel, type Question } from '../../../../lib/model/converse.ts';
+import { createConverseModel, type Question } from '../../../../lib/model/converse.ts';
 
 /** A simulator, asked through the model port. */
 async function simulate(simulation: Partial<Simulation> = {}) {
   const model = openSimulator({ defaultModel: 'the-default', latencyMs: 0, rules: [], ...simulation });
-  const ask = openModel(converseClient(model));
+  const ask = createConverseModel(converseClient(model));
   return (user: string, more: Partial<Question> = {}) =>
     ask({ model: 'the-default', system: '', user, maxTokens: 100, signal: new AbortController().signal, ...more });
 }
