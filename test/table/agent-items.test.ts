@@ -10,30 +10,30 @@ const ulid = agent.id.slice(3);
 const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
 describe('an agent', () => {
-  it('is read from its items as it was put into them', () => {
+  it('is the same after it was stored', () => {
     const head = agentFrom(agentItem(organization, headOf(agent)), 'other.model');
     expect(head).toEqual(headOf(agent));
     expect(wholeAgent(head, textItems(organization, agent))).toEqual(agent);
   });
 
-  it('without texts and without a description is, too', () => {
+  it('without texts and description is the same after it was stored', () => {
     const bare = storedAgent();
     const head = agentFrom(agentItem(organization, headOf(bare)), 'other.model');
     expect(head).not.toHaveProperty('description');
     expect(wholeAgent(head, [])).toEqual(bare);
   });
 
-  it('is keyed by its name, and is marked for the stream', () => {
+  it('has its name in its key, and its kind for the stream', () => {
     expect(agentItem(organization, headOf(agent))).toMatchObject({ pk: 'O#org#A', sk: 'writer', kind: 'agent' });
   });
 
-  it('keeps its texts out of the item that lists read', () => {
+  it('has no texts in its own item', () => {
     const item = JSON.stringify(agentItem(organization, headOf(agent)));
     expect(item).not.toContain('Kind.');
     expect(item).not.toContain('Grüße');
   });
 
-  it('from before agents had models is read with the default model, no texts and no capabilities', () => {
+  it('of a version without models has the default model, no texts and no capabilities', () => {
     const item = {
       pk: 'O#org#A',
       sk: 'qa-reviewer',
@@ -55,14 +55,14 @@ describe('an agent', () => {
     expect(textKeys(organization, head)).toEqual([]);
   });
 
-  it('was created at the time of its id, whatever else is said', () => {
+  it('has the time of its id as its time of creation', () => {
     const item = { ...agentItem(organization, headOf(agent)), createdAt: '1999-01-01T00:00:00.000Z' };
     expect(agentFrom(item, '').createdAt).toBe('2026-01-01T00:00:00.000Z');
   });
 });
 
 describe('a text', () => {
-  it('is named by the SHA-256 of its UTF-8 bytes', () => {
+  it('has the SHA-256 of its UTF-8 bytes as its hash', () => {
     const { promptHash, soulHash } = headOf(agent);
     expect([promptHash, soulHash]).toEqual([sha256(agent.systemPrompt), sha256(agent.soul)]);
     expect(headOf(storedAgent({ systemPrompt: 'abc' })).promptHash).toBe(
@@ -70,7 +70,7 @@ describe('a text', () => {
     );
   });
 
-  it('is stored under its hash, beside its agent’s others', () => {
+  it('is stored under its hash in the partition of its agent', () => {
     expect(textItems(organization, agent)).toEqual([
       { pk: `O#org#AP#${ulid}`, sk: sha256(agent.systemPrompt), text: agent.systemPrompt },
       { pk: `O#org#AP#${ulid}`, sk: sha256('Kind.'), text: 'Kind.' },
@@ -79,7 +79,7 @@ describe('a text', () => {
     expect(textKeys(organization, headOf(agent))).toEqual(itemKeys);
   });
 
-  it('of no characters is stored nowhere', () => {
+  it('is not stored if it is empty', () => {
     const bare = storedAgent();
     expect(textItems(organization, bare)).toEqual([]);
     expect(textKeys(organization, headOf(bare))).toEqual([]);
@@ -87,7 +87,7 @@ describe('a text', () => {
     expect(agentItem(organization, headOf(bare))).not.toHaveProperty('soulHash');
   });
 
-  it('that is prompt and soul is stored once and read as both', () => {
+  it('is stored once if it is prompt and soul', () => {
     const twice = storedAgent({ systemPrompt: 'Both.', soul: 'Both.' });
     const items = textItems(organization, twice);
     expect(items).toHaveLength(1);
@@ -95,7 +95,7 @@ describe('a text', () => {
     expect(wholeAgent(headOf(twice), items)).toEqual(twice);
   });
 
-  it('that is missing is an error which names its hash and the agent, and no text', () => {
+  it('is an error with its hash and the agent’s id if it is missing', () => {
     const [prompt] = textItems(organization, agent);
     expect(() => wholeAgent(headOf(agent), prompt ? [prompt] : [])).toThrow(
       `The text ${sha256('Kind.')} of agent ${agent.id} is missing.`,

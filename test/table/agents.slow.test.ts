@@ -10,7 +10,7 @@ const { options: categories } = NewAgent.entries.category;
 const { options: statuses } = NewAgent.entries.status.wrapped;
 const turn = <Value>(values: readonly [Value, ...Value[]], nth: number) => values[nth % values.length] ?? values[0];
 
-/** 2,000 agents whose items have 1 KB each; their prompts and souls, as large again, must not count. */
+/** 2,000 agents with items of 1 KB. Their prompts and souls have 1 KB too, and must not be read. */
 const agents = Array.from({ length: 2000 }, (_, nth) =>
   storedAgent(
     {
@@ -35,20 +35,24 @@ const list = (filter: AgentFilter, offset: number) => listAgents(board, organiza
 
 beforeAll(() => seedAgents(table, organization, agents));
 
-describe('of 2,000 agents', () => {
+describe('a list of 2,000 agents', () => {
   it.each<[string, AgentFilter, (nth: number) => boolean]>([
     ['all', {}, () => true],
-    ['those of a category', { category: turn(categories, 2) }, (nth) => nth % 6 === 2],
-    ['those of a category and status', { category: turn(categories, 0), status: 'draft' }, (nth) => nth % 18 === 12],
-    ['those that a search finds', { search: 'sevent' }, (nth) => nth % 7 === 0],
-    ['the one of a name', { search: 'agent-1999' }, (nth) => nth === 1999],
+    ['the agents of a category', { category: turn(categories, 2) }, (nth) => nth % 6 === 2],
+    [
+      'the agents of a category and status',
+      { category: turn(categories, 0), status: 'draft' },
+      (nth) => nth % 18 === 12,
+    ],
+    ['the agents that match a search', { search: 'sevent' }, (nth) => nth % 7 === 0],
+    ['the agent with a name', { search: 'agent-1999' }, (nth) => nth === 1999],
     ['none', { search: 'nobody' }, () => false],
-  ])('a list shows %s, from anywhere, and counts them', async (_, filter, isWanted) => {
-    const wanted = newestFirst.filter((__, at) => isWanted(1999 - at)).map(({ id }) => id);
-    for (const offset of [0, 20, Math.floor(wanted.length / 2), Math.max(0, wanted.length - 1), wanted.length]) {
+  ])('has %s at every offset, and their number', async (_, filter, isMatch) => {
+    const expected = newestFirst.filter((__, at) => isMatch(1999 - at)).map(({ id }) => id);
+    for (const offset of [0, 20, Math.floor(expected.length / 2), Math.max(0, expected.length - 1), expected.length]) {
       const { items, total } = await list(filter, offset);
-      expect({ offset, ids: items.map(({ id }) => id) }).toEqual({ offset, ids: wanted.slice(offset, offset + 20) });
-      expect(total).toBe(wanted.length);
+      expect({ offset, ids: items.map(({ id }) => id) }).toEqual({ offset, ids: expected.slice(offset, offset + 20) });
+      expect(total).toBe(expected.length);
     }
   });
 
@@ -56,12 +60,9 @@ describe('of 2,000 agents', () => {
     [{}, 0],
     [{}, 1980],
     [{ category: 'qa', status: 'draft', search: 'number' }, 0],
-  ])(
-    'a list by %j from %i costs two requests and at most 500 read units, what their items weigh',
-    async (filter, offset) => {
-      const { requests, rcu, wcu } = await costOf(() => list(filter, offset));
-      expect({ requests, wcu }).toEqual({ requests: 2, wcu: 0 });
-      expect(rcu).toBeLessThanOrEqual(500);
-    },
-  );
+  ])('by %j from %i costs two requests and at most 500 read units', async (filter, offset) => {
+    const { requests, rcu, wcu } = await costOf(() => list(filter, offset));
+    expect({ requests, wcu }).toEqual({ requests: 2, wcu: 0 });
+    expect(rcu).toBeLessThanOrEqual(500);
+  });
 });

@@ -61,29 +61,29 @@ async function insert(fields: Partial<StoredAgent> = {}): Promise<StoredAgent> {
   return agent;
 }
 
-/** The agent after the next change of it. */
+/** Returns the next version of an agent. */
 const next = (agent: StoredAgent, fields: Partial<StoredAgent> = {}): StoredAgent => ({
   ...agent,
   version: agent.version + 1,
   ...fields,
 });
 
-describe('an agent in the table', () => {
-  it('is read as it was put, whole, without its texts, and in the list', async () => {
+describe('an inserted agent', () => {
+  it('is read with and without its texts, and in the list', async () => {
     const agent = await insert(both);
     expect(await readAgent(context, organization, 'writer')).toEqual(agent);
     expect(await readAgentHead(context, organization, 'writer')).toEqual(headOf(agent));
     expect(await readAgents(context, organization)).toEqual([headOf(agent)]);
   });
 
-  it('is not read by another organization', async () => {
+  it('is not found in another organization', async () => {
     await insert(both);
     const other = `${organization}x` as Organization;
     expect(await readAgent(context, other, 'writer')).toBeUndefined();
     expect(await readAgents(context, other)).toEqual([]);
   });
 
-  it('is put once: a second of its name is refused and leaves no text behind', async () => {
+  it('keeps its name: another agent with the name throws `name_taken` and writes nothing', async () => {
     await insert();
     const before = await dump();
     const second = storedAgent({ systemPrompt: 'Another.' });
@@ -91,13 +91,13 @@ describe('an agent in the table', () => {
     expect(await dump()).toEqual(before);
   });
 
-  it('is put once by twins of one request, and the second is told that it is done', async () => {
+  it('is inserted once by duplicate requests, and the second throws `AlreadyDone`', async () => {
     await insertAgent(context, organization, storedAgent(), record);
-    const twin = insertAgent(context, organization, storedAgent(), record);
-    await expect(twin).rejects.toBeInstanceOf(AlreadyDone);
+    const duplicate = insertAgent(context, organization, storedAgent(), record);
+    await expect(duplicate).rejects.toBeInstanceOf(AlreadyDone);
   });
 
-  it('that was provisioned is left as it is', async () => {
+  it('stays as it is when missing agents are inserted', async () => {
     const agent = await insert({ name: 'qa-reviewer', displayName: 'Mine' });
     await insertMissingAgents(context, organization, [
       storedAgent({ name: 'qa-reviewer', systemPrompt: 'Another.' }),
@@ -118,7 +118,7 @@ describe('a change', () => {
     expect(texts.sort()).toEqual(['Kind.', 'Write better.', 'Write.']);
   });
 
-  it('of what is no longer as it was read is stale and writes nothing', async () => {
+  it('of an agent that has changed throws `Conflict` and writes nothing', async () => {
     const agent = await insert();
     await changeAgent(context, organization, agent, next(agent));
     const before = await dump();
@@ -128,9 +128,9 @@ describe('a change', () => {
   });
 
   it.each([
-    ['is gone', false],
-    ['is another of the same name and version', true],
-  ])('of what %s is stale and writes nothing', async (_, again) => {
+    ['was deleted', false],
+    ['was deleted and created again', true],
+  ])('of an agent that %s throws `Conflict` and writes nothing', async (_, again) => {
     const agent = await insert();
     await removeAgent(context, organization, headOf(agent), purgeDueAt);
     if (again) await insert();
@@ -140,13 +140,13 @@ describe('a change', () => {
     expect(await dump()).toEqual(before);
   });
 
-  it('of what has got a skill meanwhile is stale', async () => {
+  it('of an agent that got a skill throws `Conflict`', async () => {
     const agent = await insert();
     await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
     await expect(changeAgent(context, organization, agent, next(agent))).rejects.toBeInstanceOf(Conflict);
   });
 
-  it('decided without knowing of nine others is made after them all', async () => {
+  it('is retried after conflicts with nine other changes', async () => {
     const agent = await insert();
     letTransactionsMeet(table, 10);
     const souls = Array.from({ length: 10 }, (_, nth) => `Soul ${nth}`);
@@ -158,7 +158,7 @@ describe('a change', () => {
 });
 
 describe('a read of an agent', () => {
-  /** Does something between the read of the agent and the read of its texts. */
+  /** Runs a function between the read of the agent and the read of its texts. */
   function meanwhile(action: () => Promise<unknown>): void {
     let armed = true;
     table.client.middlewareStack.add(
@@ -173,14 +173,14 @@ describe('a read of an agent', () => {
     );
   }
 
-  /** Deletes an agent, and what its purge would take. */
+  /** Deletes an agent and the items that its purge would delete. */
   async function erase(agent: StoredAgent): Promise<void> {
     await removeAgent(context, organization, headOf(agent), purgeDueAt);
     for (const { pk, sk } of textItems(organization, agent))
       await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
   }
 
-  it('that is changed meanwhile is of one version', async () => {
+  it('during a change returns one version', async () => {
     const agent = await insert(both);
     const after = next(agent, { systemPrompt: 'Other.', soul: 'Other soul.' });
     meanwhile(() => changeAgent(context, organization, agent, after));
@@ -188,20 +188,20 @@ describe('a read of an agent', () => {
     expect(await readAgent(context, organization, 'writer')).toEqual(after);
   });
 
-  it('that is deleted and purged meanwhile finds none', async () => {
+  it('during a deletion and its purge returns no agent', async () => {
     const agent = await insert(both);
     meanwhile(() => erase(agent));
     expect(await readAgent(context, organization, 'writer')).toBeUndefined();
   });
 
-  it('that is deleted, purged and created again meanwhile finds the new one', async () => {
+  it('during a deletion, its purge and a new creation returns the new agent', async () => {
     const agent = await insert(both);
     const again = storedAgent({ soul: 'New.' });
     meanwhile(() => erase(agent).then(() => insertAgent(context, organization, again, undefined)));
     expect(await readAgent(context, organization, 'writer')).toEqual(again);
   });
 
-  it('whose text is missing though nothing has changed is an error', async () => {
+  it('with a missing text is an error', async () => {
     const agent = await insert(both);
     for (const { pk, sk } of textItems(organization, agent))
       await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
@@ -210,7 +210,7 @@ describe('a read of an agent', () => {
 });
 
 describe('a deletion', () => {
-  it('takes the name, leaves a purge that is due, and nothing more is changed', async () => {
+  it('deletes the item of the agent and writes its purge', async () => {
     const agent = await insert(both);
     await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
     const before = await dump();
@@ -225,12 +225,12 @@ describe('a deletion', () => {
 
   it.each([
     ['changed', (agent: StoredAgent) => changeAgent(context, organization, agent, next(agent))],
-    ['gone', (agent: StoredAgent) => removeAgent(context, organization, headOf(agent), purgeDueAt)],
+    ['deleted', (agent: StoredAgent) => removeAgent(context, organization, headOf(agent), purgeDueAt)],
     [
-      'another of its name',
+      'deleted and created again',
       (agent: StoredAgent) => removeAgent(context, organization, headOf(agent), purgeDueAt).then(() => insert()),
     ],
-  ])('of what is %s by now is stale and leaves no purge', async (_, change) => {
+  ])('of an agent that was %s throws `Conflict` and writes no purge', async (_, change) => {
     const agent = await insert();
     await change(agent);
     const before = await dump();
@@ -240,7 +240,7 @@ describe('a deletion', () => {
 });
 
 describe('the assignment of a skill', () => {
-  it('to an agent that is deleted meanwhile is refused and leaves nothing behind', async () => {
+  it('to an agent that was deleted throws `not_found` and writes nothing', async () => {
     const agent = await insert();
     await removeAgent(context, organization, headOf(agent), purgeDueAt);
     const namesake = await insert();
@@ -251,7 +251,7 @@ describe('the assignment of a skill', () => {
     expect(await readAgentSkills(context, organization, namesake.id)).toEqual([]);
   });
 
-  it('by two who do not know of each other is one: the first one’s time stays, and one version is made', async () => {
+  it('by two concurrent requests is made once, and increments the version once', async () => {
     const agent = await insert();
     letTransactionsMeet(table, 2);
     const times = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
@@ -264,7 +264,7 @@ describe('the assignment of a skill', () => {
     expect((await readAgentHead(context, organization, 'writer'))?.version).toBe(2);
   });
 
-  it('takes it away only from who has it, and leaves others’ alone', async () => {
+  it('can be removed from an agent that has it, and stays with other agents', async () => {
     const [one, other] = [await insert(), await insert({ name: 'other' })];
     await insertAgentSkill(context, organization, headOf(other), skill, undefined);
     const before = await dump();
@@ -273,7 +273,7 @@ describe('the assignment of a skill', () => {
     expect(await dump()).toEqual(before);
   });
 
-  it('is of an agent of the organization only', async () => {
+  it('is not found in another organization', async () => {
     const agent = await insert();
     await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
     expect(await readAgentSkills(context, `${organization}x` as Organization, agent.id)).toEqual([]);
@@ -281,24 +281,24 @@ describe('the assignment of a skill', () => {
   });
 });
 
-describe('one transaction is', () => {
-  it('a create with two texts under an Idempotency-Key: the agent, its texts, which prompt it has, the answer', async () => {
+describe('one transaction makes', () => {
+  it('a creation with two texts and an Idempotency-Key: agent, texts, change of the prompt, idempotency record', async () => {
     const put = () => insertAgent(context, organization, storedAgent(both), record);
     expect(await transactionsOf(put)).toEqual([5]);
   });
 
-  it('a change of two texts: the agent, its texts, which prompt it has', async () => {
+  it('a change of two texts: agent, texts, change of the prompt', async () => {
     const agent = await insert(both);
     const after = next(agent, { systemPrompt: 'a', soul: 'b' });
     expect(await transactionsOf(() => changeAgent(context, organization, agent, after))).toEqual([4]);
   });
 
-  it('an assignment under an Idempotency-Key: the agent, the skill, the answer', async () => {
+  it('an assignment with an Idempotency-Key: agent, skill, idempotency record', async () => {
     const agent = headOf(await insert());
     expect(await transactionsOf(() => insertAgentSkill(context, organization, agent, skill, record))).toEqual([3]);
   });
 
-  it('a deletion: the agent and its purge', async () => {
+  it('a deletion: agent and purge', async () => {
     const agent = headOf(await insert(both));
     expect(await transactionsOf(() => removeAgent(context, organization, agent, purgeDueAt))).toEqual([2]);
   });
@@ -307,13 +307,13 @@ describe('one transaction is', () => {
 describe('the cost', () => {
   const more = { model: 'some.model', capabilities: [], status: 'active' };
   const newAgent = { name: 'writer', displayName: 'Writer', category: 'business', ...more };
-  const create = (fields: object = {}, once?: RecordResponse) =>
-    createAgent(context, organization, { ...newAgent, systemPrompt: '', soul: '', ...fields } as never, once);
+  const create = (fields: object = {}, recordResponse?: RecordResponse) =>
+    createAgent(context, organization, { ...newAgent, systemPrompt: '', soul: '', ...fields } as never, recordResponse);
   const update = (patch: object) => updateAgent(context, organization, 'writer', patch, always);
   const cost = (requests: number, rcu: number, wcu: number): Omit<Cost, 'rounds'> => ({ requests, rcu, wcu });
   const catalogue = [{ id: skill.id, name: 'a', description: 'd' }];
 
-  it('of a create is one request: two write units for each item of its transaction', async () => {
+  it('of a creation is one request with two write units for each item', async () => {
     expect(await costOf(() => create())).toMatchObject(cost(1, 0, 4));
     organization = `${organization}x` as Organization;
     expect(await costOf(() => create(both))).toMatchObject(cost(1, 0, 8));
@@ -321,14 +321,14 @@ describe('the cost', () => {
     expect(await costOf(() => create(both, record))).toMatchObject(cost(1, 0, 10));
   });
 
-  it('of the default model is one read more, where none is named', async () => {
+  it('of the default model is another read, if the request has no model', async () => {
     expect(await costOf(() => create({ model: undefined }))).toMatchObject(cost(2, 1, 4));
     await changeSettings({ table }, organization, { defaultModel: 'its.model' });
     expect(await costOf(() => update({ model: null }))).toMatchObject(cost(3, 2, 1));
     expect(await costOf(() => update({ model: 'named.model' }))).toMatchObject(cost(2, 1, 1));
   });
 
-  it('of a read is one request without texts, else two', async () => {
+  it('of a read is one request, or two if the agent has texts', async () => {
     const get = () => getAgent(context, organization, 'writer');
     await create();
     expect(await costOf(get)).toMatchObject({ requests: 1, rcu: 1 });
@@ -338,20 +338,20 @@ describe('the cost', () => {
     expect(await costOf(get)).toMatchObject(cost(2, 3, 0));
   });
 
-  it('of a read of the longest texts is that of their bytes', async () => {
+  it('of a read of the longest texts depends on their bytes', async () => {
     await create({ systemPrompt: '😀'.repeat(50_000) });
     await update({ soul: '🚀'.repeat(50_000) });
     expect(await costOf(() => getAgent(context, organization, 'writer'))).toMatchObject(cost(2, 1 + 2 * 49, 0));
   });
 
-  it('of a change is a read and a write; of a text, a transaction; of nothing, the read', async () => {
+  it('of a change is a read and a write: a transaction for a text, and no write for equal values', async () => {
     await create(both);
     expect(await costOf(() => update({}))).toMatchObject(cost(2, 3, 0));
     expect(await costOf(() => update({ status: 'draft' }))).toMatchObject(cost(3, 3, 1));
     expect(await costOf(() => update({ soul: 'Other.' }))).toMatchObject(cost(3, 3, 4));
   });
 
-  it('of a list is one request for a megabyte: a read unit for 4 KB of the agents, whatever their texts', async () => {
+  it('of a list is one request with a read unit for 4 KB of agents without their texts', async () => {
     const texts = { systemPrompt: 'x'.repeat(5000), soul: 'y'.repeat(5000) };
     const many = Array.from({ length: 20 }, (_, nth) => storedAgent({ name: `agent-${nth}`, ...texts }));
     await seedAgents(table, organization, many);
@@ -359,7 +359,7 @@ describe('the cost', () => {
     expect(await costOf(list)).toMatchObject(cost(1, 2, 0));
   });
 
-  it('of an assignment is two reads and a transaction, and again the two reads', async () => {
+  it('of an assignment is two reads and a transaction, and of a repeated one two reads', async () => {
     await create();
     const assign = () => assignSkill(context, organization, 'writer', skill.id, catalogue, undefined);
     expect(await costOf(assign)).toMatchObject(cost(3, 2, 4));
@@ -368,30 +368,30 @@ describe('the cost', () => {
     expect(await costOf(() => unassignSkill(context, organization, 'writer', skill.id))).toMatchObject(cost(2, 1, 4));
   });
 
-  it('of a deletion is a read, a transaction, and a look at what it ran', async () => {
+  it('of a deletion is a read, a transaction and a query of its executions', async () => {
     await create(both);
     expect(await costOf(() => deleteAgent(context, organization, 'writer', always))).toMatchObject(cost(3, 2, 4));
   });
 });
 
-describe('an agent that is prepared', () => {
+describe('readPreparedAgent', () => {
   const prepared = () => readPreparedAgent(context, organization, 'writer');
 
-  it('takes the texts, the skills and two looks at its version once, then one look', async () => {
+  it('sends four requests for a new version, and one for a cached version', async () => {
     await insertAgentSkill(context, organization, headOf(await insert(both)), skill, undefined);
     const first = await costOf(prepared);
     expect([first.requests, first.rounds]).toEqual([4, 3]);
     expect(await costOf(prepared)).toMatchObject({ requests: 1, rcu: 1 });
   });
 
-  it('takes nothing where its head was just read and its version is known', async () => {
+  it('sends no request for a known agent with a cached version', async () => {
     await insert(both);
     await prepared();
     const head = await readAgentHead(context, organization, 'writer');
     expect(await costOf(() => readPreparedAgent(context, organization, 'writer', head))).toMatchObject({ requests: 0 });
   });
 
-  it('has the texts and skills of each new version', async () => {
+  it('returns the texts and skills of each new version', async () => {
     const agent = await insert(both);
     expect(await prepared()).toEqual({ agent, skills: [] });
     await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
@@ -401,7 +401,7 @@ describe('an agent that is prepared', () => {
     expect(await prepared()).toEqual({ agent: changed, skills: [skill] });
   });
 
-  it('is read again where the head that was read is no longer its version', async () => {
+  it('reads an agent again that has changed since the caller read it', async () => {
     const agent = await insert(both);
     const old = await readAgentHead(context, organization, 'writer');
     await insertAgentSkill(context, organization, headOf(agent), skill, undefined);
@@ -411,7 +411,7 @@ describe('an agent that is prepared', () => {
     });
   });
 
-  it('is none of an agent of the same name that was deleted', async () => {
+  it('returns no cached version of a deleted agent with the same name', async () => {
     const agent = await insert(both);
     await prepared();
     await removeAgent(context, organization, headOf(agent), purgeDueAt);
@@ -421,7 +421,7 @@ describe('an agent that is prepared', () => {
   });
 });
 
-it('an agent from before agents had models is read with the default one, and changed as any', async () => {
+it('an agent of a version without models has the default model and can be changed', async () => {
   const old = {
     id: storedAgent().id,
     name: 'old',

@@ -3,12 +3,12 @@ import { beforeAll, expect, it } from 'vitest';
 import { openBoard } from './board.ts';
 import { meter } from './capacity.ts';
 
-// The costs that other tests hold are only as good as the engine's count: here it is held to DynamoDB's own rules.
+// Other tests limit costs by the engine's count of capacity units. These tests check that count by DynamoDB's rules.
 const { table } = await openBoard();
 const { costOf } = meter(table);
 const TableName = table.name;
 
-/** An item of so many bytes: the names and the values of its attributes. */
+/** Returns an item of a size: DynamoDB counts the bytes of names and values. */
 const itemOf = (bytes: number, sk = 'k') => ({
   pk: 'p',
   sk,
@@ -46,7 +46,7 @@ it.each([
   expect(await costOf(() => table.client.send(get))).toEqual({ requests: 1, rounds: 1, rcu, wcu: 0 });
 });
 
-it('a strong query takes the units of all it reads together, a batch those of each item', async () => {
+it('a strong query takes the units of all items together, a batch the units of each item', async () => {
   const query = new QueryCommand({
     TableName,
     KeyConditionExpression: 'pk = :pk AND begins_with(sk, :row)',
@@ -59,7 +59,7 @@ it('a strong query takes the units of all it reads together, a batch those of ea
   expect(await costOf(() => table.client.send(batch))).toMatchObject({ rcu: 60 });
 });
 
-it('requests that wait for none of each other are one round', async () => {
+it('concurrent requests are one round', async () => {
   const both = () => Promise.all([put(10), transact(10)]);
   expect(await costOf(both)).toMatchObject({ requests: 2, rounds: 1 });
   expect(await costOf(() => both().then(both))).toMatchObject({ requests: 4, rounds: 2 });

@@ -13,37 +13,37 @@ beforeEach(async () => {
   ({ costOf } = meter(board.table));
 });
 
-/** With this text a task's item is nearly 1 KB. */
+/** A text that makes the item of a task almost 1 KB large. */
 const description = 'x'.repeat(650);
 const [assignedAgent] = agents;
 const [projectId] = projects;
 const put = async (fields = {}) => (await board.put({ description, ...fields })).id;
 const putMany = (count: number) => Promise.all(Array.from({ length: count }, () => put()));
 
-describe('a create costs', () => {
+describe('a creation costs', () => {
   it.each([
     ['bare', {}, 6],
     ['with an agent', { assignedAgent }, 12],
     ['with a project', { projectId }, 12],
     ['with both', { assignedAgent, projectId }, 24],
-  ])('%s, as many write units as its rows and counters take, and hardly a read', async (_, fields, wcu) => {
+  ])('%s, the write units of its rows and counters', async (_, fields, wcu) => {
     expectAtMost(await costOf(() => put(fields)), { requests: 2, rcu: 2, wcu });
   });
 
-  it('two write units more for each dependency', async () => {
+  it('two more write units for each dependency', async () => {
     const dependsOn = await putMany(5);
     expectAtMost(await costOf(() => put({ dependsOn })), { requests: 1, rcu: 2, wcu: 6 + 2 * 5 });
   });
 });
 
-describe('a read of one task costs', () => {
+describe('a read of a task costs', () => {
   it('one request and one read unit', async () => {
     const id = await put({ assignedAgent, projectId });
     const cost = await costOf(() => getTask(board, board.organization, id));
     expectAtMost(cost, { requests: 1, rcu: 1, wcu: 0 });
   });
 
-  it.each([1, 5, 25])('one request more, and a read unit for each, with %i dependencies', async (count) => {
+  it.each([1, 5, 25])('another request and a read unit for each of %i dependencies', async (count) => {
     const id = await put({ dependsOn: await putMany(count) });
     const cost = await costOf(() => getTask(board, board.organization, id));
     expectAtMost(cost, { requests: 2, rcu: 1 + count, wcu: 0 });
@@ -56,32 +56,32 @@ describe('a change costs', () => {
     return costOf(() => updateTask(board, board.organization, id, patch, always));
   };
 
-  it('of text a read and a write', async () => {
+  it('a read and a write for a text', async () => {
     const cost = await costOfChange({ assignedAgent, projectId }, { title: 'Another' });
     expectAtMost(cost, { requests: 2, rcu: 1, wcu: 1 });
   });
 
-  it('of nothing a read', async () => {
+  it('a read for equal values', async () => {
     const cost = await costOfChange({ title: 'The same' }, { title: 'The same' });
     expectAtMost(cost, { requests: 1, rcu: 1, wcu: 0 });
   });
 
   it.each([
     ['of a bare task', {}, 10],
-    ['of an agent', { assignedAgent }, 16],
-    ['of a project', { projectId }, 16],
-    ['of both', { assignedAgent, projectId }, 28],
-  ])('of the column %s a read and the rows that move', async (_, fields, wcu) => {
+    ['with an agent', { assignedAgent }, 16],
+    ['with a project', { projectId }, 16],
+    ['with both', { assignedAgent, projectId }, 28],
+  ])('a read and the writes of rows for a change of the status or priority %s', async (_, fields, wcu) => {
     for (const patch of [{ status: 'done' }, { priority: 'low' }, { status: 'done', priority: 'low' }] as const)
       expectAtMost(await costOfChange(fields, patch), { requests: 2, rcu: 1, wcu });
   });
 
-  it('that adds a dependency four write units more, and the walk', async () => {
+  it('four more write units and the search for cycles for a new dependency', async () => {
     const [top, middle, bottom] = (await putMany(3)) as [string, string, string];
     await updateTask(board, board.organization, middle, { dependsOn: [bottom] }, always);
     await updateTask(board, board.organization, top, { dependsOn: [middle] }, always);
     const cost = await costOfChange({}, { dependsOn: [top] });
-    // The task, the lock, the new dependency, and the walk over three levels; in one transaction then with the task.
+    // Reads: the task, the lock, the new dependency and three levels of dependencies. Then one transaction.
     expectAtMost(cost, { requests: 7, rcu: 6, wcu: 2 + 4 });
   });
 });

@@ -17,12 +17,12 @@ const putMany = async (count: number) => {
 };
 const dependOn = (id: string, dependsOn: string[]) =>
   errorOf(updateTask(board, board.organization, id, { dependsOn }, always));
-const codesOf = (refusals: (ApiError | undefined)[]) => refusals.map((refusal) => refusal?.code ?? 'done');
-const ring = async () => ringAmong(await tasksOf(board.table, board.organization));
+const codesOf = (errors: (ApiError | undefined)[]) => errors.map((error) => error?.code ?? 'done');
+const cycle = async () => ringAmong(await tasksOf(board.table, board.organization));
 const faults = () => faultsOf(board.table, board.organization);
 
-describe('changes at once that would close a ring together', () => {
-  it.each([2, 3, 8])('are all made but one, of a ring of %i, however they meet', async (count) => {
+describe('concurrent changes that would close a cycle together', () => {
+  it.each([2, 3, 8])('are made except one, for a cycle of %i tasks', async (count) => {
     for (let round = 0; round < 2; round++) {
       const ids = await putMany(count);
       letTransactionsMeet(board.table, count);
@@ -30,11 +30,11 @@ describe('changes at once that would close a ring together', () => {
       const codes = codesOf(await Promise.all(changes)).sort();
       expect(codes).toEqual(['dependency_cycle', ...Array.from({ length: count - 1 }, () => 'done')].sort());
     }
-    expect(await ring()).toBeUndefined();
+    expect(await cycle()).toBeUndefined();
     expect(await faults()).toEqual([]);
   });
 
-  it('are found though they share no task: B→C and D→A stand, A→B and C→D come at once', async () => {
+  it('are found without a common task: A→B and C→D are added at once to B→C and D→A', async () => {
     for (let round = 0; round < 10; round++) {
       const [a, b, c, d] = (await putMany(4)) as [string, string, string, string];
       await dependOn(b, [c]);
@@ -43,11 +43,11 @@ describe('changes at once that would close a ring together', () => {
       const codes = codesOf(await Promise.all([dependOn(a, [b]), dependOn(c, [d])])).sort();
       expect(codes).toEqual(['dependency_cycle', 'done']);
     }
-    expect(await ring()).toBeUndefined();
+    expect(await cycle()).toBeUndefined();
     expect(await faults()).toEqual([]);
   });
 
-  it('tell the ring that they would have closed', async () => {
+  it('throw an error with the cycle', async () => {
     const [a, b, c] = (await putMany(3)) as [string, string, string];
     await dependOn(a, [b]);
     await dependOn(b, [c]);
@@ -58,7 +58,7 @@ describe('changes at once that would close a ring together', () => {
   });
 });
 
-it('eight writers at once, adding and dropping dependencies as they like, never close a ring', async () => {
+it('eight writers that add and remove dependencies concurrently close no cycle', async () => {
   const edges = fc.array(fc.tuple(fc.nat(9), fc.array(fc.nat(9), { maxLength: 3 })), { minLength: 40, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(edges, async (steps) => {
@@ -73,7 +73,7 @@ it('eight writers at once, adding and dropping dependencies as they like, never 
         }
       };
       await Promise.all(Array.from({ length: 8 }, writer));
-      expect(await ring()).toBeUndefined();
+      expect(await cycle()).toBeUndefined();
       expect(await faults()).toEqual([]);
       expect([...codes].filter((code) => code !== undefined && code !== 'dependency_cycle')).toEqual([]);
     }),
@@ -81,8 +81,8 @@ it('eight writers at once, adding and dropping dependencies as they like, never 
   );
 });
 
-describe('a create that depends on a task while that is deleted', () => {
-  it('is refused, or keeps the task there: nothing ever depends on a task that is gone', async () => {
+describe('a creation with a dependency that is deleted at the same time', () => {
+  it('fails, or the deletion fails', async () => {
     const outcomes: string[] = [];
     for (let round = 0; round < 20; round++) {
       const { id } = await board.put();
@@ -101,8 +101,8 @@ describe('a create that depends on a task while that is deleted', () => {
   });
 });
 
-describe('a dependency that is added while its task is deleted', () => {
-  it('is refused, or keeps the task there', async () => {
+describe('a new dependency on a task that is deleted at the same time', () => {
+  it('fails, or the deletion fails', async () => {
     const outcomes: string[] = [];
     for (let round = 0; round < 20; round++) {
       const [task, dependency] = (await putMany(2)) as [string, string];
@@ -117,8 +117,8 @@ describe('a dependency that is added while its task is deleted', () => {
   });
 });
 
-describe('a dependent that is taken up again while what it depends on is deleted', () => {
-  it('keeps its dependency, or has lost it by then', async () => {
+describe('a dependent that is reopened while its dependency is deleted', () => {
+  it('keeps its dependency, or has lost it before', async () => {
     for (let round = 0; round < 20; round++) {
       const { id: dependency } = await board.put();
       const { id } = await board.put({ status: 'done', dependsOn: [dependency] });

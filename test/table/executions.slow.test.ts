@@ -14,7 +14,7 @@ import { type Cost, meter } from './capacity.ts';
 import { at, type ExecutionBoard, openExecutionBoard } from './execution-board.ts';
 import { differences, type Filter, filtersOver, listed } from './execution-model.ts';
 import { executionsOfAYear, seedExecutions, seedLists } from './execution-seed.ts';
-import { epochBorders } from './model.ts';
+import { periodBorders } from './model.ts';
 import { faultsOf } from './oracle.ts';
 
 const limit = 20;
@@ -39,7 +39,7 @@ describe('of 20,000 executions over a year', () => {
 
   /** The middle, the last page, and the last entry of the fullest period: nothing that can be skipped is before it. */
   function deepOffsets(all: readonly ExecutionHead[]): number[] {
-    const borders = [0, ...epochBorders(all.map(({ id }) => id)), all.length];
+    const borders = [0, ...periodBorders(all.map(({ id }) => id)), all.length];
     const sizes = borders.map((border, nth) => border - (borders[nth - 1] ?? 0));
     const fullest = borders[sizes.indexOf(Math.max(...sizes))] ?? 0;
     const offsets = [Math.floor(all.length / 2), all.length - 1 - ((all.length - 1) % limit), fullest - 1];

@@ -31,7 +31,7 @@ const find = async (model: string, organization?: Organization) => {
   return own.map(({ organization: of, agent }) => [of, agent]);
 };
 
-it('Agents and defaults that have a model are found, by organization and name', async () => {
+it('agents and organizations that use a model are sorted by organization and name', async () => {
   expect(await find('old')).toEqual([
     ['one', undefined],
     ['one', 'a'],
@@ -45,7 +45,7 @@ it('Agents and defaults that have a model are found, by organization and name', 
   ]);
 });
 
-it('An agent from before agents had models has that of the deployment', async () => {
+it('an agent of a version without models uses the default model of the deployment', async () => {
   expect(await find('of the deployment')).toEqual([['one', 'ancient']]);
   expect(await find('of the deployment', one)).toEqual([['one', 'ancient']]);
 });

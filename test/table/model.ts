@@ -2,22 +2,22 @@ import { type Task, taskPriorities, taskStatuses } from '../../lib/contract/task
 import type { TaskFilter } from '../../lib/table/task-items.ts';
 import { agents } from './board.ts';
 
-/** What the model of a board knows of a task. */
+/** The fields of a task in the model of a board. */
 export type Known = Pick<Task, 'id' | 'status' | 'priority' | 'assignedAgent' | 'projectId'>;
 
-/** The projects that the tasks of tests belong to. */
+/** The projects of tasks in tests. */
 export const projects = ['proj_apollo', 'proj_gemini'] as const;
 
 const orNone = <Value>(values: readonly Value[]): (Value | undefined)[] => [undefined, ...values];
 
-/** Every combination of filters, none at all included. */
+/** All combinations of filters, and no filter. */
 export const filters: TaskFilter[] = orNone(taskStatuses).flatMap((status) =>
   orNone(taskPriorities).flatMap((priority) =>
     orNone(agents).flatMap((agent) => orNone(projects).map((project) => ({ status, priority, agent, project }))),
   ),
 );
 
-/** The ids that a filter matches, newest first: the plain way of doing what a board does at any size. */
+/** Returns the ids of the tasks that match a filter, newest first. A simple reference for the lists of a board. */
 export function listed(tasks: readonly Known[], { status, priority, agent, project }: TaskFilter): string[] {
   return tasks
     .filter((task) => status === undefined || task.status === status)
@@ -29,17 +29,17 @@ export function listed(tasks: readonly Known[], { status, priority, agent, proje
     .reverse();
 }
 
-/** Where a list's periods begin, as offsets: an period is what the first four characters of a ULID name. */
-export function epochBorders(ids: readonly string[]): number[] {
-  const epochOf = (id = '') => id.slice(3, 7);
-  return ids.flatMap((id, at) => (at > 0 && epochOf(id) !== epochOf(ids[at - 1]) ? [at] : []));
+/** Returns the offsets at which the periods of a list begin: the first four characters of a ULID name its period. */
+export function periodBorders(ids: readonly string[]): number[] {
+  const periodOf = (id = '') => id.slice(3, 7);
+  return ids.flatMap((id, at) => (at > 0 && periodOf(id) !== periodOf(ids[at - 1]) ? [at] : []));
 }
 
-/** Offsets worth asking for: the first ones, around pages and periods, the middle, the last page, past the end. */
+/** Returns offsets to test: the start, the borders of pages and periods, the middle, the last page and past the end. */
 export function offsetsInto(ids: readonly string[], limit: number): number[] {
   const total = ids.length;
   const lastPage = Math.max(0, Math.ceil(total / limit) - 1) * limit;
-  const around = [limit, ...epochBorders(ids).slice(0, 3)].flatMap((border) => [border - 1, border, border + 1]);
+  const around = [limit, ...periodBorders(ids).slice(0, 3)].flatMap((border) => [border - 1, border, border + 1]);
   const all = [0, 1, ...around, Math.floor(total / 2), lastPage, total - 1, total, total + 1];
   return [...new Set(all)].filter((offset) => offset >= 0 && offset <= total + 1).concat(total + 1000);
 }

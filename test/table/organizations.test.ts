@@ -8,7 +8,7 @@ const now = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (days: number) => new Date(now + days * 24 * 60 * 60 * 1000).toISOString();
 const { table } = await openService(() => now);
 
-it('organizations are listed by name, with their first token and those that are good now', async () => {
+it('organizations are sorted by name, with the time of their first token and the number of active tokens', async () => {
   const give = (
     organization: string,
     id: string,
@@ -28,7 +28,7 @@ it('organizations are listed by name, with their first token and those that are 
     { organization: 'gone', since: at(-5), activeTokens: 0 },
     { organization: 'many', since: at(-9), activeTokens: 2 },
   ]);
-  // Each token is one item, and one in the list of its organization.
+  // Each token has two items: itself, and its entry in the list of its organization.
   expect(read.at(-1)).toBe(8);
 });
 

@@ -5,7 +5,7 @@ import { listed } from './model.ts';
 
 const firstPage = { limit: 5, offset: 0 };
 
-it('200 creates, each followed by a list at once: not one is missed, and the total is exact', async () => {
+it('each of 200 new tasks is in the next list, and the total is exact', async () => {
   const board = await openBoard();
   const { put, organization, clock } = board;
   const missed: string[] = [];
@@ -18,7 +18,7 @@ it('200 creates, each followed by a list at once: not one is missed, and the tot
   expect(missed).toEqual([]);
 });
 
-it('20 moves, each followed by lists at once: the task is in its new column and not in its old one', async () => {
+it('each of 20 tasks with a new status is in the next list of that status and not in the list of the old one', async () => {
   const board = await openBoard();
   const { put, organization } = board;
   const { id } = await put({ assignedAgent: 'qa-reviewer', projectId: 'proj_apollo' });
@@ -33,7 +33,7 @@ it('20 moves, each followed by lists at once: the task is in its new column and 
   expect(missed).toEqual([]);
 });
 
-it('a deleted task is in no list and no total from the answer on', async () => {
+it('a deleted task is in no list and no total after the response', async () => {
   const board = await openBoard();
   const { put, organization } = board;
   const kept = await put({ assignedAgent: 'qa-reviewer', projectId: 'proj_apollo' });

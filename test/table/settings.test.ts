@@ -14,11 +14,11 @@ beforeAll(async () => {
   ({ table } = await openBoard());
 });
 
-it('of an organization are empty until something is set', async () => {
+it('settings of a new organization are empty', async () => {
   expect(await readSettings({ table }, 'new' as Organization)).toEqual({});
 });
 
-it('are read as they were set last, by that organization alone', async () => {
+it('settings have their last value, in their own organization only', async () => {
   const [one, other] = ['one', 'one-2'] as Organization[] as [Organization, Organization];
   await changeSettings({ table }, one, { defaultModel: 'first.model' });
   await changeSettings({ table }, one, { defaultModel: 'second.model' });
@@ -26,7 +26,7 @@ it('are read as they were set last, by that organization alone', async () => {
   expect(await readSettings({ table }, other)).toEqual({});
 });
 
-it('get another default model only where they have the one to replace', async () => {
+it('the default model is replaced only if it is the given one', async () => {
   const organization = 'moved' as Organization;
   const move = (from: string, to: string) => replaceDefaultModel({ table }, organization, { from, to });
   expect(await move('old.model', 'new.model')).toBe(false);
@@ -37,7 +37,7 @@ it('get another default model only where they have the one to replace', async ()
   expect(await readSettings({ table }, organization)).toEqual({ defaultModel: 'new.model' });
 });
 
-it('that are unset leave nothing behind, set before or not', async () => {
+it('removed settings leave no item', async () => {
   const organization = 'unset' as Organization;
   await changeSettings({ table }, organization, { defaultModel: undefined });
   await changeSettings({ table }, organization, { defaultModel: 'some.model' });
@@ -46,7 +46,7 @@ it('that are unset leave nothing behind, set before or not', async () => {
   expect(await dumpOf(table, organization)).toEqual({});
 });
 
-it('are changed one by one', async () => {
+it('settings that a change does not name stay', async () => {
   const organization = 'several' as Organization;
   await changeSettings({ table }, organization, {
     defaultModel: 'some.model',
@@ -66,7 +66,7 @@ describe('a limit of requests', () => {
   const limitsOf = async (organization: Organization) =>
     (await readStoredTokens({ table }, organization)).map(({ requestsPerMinute }) => requestsPerMinute);
 
-  it('is written to every token of the organization, however many, and to no other', async () => {
+  it('is written to all tokens of the organization and to no others', async () => {
     const [one, other] = ['limited', 'limited-2'] as Organization[] as [Organization, Organization];
     const ids = Array.from({ length: 101 }, (_, nth) => `token-${nth}`);
     await Promise.all(ids.map((id) => insertToken(table, token(one, id))));
@@ -78,29 +78,29 @@ describe('a limit of requests', () => {
     expect(await limitsOf(one)).toEqual(ids.map(() => undefined));
   });
 
-  it('is written to tokens that are made later', async () => {
+  it('is written to a token that is inserted later', async () => {
     const organization = 'later' as Organization;
     await changeSettings({ table }, organization, { requestsPerMinute: 5 });
-    await insertToken(table, token(organization, 'made-later'));
+    await insertToken(table, token(organization, 'later'));
     expect(await limitsOf(organization)).toEqual([5]);
   });
 
-  it('is written to a token that is made while it is set', async () => {
-    const organization = 'meanwhile' as Organization;
-    // The limit is set after the token's organization was read, and before the token is stored.
+  it('is written to a token that is inserted at the same time', async () => {
+    const organization = 'concurrent' as Organization;
+    // The limit changes after the settings were read, and before the token is stored.
     const slow = beforeFirstTransaction(table, () => changeSettings({ table }, organization, { requestsPerMinute: 5 }));
-    await insertToken(slow, token(organization, 'made-meanwhile'));
+    await insertToken(slow, token(organization, 'concurrent'));
     expect(await limitsOf(organization)).toEqual([5]);
   });
 });
 
-/** The table, on which something happens before the first transaction. */
-function beforeFirstTransaction(table: Table, happens: () => Promise<void>): Table {
+/** Returns a table that runs a function before its first transaction. */
+function beforeFirstTransaction(table: Table, run: () => Promise<void>): Table {
   let first = true;
   return interceptTable(table, async (send, command) => {
     if (first && command instanceof TransactWriteCommand) {
       first = false;
-      await happens();
+      await run();
     }
     return send();
   });

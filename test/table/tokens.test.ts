@@ -20,23 +20,23 @@ const token = (id: string, organization: string, createdAt: string, more: Partia
 });
 
 describe('a token', () => {
-  it('is read as it was kept', async () => {
+  it('is the same after it was stored', async () => {
     const kept = token('kept', 'kept', '2026-01-01T00:00:00.000Z', { expires: '2027-01-01T00:00:00.000Z' });
     await insertToken(table, kept);
     expect(await readStoredToken({ table }, 'kept')).toEqual(kept);
   });
 
-  it('that was never made is not there', async () => {
+  it('is not found if it does not exist', async () => {
     expect(await readStoredToken({ table }, 'never')).toBeUndefined();
   });
 
-  it('is listed with those of its organization, oldest first, and with no others', async () => {
+  it('is listed with the tokens of its organization, the oldest first', async () => {
     const [late, early] = [token('a', 'listed', '2026-02-01'), token('b', 'listed', '2026-01-01')];
     for (const one of [late, early, token('c', 'listed-2', '2026-01-01')]) await insertToken(table, one);
     expect(await readStoredTokens({ table }, 'listed' as Organization)).toEqual([early, late]);
   });
 
-  it('is never made twice under an id', async () => {
+  it('cannot be inserted again with the same id', async () => {
     const first = token('twice', 'twice', '2026-01-01');
     await insertToken(table, first);
     await expect(insertToken(table, { ...first, hash: 'another' })).rejects.toThrow();
@@ -45,7 +45,7 @@ describe('a token', () => {
 });
 
 describe('a revoked token', () => {
-  it('stays, with the moment of its first revocation', async () => {
+  it('has the time of its first revocation', async () => {
     const revoked = token('revoked', 'revoked', '2026-01-01');
     await insertToken(table, revoked);
     await revokeStoredToken({ table }, 'revoked', '2026-03-01');
@@ -56,7 +56,7 @@ describe('a revoked token', () => {
     ]);
   });
 
-  it('must have been made', async () => {
+  it('must exist', async () => {
     expect((await errorOf(revokeStoredToken({ table }, 'nobody', '2026-03-01')))?.code).toBe('not_found');
     expect(await readStoredToken({ table }, 'nobody')).toBeUndefined();
   });

@@ -21,18 +21,18 @@ beforeEach(async () => {
 const [assignedAgent, otherAgent] = agents;
 const [projectId, otherProject] = projects;
 
-it('a create with everything is one transaction', async () => {
+it('a creation with an agent, a project, 25 dependencies and an Idempotency-Key is one transaction', async () => {
   const dependencies = bareTasks(25);
   await seed(board.table, board.organization, dependencies);
   const request = { key: 'k', operation: 'o', path: '/', body: {} };
-  const once = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
+  const record = (response: unknown) => idempotencyRecordWrite(board.app, board.organization, request, response);
   const fields = { assignedAgent, projectId, dependsOn: dependencies.map(({ id }) => id) };
-  const sizes = await metered.transactionsOf(() => board.put(fields, once));
+  const sizes = await metered.transactionsOf(() => board.put(fields, record));
   expect(sizes).toHaveLength(1);
   expect(sizes[0]).toBeLessThanOrEqual(transactionLimit);
 });
 
-it('a change of everything, 25 dependencies for 25 others, is one transaction', async () => {
+it('a change of all fields, with 25 dependencies replaced by 25 others, is one transaction', async () => {
   const ids = bareTasks(50);
   await seed(board.table, board.organization, ids);
   const [before, after] = [ids.slice(0, 25), ids.slice(25)].map((some) => some.map(({ id }) => id));
@@ -53,7 +53,7 @@ it('a change of everything, 25 dependencies for 25 others, is one transaction', 
 });
 
 it.each([detachLimit, 500])(
-  'a delete with 25 dependencies and %i done dependents takes none too large',
+  'a deletion with 25 dependencies and %i done dependents has no transaction over the limit',
   async (count) => {
     const [dependencies, dependents, rest] = [bareTasks(25), bareTasks(count), bareTasks(1)];
     const [task] = rest as [StoredTask];

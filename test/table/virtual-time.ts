@@ -1,19 +1,19 @@
-/** Time in which what is done takes none: it passes only while everybody waits. */
+/** A simulated time. It passes only while all participants wait, so that their work takes no time. */
 export type VirtualTime = {
-  /** Waits these milliseconds. */
+  /** Waits for a time in milliseconds. */
   sleep: (milliseconds: number) => Promise<void>;
-  /** Says that one more has come who must wait before time passes. */
+  /** Adds a participant. */
   join: () => void;
-  /** Says that one of them is done, and waits no more. */
+  /** Removes a participant. */
   leave: () => void;
 };
 
 /**
- * A time that does not know how fast the machine is: when all who have joined wait, it is the moment of whoever waits
- * the shortest, who goes on alone until it waits again. So what they do, they do one after the other.
+ * Creates a time that does not depend on the speed of the machine. When all participants wait, it advances to the end
+ * of the shortest wait. That participant continues alone until it waits again. So only one participant runs at a time.
  */
 export function virtualTime(): VirtualTime {
-  const waiting: { until: number; goOn: () => void }[] = [];
+  const waiting: { until: number; resume: () => void }[] = [];
   let joined = 0;
   let now = 0;
   const pass = () => {
@@ -21,12 +21,12 @@ export function virtualTime(): VirtualTime {
     const next = waiting.sort((a, b) => a.until - b.until).shift();
     if (!next) return;
     now = next.until;
-    next.goOn();
+    next.resume();
   };
   return {
     sleep: (milliseconds) =>
       new Promise((resolve) => {
-        waiting.push({ until: now + milliseconds, goOn: resolve });
+        waiting.push({ until: now + milliseconds, resume: resolve });
         pass();
       }),
     join: () => {
