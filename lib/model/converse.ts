@@ -46,12 +46,12 @@ export type Model = (question: Question) => Promise<Answer>;
  */
 const stopped = new Map([
   ['max_tokens', 'The answer of the model was longer than it may be.'],
-  ['model_context_window_exceeded', 'The work is longer than the model can take in.'],
+  ['model_context_window_exceeded', 'The input is too long for the model.'],
   ['content_filtered', 'The answer of the model was withheld by its content filter.'],
   ['guardrail_intervened', 'A guardrail stopped the model.'],
   ['refusal', 'The model refused to do this.'],
-  ['tool_use', 'The model asked for a tool, and there is none.'],
-  ['malformed_tool_use', 'The model asked for a tool, and there is none.'],
+  ['tool_use', 'The model requested a tool, but no tools are available.'],
+  ['malformed_tool_use', 'The model requested a tool, but no tools are available.'],
 ]);
 
 /** The parts of a response that are used. Blocks of other kinds have no text. The client does not check types. */
@@ -99,7 +99,7 @@ function answerOf({ output, stopReason, usage }: Partial<ConverseCommandOutput>)
     return {
       kind: 'failed',
       tokens,
-      error: stopped.get(stopReason) ?? 'The model stopped for a reason that is not known.',
+      error: stopped.get(stopReason) ?? 'The model stopped for an unknown reason.',
     };
   const read = v.safeParse(Output, output);
   if (!read.success) return { ...unreadable, tokens };

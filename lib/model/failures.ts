@@ -11,7 +11,7 @@ const noAccess = failed('This deployment has no access to the model.');
 /** The failure of a model that is not in `allowedModels`. */
 export const notAllowed = failed('This deployment does not allow the model of the agent; give it an allowed one.');
 const unknownModel = failed('There is no such model, or it cannot be used from here.');
-const notTaken = failed('The model did not take the request; the work may be too long for it.');
+const rejected = failed('The model rejected the request; the input may be too long for it.');
 const tooSlow = faulty('The model took too long to answer.');
 const broken = faulty('The model could not be reached, or had a fault.');
 
@@ -43,7 +43,7 @@ export function failureOf(error: unknown): Failure {
     $metadata?: { httpStatusCode?: number };
   };
   const lowerName = name.toLowerCase();
-  if (lowerName === 'validationexception') return namesTheModel.test(message) ? unknownModel : notTaken;
+  if (lowerName === 'validationexception') return namesTheModel.test(message) ? unknownModel : rejected;
   return failuresByName.get(lowerName) ?? failureByStatus($metadata?.httpStatusCode);
 }
 
@@ -54,5 +54,5 @@ function failureByStatus(status: number | undefined): Failure {
   if (status === 429) return throttled;
   if (status === 401 || status === 403) return noAccess;
   if (status === 408 || status === 504) return tooSlow;
-  return status >= 400 && status < 500 && status !== 424 ? notTaken : broken;
+  return status >= 400 && status < 500 && status !== 424 ? rejected : broken;
 }

@@ -57,8 +57,8 @@ function difference(stored: Item | undefined, expected: Item | undefined) {
  * and the purge finds them by the rows of that list.
  */
 function leaveToPurges(organization: Organization, { agents, purges, derived }: OrganizationItems): void {
-  const gone = [...purges.keys()].filter((id) => !agents.has(id));
-  const lists = gone.map((id) => keys.executionScope(organization, ulidOf(id)));
+  const deleted = [...purges.keys()].filter((id) => !agents.has(id));
+  const lists = deleted.map((id) => keys.executionScope(organization, ulidOf(id)));
   const partitions = new Set(lists.flatMap(({ rows, counters }) => [rows, counters]));
   for (const [name, { pk }] of derived) if (partitions.has(pk as string)) derived.delete(name);
 }
@@ -102,7 +102,7 @@ function keepStartCounts(
 /** Returns the item that exists after the put of a row, or after a counter's `ADD #name :number, …`. */
 function itemAfter(items: ReadonlyMap<string, Item>, write: Write): Item {
   if ('Put' in write) return write.Put.Item ?? {};
-  if (!('Update' in write)) throw new Error(`What is new to a list cannot write ${JSON.stringify(write)}.`);
+  if (!('Update' in write)) throw new Error(`Unexpected write for a new item of a list: ${JSON.stringify(write)}`);
   const { Key = {}, UpdateExpression = '', ExpressionAttributeNames: names, ExpressionAttributeValues } = write.Update;
   const item = items.get(itemName(Key)) ?? { ...Key };
   for (const [, name = '', value = ''] of UpdateExpression.matchAll(/(#\w+) (:\w+)/g)) {
@@ -117,8 +117,8 @@ function purgeDifferences(organization: Organization, { executions, agents, purg
   const mistaken = [...purges]
     .filter(([agentId]) => agents.has(agentId))
     .map(([, item]) => difference(item, undefined));
-  const gone = new Set(executions.map(({ agentId }) => agentId).filter((id) => !agents.has(id) && !purges.has(id)));
-  const missing = [...gone].map((agentId) =>
+  const unpurged = new Set(executions.map(({ agentId }) => agentId).filter((id) => !agents.has(id) && !purges.has(id)));
+  const missing = [...unpurged].map((agentId) =>
     difference(undefined, itemAfter(new Map(), agentPurgeWrite({ organization, agentId }, now))),
   );
   return [...mistaken, ...missing];
@@ -136,7 +136,7 @@ function dependentsDifferences(organization: Organization, { tasks }: Organizati
 
 /**
  * Writes the expected items. It can be repeated, and continued after an interruption. A write to the same lists at the
- * same moment is lost, because counts are set, not added to.
+ * same time is lost, because counts are set, not added to.
  *
  * @param onRepair receives how many differences were repaired so far
  */
@@ -163,7 +163,7 @@ export async function repairDifferences(
   }
 }
 
-/** An update with a condition, never a put: it must not create a task again that was deleted meanwhile. */
+/** An update with a condition, never a put: a put could create a task again that was deleted after the comparison. */
 function dependentsWrite({ key: Key, expected }: { key: Key; expected: string[] }): Write {
   return {
     Update: {

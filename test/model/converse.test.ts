@@ -42,7 +42,7 @@ const broken = { kind: 'faulty', error: 'The model could not be reached, or had 
 const tooSlow = { kind: 'faulty', error: 'The model took too long to answer.' };
 const noAccess = { kind: 'failed', error: 'This deployment has no access to the model.' };
 const unknownModel = { kind: 'failed', error: 'There is no such model, or it cannot be used from here.' };
-const notTaken = { kind: 'failed', error: 'The model did not take the request; the work may be too long for it.' };
+const notTaken = { kind: 'failed', error: 'The model rejected the request; the input may be too long for it.' };
 const empty = { kind: 'failed', error: 'The answer of the model was empty.' };
 
 describe('a request', () => {
@@ -139,14 +139,14 @@ describe('an answer', () => {
 
   it.each([
     ['max_tokens', 'The answer of the model was longer than it may be.'],
-    ['model_context_window_exceeded', 'The work is longer than the model can take in.'],
+    ['model_context_window_exceeded', 'The input is too long for the model.'],
     ['content_filtered', 'The answer of the model was withheld by its content filter.'],
     ['guardrail_intervened', 'A guardrail stopped the model.'],
     ['refusal', 'The model refused to do this.'],
-    ['tool_use', 'The model asked for a tool, and there is none.'],
-    ['malformed_tool_use', 'The model asked for a tool, and there is none.'],
-    ['a_reason_of_next_year', 'The model stopped for a reason that is not known.'],
-    ['constructor', 'The model stopped for a reason that is not known.'],
+    ['tool_use', 'The model requested a tool, but no tools are available.'],
+    ['malformed_tool_use', 'The model requested a tool, but no tools are available.'],
+    ['a_reason_of_next_year', 'The model stopped for an unknown reason.'],
+    ['constructor', 'The model stopped for an unknown reason.'],
   ])('that stops with %s is failed, even with a text', async (stopReason, error) => {
     expect(await ask(json(saying([{ text: 'Half of' }], { stopReason })))).toEqual({
       kind: 'failed',

@@ -15,7 +15,7 @@ const noAccess = { kind: 'failed', error: 'This deployment has no access to the 
 const unknownModel = { kind: 'failed', error: 'There is no such model, or it cannot be used from here.', tokens: 0 };
 const notTaken = {
   kind: 'failed',
-  error: 'The model did not take the request; the work may be too long for it.',
+  error: 'The model rejected the request; the input may be too long for it.',
   tokens: 0,
 };
 
@@ -125,9 +125,9 @@ describe('an answer', () => {
   it.each([
     ['length', 'The answer of the model was longer than it may be.'],
     ['content_filter', 'The answer of the model was withheld by its content filter.'],
-    ['tool_calls', 'The model asked for a tool, and there is none.'],
-    ['function_call', 'The model asked for a tool, and there is none.'],
-    ['eos_of_next_year', 'The model stopped for a reason that is not known.'],
+    ['tool_calls', 'The model requested a tool, but no tools are available.'],
+    ['function_call', 'The model requested a tool, but no tools are available.'],
+    ['eos_of_next_year', 'The model stopped for an unknown reason.'],
   ])('that finishes for %s is failed, with its tokens', async (reason, error) => {
     chat.chat = json(completion('Half of', reason));
     const ask = await bridge();
