@@ -6,7 +6,7 @@ import { fc } from '../seeded.ts';
 const { service, newCrew } = await openCrews(999_999);
 const store = openExecutionStore(service.table, 1);
 
-/** JSON as it is sent: an object of JavaScript could not have every key. */
+/** A JSON text: a JavaScript object cannot have every key. */
 class Json {
   readonly text: string;
   constructor(text: string) {
@@ -27,21 +27,21 @@ const { value } = fc.letrec((tie) => ({
     .map((all) => new Json(`{${all.map(([name, one]) => `${JSON.stringify(name)}:${jsonOf(one)}`).join(',')}}`)),
 }));
 
-it('whatever a start is sent, it is refused, or its worker is given just that', async () => {
+it('any input of a start is rejected, or its worker gets exactly this input', async () => {
   const crew = await newCrew();
-  let taken = 0;
+  let accepted = 0;
   await fc.assert(
     fc.asyncProperty(text, value, async (input, context) => {
       const body = `{"input":${JSON.stringify(input)},"context":${jsonOf(context)}}`;
       const answer = await crew.execute(body);
       expect([200, 400]).toContain(answer.status);
       if (answer.status === 400) return;
-      taken++;
+      accepted++;
       const { organization } = crew;
       const asked = await store.asked({ organization, id: startedOf(answer).executionId });
       expect(JSON.stringify(asked)).toBe(JSON.stringify(JSON.parse(body)));
     }),
     { numRuns: 80 },
   );
-  expect(taken).toBeGreaterThan(0);
+  expect(accepted).toBeGreaterThan(0);
 });

@@ -13,8 +13,8 @@ import { call, clockAt, newCaller, openService } from '../service.ts';
 const start = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (milliseconds: number) => new Date(start + milliseconds).toISOString();
 
-/** An endpoint that answers whoever may call it, and counts what is read of the table for it. */
-async function openGuarded() {
+/** Creates an endpoint with a scope that records its reads of the table. */
+async function createGuarded() {
   const clock = clockAt(start);
   const { app, table } = await openService(clock);
   const reads: string[] = [];
@@ -36,11 +36,11 @@ async function openGuarded() {
   return { app, clock, reads, send, sendToken: (token: string) => send({ Authorization: `Bearer ${token}` }) };
 }
 
-const { app, send, sendToken, reads } = await openGuarded();
+const { app, send, sendToken, reads } = await createGuarded();
 const { organization, token } = await newCaller(app);
 const { id, secret } = readToken(token) as { id: string; secret: string };
 
-describe('a request is refused with 401 unauthorized', () => {
+describe('a request gets 401 unauthorized', () => {
   it.each([
     ['without Authorization', {}],
     ['with an empty Authorization', { Authorization: '' }],
@@ -63,11 +63,11 @@ describe('a request is refused with 401 unauthorized', () => {
     expect(reads).toEqual([]);
   });
 
-  it('with one message, whatever is wrong with the token', async () => {
+  it('with the same message for all kinds of invalid tokens', async () => {
     const revoked = await newCaller(app);
     await revokeStoredToken(app, readToken(revoked.token)?.id as string, at(0));
     const expired = await issueToken(app, { organization, scopes, expires: at(0) });
-    const refused = [
+    const responses = [
       await send({}),
       await sendToken('malformed'),
       await sendToken(`${token.slice(0, -6)}000000`),
@@ -76,27 +76,27 @@ describe('a request is refused with 401 unauthorized', () => {
       await sendToken(expired),
       await sendToken(revoked.token),
     ];
-    for (const answer of refused) {
+    for (const answer of responses) {
       expect([answer.status, errorOf(answer).code]).toEqual([401, 'unauthorized']);
       expect(answer.headers['WWW-Authenticate']).toBe('Bearer');
-      expect(errorOf(answer).message).toBe(errorOf(refused[0] as (typeof refused)[number]).message);
+      expect(errorOf(answer).message).toBe(errorOf(responses[0] as (typeof responses)[number]).message);
       expect(errorOf(answer)).not.toHaveProperty('details');
     }
   });
 
-  it('with a wrong secret for a token that was read just now', async () => {
+  it('with a wrong secret for a cached token', async () => {
     expect((await sendToken(token)).status).toBe(200);
     expect((await sendToken(writeToken({ id, secret: `${secret.slice(0, -1)}-` }))).status).toBe(401);
     expect((await sendToken(writeToken({ id, secret: mintToken().secret }))).status).toBe(401);
   });
 });
 
-describe('a request is taken', () => {
+describe('a request is accepted', () => {
   it.each(['Bearer', 'bearer', 'BEARER'])('with the scheme written %s', async (scheme) => {
     expect((await send({ Authorization: `${scheme} ${token}` })).status).toBe(200);
   });
 
-  it('with a token that was refused before it was made', async () => {
+  it('with a token that was invalid before it was created', async () => {
     const minted = mintToken();
     expect((await sendToken(writeToken(minted))).status).toBe(401);
     const createdAt = at(0);
@@ -117,12 +117,12 @@ describe('a scope', () => {
     [[...scopes], 200],
     [['tasks:write', 'agents:read', 'agents:write', 'agents:execute', 'webhooks:read', 'webhooks:write'], 403],
     [[], 403],
-  ] as [Scope[], number][])('of %j answers a read of tasks with %i', async (allowed, status) => {
+  ] as [Scope[], number][])('list of %j leads to %i for a read of tasks', async (allowed, status) => {
     const caller = await newCaller(app, allowed);
     expect((await sendToken(caller.token)).status).toBe(status);
   });
 
-  it('that is missing is named, without WWW-Authenticate', async () => {
+  it('that is missing is in the message, and there is no WWW-Authenticate', async () => {
     const caller = await newCaller(app, ['tasks:write']);
     const answer = await sendToken(caller.token);
     expect(errorOf(answer).code).toBe('insufficient_scope');
@@ -131,9 +131,9 @@ describe('a scope', () => {
   });
 });
 
-describe('a token that was read', () => {
+describe('a cached token', () => {
   it('is not read again for 30 seconds, and then once', async () => {
-    const guarded = await openGuarded();
+    const guarded = await createGuarded();
     const caller = await newCaller(guarded.app);
     for (const later of [0, 1, 15_000, 29_999]) {
       guarded.clock.now = start + later;
@@ -145,8 +145,8 @@ describe('a token that was read', () => {
     expect(guarded.reads).toHaveLength(2);
   });
 
-  it('is refused 30 seconds after its revocation at the latest', async () => {
-    const guarded = await openGuarded();
+  it('is rejected at most 30 seconds after its revocation', async () => {
+    const guarded = await createGuarded();
     const caller = await newCaller(guarded.app);
     expect((await guarded.sendToken(caller.token)).status).toBe(200);
     await revokeStoredToken(guarded.app, readToken(caller.token)?.id as string, at(0));
@@ -154,8 +154,8 @@ describe('a token that was read', () => {
     expect((await guarded.sendToken(caller.token)).status).toBe(401);
   });
 
-  it('is refused from the moment that it expires', async () => {
-    const guarded = await openGuarded();
+  it('is rejected from its time of expiry on', async () => {
+    const guarded = await createGuarded();
     const expiring = { organization: 'acme' as Organization, scopes, expires: at(10_000) };
     const expired = await issueToken(guarded.app, expiring);
     guarded.clock.now = start + 9_999;
@@ -164,8 +164,8 @@ describe('a token that was read', () => {
     expect((await guarded.sendToken(expired)).status).toBe(401);
   });
 
-  it('is read once, whatever other tokens are read in between', async () => {
-    const guarded = await openGuarded();
+  it('is read once, even if other tokens are read in between', async () => {
+    const guarded = await createGuarded();
     const [one, other] = [await newCaller(guarded.app), await newCaller(guarded.app)];
     for (const caller of [one, other, one, other]) await guarded.sendToken(caller.token);
     expect(guarded.reads).toHaveLength(2);

@@ -10,8 +10,8 @@ import { dumpOf } from '../table-dump.ts';
 
 const path = '/api/kanban-tasks';
 
-/** Endpoints whose table throttles, for good, the commands that match; and a caller of them. */
-async function openBusy(throttled: RegExp) {
+/** Creates endpoints whose table throttles all commands that match, and a caller. */
+async function createThrottled(throttled: RegExp) {
   const { app, table, tableName, endpoint } = await openService();
   const { organization, token } = await newCaller(app);
   const waits: number[] = [];
@@ -53,28 +53,28 @@ function expectUnavailable(answer: Answer): void {
   expect(JSON.stringify(answer)).not.toMatch(/Throttl|Rate exceeded/);
 }
 
-it('answers 503 unavailable with Retry-After to a create that is throttled eight times, and writes nothing', async () => {
-  const { create, token, waits, dump } = await openBusy(/^TransactWrite/);
+it('a create that is throttled eight times gets 503 unavailable with Retry-After, and nothing is written', async () => {
+  const { create, token, waits, dump } = await createThrottled(/^TransactWrite/);
   const before = await dump();
   expectUnavailable(await call(create, { method: 'POST', path, body: { title: 't' }, token }));
   expect(waits).toHaveLength(7);
   expect(await dump()).toEqual(before);
 });
 
-it('answers 503 unavailable with Retry-After to a request whose token cannot be read', async () => {
-  const { list, token } = await openBusy(/^GetItem/);
+it('a request whose token cannot be read gets 503 unavailable with Retry-After', async () => {
+  const { list, token } = await createThrottled(/^GetItem/);
   expectUnavailable(await call(list, { path, token }));
 });
 
-it('answers 503 unavailable with Retry-After to a read whose dependencies cannot be read', async () => {
-  const { create, get, token } = await openBusy(/^BatchGet/);
+it('a read whose dependencies cannot be read gets 503 unavailable with Retry-After', async () => {
+  const { create, get, token } = await createThrottled(/^BatchGet/);
   const first = dataOf(await call(create, { method: 'POST', path, body: { title: 't' }, token })).id;
   const body = { title: 't', dependsOn: [first] };
   const { id } = dataOf(await call(create, { method: 'POST', path, body, token }));
   expectUnavailable(await call(get, { path: `${path}/${id}`, params: { id }, token }));
 });
 
-it('answers 503 unavailable with Retry-After to a list whose counters cannot be read', async () => {
-  const { list, token } = await openBusy(/^Query/);
+it('a list whose counters cannot be read gets 503 unavailable with Retry-After', async () => {
+  const { list, token } = await createThrottled(/^Query/);
   expectUnavailable(await call(list, { path, token }));
 });

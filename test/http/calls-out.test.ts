@@ -17,25 +17,31 @@ const row = endpoint({
   method: 'POST',
   path: '/api/calls',
   scope: 'tasks:write',
-  summary: 'Call somebody',
+  summary: 'Call a number',
   body: v.object({ number: v.string() }),
   status: 200,
   data: v.object({ said: v.string() }),
   callsOut: true,
 });
 
-/** A call that was made: the test says how it ends. */
+/** An external call. The test ends it. */
 type Call = { number: string; end: (said: string) => void; fail: (error: Error) => void };
 
 type Result = { said: string };
 
-/** An endpoint that calls out, a caller of it with an organization of its own, and the calls that it made. */
-async function newPhone({ served = row, opened = app }: { served?: Endpoint; opened?: App } = {}) {
+/** Creates an endpoint that calls out, an organization with a caller, and the list of the external calls. */
+async function createCallingEndpoint({
+  endpointRow = row,
+  opened = app,
+}: {
+  endpointRow?: Endpoint;
+  opened?: App;
+} = {}) {
   const { organization, token } = await newCaller(app);
   const calls: Call[] = [];
   const waiting: (() => void)[] = [];
   const handler = serve(
-    served as typeof row,
+    endpointRow as typeof row,
     async ({ body, recordResponse }) => {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       calls.push({ number: body.number, end: resolve, fail: reject });
@@ -57,13 +63,13 @@ async function newPhone({ served = row, opened = app }: { served?: Endpoint; ope
     organization,
     calls,
     send: (number = '1', key = 'key'): Promise<Answer> => call(handler, sent(number, key)),
-    /** Sends a request that has so much time and no more. */
+    /** Sends a request with this time limit. */
     sendWithin: async (remainingMs: number) => {
       const context = { getRemainingTimeInMillis: () => remainingMs };
       const { statusCode } = await handler(eventOf(sent('1', 'key')), context as never);
       return statusCode;
     },
-    /** The nth call, once it is made. */
+    /** Waits for the nth external call. */
     made: (nth: number): Promise<Call> =>
       new Promise((resolve) => {
         const look = () => {
@@ -83,22 +89,22 @@ const saidOf = (answer: Answer) => [
 ];
 const inProgress = [409, 'request_in_progress'];
 
-describe('a request that calls out under an Idempotency-Key', () => {
-  it('calls once while its twins are told to wait, and is replayed afterwards', async () => {
-    const { send, made, calls } = await newPhone();
+describe('a request with an Idempotency-Key to an endpoint that calls out', () => {
+  it('calls once; duplicates get request_in_progress until it ends, and then its response', async () => {
+    const { send, made, calls } = await createCallingEndpoint();
     const first = send();
     const { end } = await made(1);
-    const twins = await Promise.all(Array.from({ length: 9 }, () => send()));
-    expect(twins.map(codeOf)).toEqual(Array(9).fill(inProgress));
-    expect(twins.map(({ headers }) => headers['Retry-After'])).toEqual(Array(9).fill('1'));
+    const duplicates = await Promise.all(Array.from({ length: 9 }, () => send()));
+    expect(duplicates.map(codeOf)).toEqual(Array(9).fill(inProgress));
+    expect(duplicates.map(({ headers }) => headers['Retry-After'])).toEqual(Array(9).fill('1'));
     end('hello');
     expect(saidOf(await first)).toEqual(['hello', false]);
     expect(saidOf(await send())).toEqual(['hello', true]);
     expect(calls).toHaveLength(1);
   });
 
-  it('calls once of ten that come at the same moment', async () => {
-    const { send, made, calls } = await newPhone();
+  it('calls once for ten concurrent duplicates', async () => {
+    const { send, made, calls } = await createCallingEndpoint();
     const all = Array.from({ length: 10 }, () => send());
     (await made(1)).end('hello');
     const answers = await Promise.all(all);
@@ -109,8 +115,8 @@ describe('a request that calls out under an Idempotency-Key', () => {
       else expect(codeOf(answer)).toEqual(inProgress);
   });
 
-  it('is refused with 422 for another body, while it is under way and after', async () => {
-    const { send, made, calls } = await newPhone();
+  it('leads to 422 for another body, while the request is in progress and afterwards', async () => {
+    const { send, made, calls } = await createCallingEndpoint();
     const first = send('1');
     const { end } = await made(1);
     expect(codeOf(await send('2'))).toEqual([422, 'idempotency_key_reused']);
@@ -120,8 +126,8 @@ describe('a request that calls out under an Idempotency-Key', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('keeps no other key waiting', async () => {
-    const { send, made } = await newPhone();
+  it('does not delay a request with another key', async () => {
+    const { send, made } = await createCallingEndpoint();
     const first = send('1', 'one');
     const { end } = await made(1);
     const second = send('1', 'other');
@@ -131,8 +137,8 @@ describe('a request that calls out under an Idempotency-Key', () => {
     expect(saidOf(await first)).toEqual(['first', false]);
   });
 
-  it("keeps no other organization's request waiting", async () => {
-    const [one, other] = [await newPhone(), await newPhone()];
+  it('does not delay a request of another organization', async () => {
+    const [one, other] = [await createCallingEndpoint(), await createCallingEndpoint()];
     const first = one.send();
     const { end } = await one.made(1);
     const theirs = other.send();
@@ -143,19 +149,19 @@ describe('a request that calls out under an Idempotency-Key', () => {
   });
 });
 
-it('a twin that finds its key taken, and then free, is told to ask again', async () => {
+it('a duplicate that finds its key leased, and then no record, gets request_in_progress', async () => {
   const { table: taken } = watchedTable(table, ({ names }) => {
     if (names('leaseUntil')) throw new AlreadyDone();
   });
-  const { send, calls } = await newPhone({ opened: { ...app, table: taken } });
+  const { send, calls } = await createCallingEndpoint({ opened: { ...app, table: taken } });
   expect(codeOf(await send())).toEqual(inProgress);
   expect(calls).toHaveLength(0);
 });
 
-describe('a row that does not call out', () => {
-  it('is not noted as under way: twins are carried out side by side, and one of them counts', async () => {
-    const { callsOut: _, ...served } = row;
-    const { send, made, calls } = await newPhone({ served });
+describe('an endpoint that does not call out', () => {
+  it('takes no lease: duplicates run concurrently, and only one of them takes effect', async () => {
+    const { callsOut: _, ...endpointRow } = row;
+    const { send, made, calls } = await createCallingEndpoint({ endpointRow });
     const all = [send(), send()];
     const [one, other] = [await made(1), await made(2)];
     one.end('first');
@@ -167,12 +173,12 @@ describe('a row that does not call out', () => {
   });
 });
 
-describe('the key of a request that came to nothing', () => {
+describe('the key of a failed request', () => {
   it.each([
-    ['a refusal', new ApiError('url_not_allowed', 'Not there.'), [422, 'url_not_allowed']],
-    ['an error', new Error('The line is dead.'), [500, 'internal_error']],
-  ])('is free again at once after %s', async (_, error, refused) => {
-    const { send, made } = await newPhone();
+    ['an ApiError', new ApiError('url_not_allowed', 'Not there.'), [422, 'url_not_allowed']],
+    ['another error', new Error('The call failed.'), [500, 'internal_error']],
+  ])('can be used again at once after %s', async (_, error, refused) => {
+    const { send, made } = await createCallingEndpoint();
     const first = send();
     (await made(1)).fail(error);
     expect(codeOf(await first)).toEqual(refused);
@@ -181,21 +187,21 @@ describe('the key of a request that came to nothing', () => {
     expect(saidOf(await second)).toEqual(['hello', false]);
   });
 
-  it('is free again for another body too', async () => {
-    const { send, made } = await newPhone();
+  it('can be used for another body too', async () => {
+    const { send, made } = await createCallingEndpoint();
     const first = send('1');
-    (await made(1)).fail(new Error('The line is dead.'));
+    (await made(1)).fail(new Error('The call failed.'));
     await first;
     const second = send('2');
     (await made(2)).end('hello');
     expect((await second).status).toBe(200);
   });
 
-  it('is free when its lease ends where it could not be given back, and the answer is the same', async () => {
+  it('can be used again after its lease expires if the lease could not be deleted, and the response is the same', async () => {
     const { table: away } = watchedTable(table, ({ deletes }) => {
       if (deletes) throw new Error('The table is away.');
     });
-    const { send, made } = await newPhone({ opened: { ...app, table: away } });
+    const { send, made } = await createCallingEndpoint({ opened: { ...app, table: away } });
     const first = send();
     (await made(1)).fail(new ApiError('url_not_allowed', 'Not there.'));
     expect(codeOf(await first)).toEqual([422, 'url_not_allowed']);
@@ -206,8 +212,8 @@ describe('the key of a request that came to nothing', () => {
     expect(saidOf(await second)).toEqual(['hello', false]);
   });
 
-  it('stays taken where the time ran out, for what was begun may still be carried out', async () => {
-    const { send, sendWithin, made } = await newPhone();
+  it('stays leased after a timeout, since the request may still be carried out', async () => {
+    const { send, sendWithin, made } = await createCallingEndpoint();
     expect(await sendWithin(50)).toBe(503);
     await made(1);
     void made(2).then(({ end }) => end('again'));
@@ -215,9 +221,9 @@ describe('the key of a request that came to nothing', () => {
   });
 });
 
-describe('a request that never ends', () => {
-  it('keeps its key for 30 s, and then another is carried out', async () => {
-    const { send, made } = await newPhone();
+describe('a request that does not end', () => {
+  it('keeps its lease for 30 s, and then a duplicate is carried out', async () => {
+    const { send, made } = await createCallingEndpoint();
     const lost = send();
     const { end } = await made(1);
     clock.now += leaseMs - 1;
@@ -230,8 +236,8 @@ describe('a request that never ends', () => {
     await lost;
   });
 
-  it('cannot overwrite the answer of the one that took its place: it answers the same', async () => {
-    const { send, made } = await newPhone();
+  it('does not overwrite the response of the duplicate that took over: it responds with the same', async () => {
+    const { send, made } = await createCallingEndpoint();
     const late = send();
     const { end } = await made(1);
     clock.now += leaseMs;
@@ -244,10 +250,10 @@ describe('a request that never ends', () => {
   });
 
   it.each([
-    ['answer', ({ end }: Call) => end('so late'), inProgress],
-    ['error', ({ fail }: Call) => fail(new Error('The line is dead.')), [500, 'internal_error']],
-  ])('does not take the key from the one in its place by its %s', async (_, ending, told) => {
-    const { send, made } = await newPhone();
+    ['response', ({ end }: Call) => end('so late'), inProgress],
+    ['error', ({ fail }: Call) => fail(new Error('The call failed.')), [500, 'internal_error']],
+  ])('does not end the lease of the duplicate that took over by its %s', async (_, ending, told) => {
+    const { send, made } = await createCallingEndpoint();
     const late = send();
     const first = await made(1);
     clock.now += leaseMs;

@@ -6,8 +6,8 @@ import { eventOf } from '../service.ts';
 const text = 'a script: “ü”';
 const gzipped = gzipSync(text);
 
-/** What is answered to a request with these headers. */
-function answered(headers: Record<string, string>, content: string | Uint8Array = gzipped, etag = 'W/"one"') {
+/** Returns the response to a request with these headers. */
+function respond(headers: Record<string, string>, content: string | Uint8Array = gzipped, etag = 'W/"one"') {
   const own = { 'X-Own': 'kept', ...(etag && { ETag: etag }) };
   return negotiateContent(eventOf({ headers }), { statusCode: 200, headers: own }, content);
 }
@@ -22,8 +22,8 @@ it.each([
   'x-gzip',
   '*',
   '*;q=0.5',
-])('answers a file gzipped where %s is taken', (accepted) => {
-  expect(answered({ 'Accept-Encoding': accepted })).toEqual({
+])('sends bytes gzipped with Accept-Encoding: %s', (accepted) => {
+  expect(respond({ 'Accept-Encoding': accepted })).toEqual({
     statusCode: 200,
     headers: { 'X-Own': 'kept', ETag: 'W/"one"', Vary: 'Accept-Encoding', 'Content-Encoding': 'gzip' },
     body: gzipped.toString('base64'),
@@ -32,9 +32,9 @@ it.each([
 });
 
 it.each(['', 'identity', 'br', 'gzip;q=0', 'gzip; q=0.000', '*;q=0', 'gzip;q=0, *', 'gzippy'])(
-  'answers a file as it was where only %j is taken',
+  'sends bytes unzipped with Accept-Encoding %j',
   (accepted) => {
-    expect(answered({ 'Accept-Encoding': accepted })).toEqual({
+    expect(respond({ 'Accept-Encoding': accepted })).toEqual({
       statusCode: 200,
       headers: { 'X-Own': 'kept', ETag: 'W/"one"', Vary: 'Accept-Encoding' },
       body: text,
@@ -42,24 +42,24 @@ it.each(['', 'identity', 'br', 'gzip;q=0', 'gzip; q=0.000', '*;q=0', 'gzip;q=0, 
   },
 );
 
-it('answers a file as it was where nothing is said of encodings', () => {
-  expect(answered({}).body).toBe(text);
+it('sends bytes unzipped without Accept-Encoding', () => {
+  expect(respond({}).body).toBe(text);
 });
 
-it.each(['W/"one"', '"one"', '"two", W/"one"', '"two","one"', '*'])('answers 304 to who has %s', (tag) => {
+it.each(['W/"one"', '"one"', '"two", W/"one"', '"two","one"', '*'])('sends 304 with If-None-Match: %s', (tag) => {
   for (const content of [gzipped, text]) {
-    const { statusCode, headers, body } = answered({ 'If-None-Match': tag, 'Accept-Encoding': 'gzip' }, content);
+    const { statusCode, headers, body } = respond({ 'If-None-Match': tag, 'Accept-Encoding': 'gzip' }, content);
     expect([statusCode, body]).toEqual([304, undefined]);
     expect(headers).toMatchObject({ 'X-Own': 'kept', ETag: 'W/"one"' });
     expect(headers).not.toHaveProperty('Content-Encoding');
   }
 });
 
-it.each(['W/"two"', 'one', '"one', ''])('answers all of it to who has %j', (tag) => {
-  expect(answered({ 'If-None-Match': tag }).statusCode).toBe(200);
+it.each(['W/"two"', 'one', '"one', ''])('sends the content with If-None-Match %j', (tag) => {
+  expect(respond({ 'If-None-Match': tag }).statusCode).toBe(200);
 });
 
-it('answers a text as it is, and 304 for nothing that has no ETag', () => {
-  const answer = answered({ 'If-None-Match': '*', 'Accept-Encoding': 'gzip' }, text, '');
-  expect(answer).toEqual({ statusCode: 200, headers: { 'X-Own': 'kept' }, body: text });
+it('sends a string unchanged, and never 304 without an ETag', () => {
+  const response = respond({ 'If-None-Match': '*', 'Accept-Encoding': 'gzip' }, text, '');
+  expect(response).toEqual({ statusCode: 200, headers: { 'X-Own': 'kept' }, body: text });
 });

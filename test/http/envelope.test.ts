@@ -18,7 +18,7 @@ const own = { 'X-Request-Id': 'chosen-by-the-caller' };
 afterEach(() => vi.restoreAllMocks());
 
 describe('X-Request-Id', () => {
-  it("is the gateway's on an answer, not the caller's own", async () => {
+  it('is the id of the gateway, not that of the caller', async () => {
     const board = await newBoard();
     const { headers } = await board.listTasks({ headers: own });
     expect(headers['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
@@ -37,20 +37,20 @@ describe('X-Request-Id', () => {
     expect(errorOf(answer).requestId).not.toBe('chosen-by-the-caller');
   });
 
-  it("is the one of the event's request context", async () => {
+  it('is the id in the request context of the event', async () => {
     const event = eventOf({ path: '/health' });
     const answer = await health(event, { getRemainingTimeInMillis: () => 29_000 } as never);
     expect(answer.headers?.['X-Request-Id']).toBe(event.requestContext.requestId);
   });
 });
 
-it('lets nobody keep an answer or guess a type for it', async () => {
+it('responses forbid caching and guessing of their type', async () => {
   const board = await newBoard();
   for (const answer of [await board.listTasks(), await board.getTask({ params: { id: absent } })])
     expect(answer.headers).toMatchObject({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
 });
 
-it('has exactly success and error in a refusal, and details only where there are any', async () => {
+it('an error response has exactly success and error, and details only if there are any', async () => {
   const board = await newBoard();
   const answer = await board.getTask({ params: { id: absent } });
   expect(Object.keys(answer.body)).toEqual(['success', 'error']);
@@ -60,12 +60,12 @@ it('has exactly success and error in a refusal, and details only where there are
   expect(Object.keys(detailed.details?.[0] ?? {}).sort()).toEqual(['code', 'message', 'path']);
 });
 
-describe('an error of our own', () => {
+describe('an internal error', () => {
   it.each([
     ['an error', new Error('connect ECONNREFUSED 10.0.0.7 with password hunter2')],
     ['an error of the SDK', Object.assign(new Error('hunter2'), { name: 'ValidationException', $metadata: {} })],
     ['a text', 'hunter2'],
-  ])('answers 500 internal_error and nothing of %s', async (_, thrown) => {
+  ])('leads to 500 internal_error without the text of %s', async (_, thrown) => {
     const board = await newBoard();
     failRequests(app().table, '#T"', thrown);
     const answer = await board.getTask({ params: { id: absent } });
@@ -75,7 +75,7 @@ describe('an error of our own', () => {
     expect(JSON.stringify(answer)).not.toMatch(/hunter2|ECONNREFUSED|Exception|\.ts/);
   });
 
-  it('in the reading of a token answers the same', async () => {
+  it('in the read of a token leads to the same', async () => {
     const board = await newBoard();
     failRequests(app().table, 'TOK#', new Error('hunter2'));
     const answer = await board.listTasks();
@@ -84,7 +84,7 @@ describe('an error of our own', () => {
   });
 });
 
-it('answers 503 unavailable with Retry-After when a function is about to run out of its time', async () => {
+it('a function shortly before its timeout responds with 503 unavailable and Retry-After', async () => {
   const row = endpoint({ method: 'GET', path: '/never', summary: 'Never answers', status: 200 });
   const handler = serveOpen(row, () => new Promise(() => {}));
   const answer = await handler(eventOf({ path: '/never' }), { getRemainingTimeInMillis: () => 6 } as never);
@@ -99,12 +99,12 @@ describe('pick', () => {
     note: v.optional(v.string()),
   });
 
-  it('keeps the declared fields in their order, at every depth, and nothing else', () => {
+  it('returns only the declared fields, in their order, at every depth', () => {
     const value = { secret: 1, of: [{ name: 'n', secret: 2 }], version: 3, id: 'x', note: 'y' };
     expect(JSON.stringify(pick(schema, value))).toBe('{"id":"x","of":[{"name":"n"}],"note":"y"}');
   });
 
-  it('leaves unset optional fields out of the JSON', () => {
+  it('omits unset optional fields in the JSON', () => {
     expect(JSON.stringify(pick(schema, { id: 'x', of: [] }))).toBe('{"id":"x","of":[]}');
   });
 });

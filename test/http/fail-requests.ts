@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import type { Table } from '../../lib/table/client.ts';
 
-/** Fails the requests to the table whose input contains a text. */
+/** Makes the requests to the table fail whose input contains a text. */
 export function failRequests(table: Table, text: string, error: unknown): void {
   const send = table.client.send.bind(table.client) as (command: object) => Promise<unknown>;
   vi.spyOn(table.client, 'send').mockImplementation(((command: { input: object }) =>

@@ -18,7 +18,7 @@ const create = serve(
   () => app,
 );
 
-/** A caller with an organization of its own, who sends creates under a key. */
+/** Creates an organization with a caller that sends creates with an Idempotency-Key. */
 async function newSender() {
   const { organization, token } = await newCaller(app);
   const sent = (key: string | undefined, body: unknown): Sent => ({
@@ -36,8 +36,8 @@ async function newSender() {
   };
 }
 
-describe('a create under an Idempotency-Key', () => {
-  it('is answered again with the same answer, marked as replayed, and carried out once', async () => {
+describe('a create with an Idempotency-Key', () => {
+  it('is carried out once, and a duplicate gets the same response, marked as replayed', async () => {
     const { send, total } = await newSender();
     const first = await send('key', { title: 't' });
     const second = await send('key', { title: 't' });
@@ -49,7 +49,7 @@ describe('a create under an Idempotency-Key', () => {
     expect(await total()).toBe(1);
   });
 
-  it('is the same request with its fields in another order', async () => {
+  it('is a duplicate if its fields are in another order', async () => {
     const { send, total } = await newSender();
     await send('key', '{"title":"t","priority":"low"}');
     const second = await send('key', '{ "priority": "low", "title": "t" }');
@@ -57,7 +57,7 @@ describe('a create under an Idempotency-Key', () => {
     expect(await total()).toBe(1);
   });
 
-  it('is another request under another key', async () => {
+  it('is a new request with another key', async () => {
     const { send, total } = await newSender();
     await send('one', { title: 't' });
     await send('One', { title: 't' });
@@ -71,14 +71,14 @@ describe('a create under an Idempotency-Key', () => {
     expect(await total()).toBe(2);
   });
 
-  it('sent at once with two bodies is carried out for one and refused for the other', async () => {
+  it('is carried out for one of two bodies that are sent concurrently, and the other gets 422', async () => {
     const { send, total } = await newSender();
     const answers = await Promise.all([send('key', { title: 't' }), send('key', { title: 'u' })]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
     expect(await total()).toBe(1);
   });
 
-  it('may have another body after 24 hours', async () => {
+  it('can have another body after 24 hours', async () => {
     const { send } = await newSender();
     await send('key', { title: 't' });
     clock.now = start + day;
@@ -89,7 +89,7 @@ describe('a create under an Idempotency-Key', () => {
   it.each([
     [400, { title: '' }],
     [422, { title: 't', dependsOn: [absent] }],
-  ])('leaves the key free where it is refused with %i', async (status, body) => {
+  ])('does not use up the key if it fails with %i', async (status, body) => {
     const { send } = await newSender();
     expect((await send('key', body)).status).toBe(status);
     const answer = await send('key', { title: 't' });
@@ -97,7 +97,7 @@ describe('a create under an Idempotency-Key', () => {
     expect(answer.headers).not.toHaveProperty('Idempotency-Replayed');
   });
 
-  it('keeps neither the key nor the text of the request in its record', async () => {
+  it('stores neither the key nor the text of the request in its record', async () => {
     const { send, dump } = await newSender();
     await send('private-key', { title: 't', description: 'private-text' });
     const items = Object.entries(await dump()).filter(([, item]) => !JSON.stringify(item).includes('"kind":"task"'));
@@ -106,24 +106,27 @@ describe('a create under an Idempotency-Key', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  it.each(['a', '!', '~', 'x'.repeat(255), '"quoted"', '__proto__', 'a,b', 'O#org#T'])('%j is taken', async (key) => {
-    const { send } = await newSender();
-    expect((await send(key, { title: 't' })).status).toBe(201);
-    expect((await send(key, { title: 't' })).headers['Idempotency-Replayed']).toBe('true');
-  });
+  it.each(['a', '!', '~', 'x'.repeat(255), '"quoted"', '__proto__', 'a,b', 'O#org#T'])(
+    '%j is accepted',
+    async (key) => {
+      const { send } = await newSender();
+      expect((await send(key, { title: 't' })).status).toBe(201);
+      expect((await send(key, { title: 't' })).headers['Idempotency-Replayed']).toBe('true');
+    },
+  );
 
   it.each([
     ['is empty', ''],
     ['is a space', ' '],
-    ['has a space in it', 'a b'],
-    ['is given twice, which API Gateway may join with a space', 'a, b'],
-    ['has a tab in it', 'a\tb'],
+    ['contains a space', 'a b'],
+    ['is sent twice, which API Gateway may join with a space', 'a, b'],
+    ['contains a tab', 'a\tb'],
     ['has a line break at its end', 'a\n'],
-    ['has a zero byte in it', 'a\u0000'],
+    ['contains a zero byte', 'a\u0000'],
     ['is not ASCII', 'schlüssel'],
     ['is an emoji', '🔑'],
     ['has 256 characters', 'x'.repeat(256)],
-  ])('that %s is refused with 400 validation_failed, and nothing is written', async (_, key) => {
+  ])('that %s leads to 400 validation_failed, and nothing is written', async (_, key) => {
     const { send, dump } = await newSender();
     const before = await dump();
     const answer = await send(key, { title: 't' });

@@ -13,12 +13,14 @@ type Json = {
   examples?: string[];
 };
 
-/** The character that takes the most bytes in a response: 6 as an escape of the body, and 7 where that is escaped. */
+/**
+ * The character with the most bytes in a response: its escape has 6 bytes in the body, and 7 when the body is escaped.
+ */
 export const costliest = '\u0001';
 
 /**
- * Returns the largest input that a schema takes: every field at its limit, texts made of the costliest character.
- * Fields whose schema has no type, such as a context, are left out.
+ * Returns the largest valid input of a schema: every field at its limit, with texts of the costliest character. It
+ * omits fields without a type, such as a context.
  */
 export function largest<Input>(schema: Schema): Input {
   return inputOf(toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore' }) as Json) as Input;
@@ -37,7 +39,7 @@ function inputOf(json: Json, at = 0): unknown {
   return textOf(json, at);
 }
 
-/** The longest text of a schema; those of a list differ by their last characters. */
+/** Returns the longest text of a schema. The texts of a list differ in their last characters. */
 function textOf({ maxLength = 0, format, pattern = '', examples: [example = ''] = [] }: Json, at: number): string {
   const nth = String(at).padStart(2, '0');
   if (format === 'uri') return 'https://example.com/'.padEnd(maxLength, costliest);

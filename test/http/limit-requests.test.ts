@@ -27,7 +27,7 @@ const get = serve(
   () => app,
 );
 
-/** The requests of an organization of its own, whose limit of 60 a minute lets through 10 at once. */
+/** Creates an organization with a limit of 60 requests per minute, which allows a burst of 10. */
 async function newLimited() {
   const { organization, token } = await newCaller(app);
   const send = (more: Sent = {}) => call(create, { method: 'POST', path, body: { title: 't' }, token, ...more });
@@ -35,7 +35,7 @@ async function newLimited() {
     organization,
     send,
     dump: () => dumpOf(table, organization),
-    /** Makes so many requests. */
+    /** Sends this number of requests. */
     spend: async (count: number): Promise<void> => {
       for (let nth = 0; nth < count; nth++) await send({ body: {} });
     },
@@ -44,8 +44,8 @@ async function newLimited() {
 
 const limitOf = ({ headers }: Answer) => [headers['RateLimit-Policy'], headers.RateLimit];
 
-describe('an organization that has made more requests than it may', () => {
-  it('is answered 429 with the time to wait, and nothing is changed', async () => {
+describe('an organization above its limit of requests', () => {
+  it('gets 429 with the time to wait, and nothing is changed', async () => {
     const { send, spend, dump } = await newLimited();
     await spend(10);
     const before = await dump();
@@ -58,14 +58,14 @@ describe('an organization that has made more requests than it may', () => {
     expect(await dump()).toEqual(before);
   });
 
-  it('costs no request to the table while it is refused', async () => {
+  it('causes no request to the table', async () => {
     const { send, spend } = await newLimited();
     await spend(10);
     const { costOf } = meter(app.table);
     expect((await costOf(() => send())).requests).toBe(0);
   });
 
-  it('is let through again after the time that it was told', async () => {
+  it('can send requests again after the time in Retry-After', async () => {
     const { send, spend } = await newLimited();
     await spend(10);
     expect((await send()).status).toBe(429);
@@ -73,13 +73,13 @@ describe('an organization that has made more requests than it may', () => {
     expect((await send()).status).toBe(201);
   });
 
-  it('does not keep another organization waiting', async () => {
+  it('does not affect another organization', async () => {
     const [limited, other] = [await newLimited(), await newLimited()];
     await limited.spend(11);
     expect((await other.send()).status).toBe(201);
   });
 
-  it('is refused for all of its tokens', async () => {
+  it('gets 429 with each of its tokens', async () => {
     const { organization, send, spend } = await newLimited();
     await spend(10);
     const second = await issueToken(app, { organization, scopes: ['tasks:write'] });
@@ -89,9 +89,9 @@ describe('an organization that has made more requests than it may', () => {
 
 describe('a response', () => {
   it.each([
-    ['of a success', { body: { title: 't' } }, 201],
-    ['of a refused body', { body: {} }, 400],
-  ])('%s says what the limit is and how much of it is left', async (_, sent, status) => {
+    ['with a success', { body: { title: 't' } }, 201],
+    ['with an error', { body: {} }, 400],
+  ])('%s has the limit and the remaining requests', async (_, sent, status) => {
     const { send } = await newLimited();
     const [first, second] = [await send(sent), await send(sent)];
     expect([first.status, second.status]).toEqual([status, status]);
@@ -99,16 +99,16 @@ describe('a response', () => {
     expect(limitOf(second)).toEqual(['"requests";q=60;w=60', '"requests";r=8;t=8']);
   });
 
-  it('to a duplicate request does as well: a replay counts like any other', async () => {
+  it('to a duplicate request has them as well: it counts like any other request', async () => {
     const { send } = await newLimited();
     const headers = { 'Idempotency-Key': 'key' };
     await send({ headers });
-    const replay = await send({ headers });
-    expect([replay.status, replay.headers['Idempotency-Replayed']]).toEqual([201, 'true']);
-    expect(limitOf(replay)).toEqual(['"requests";q=60;w=60', '"requests";r=8;t=8']);
+    const duplicate = await send({ headers });
+    expect([duplicate.status, duplicate.headers['Idempotency-Replayed']]).toEqual([201, 'true']);
+    expect(limitOf(duplicate)).toEqual(['"requests";q=60;w=60', '"requests";r=8;t=8']);
   });
 
-  it('of a deployment without limits says nothing of them', async () => {
+  it('of a deployment without limits has no limit headers', async () => {
     const { app: unlimited } = await openService(clock);
     const { token } = await newCaller(unlimited);
     const handler = serve(
@@ -135,15 +135,15 @@ describe('the order of checks', () => {
     expect((await send({ token: reader })).status).toBe(403);
   });
 
-  it('puts 429 before 413: a body of 300 KB that came too early', async () => {
+  it('puts 429 before 413: a body of 300 KB above the limit', async () => {
     const { send, spend } = await newLimited();
     await spend(10);
     expect((await send({ body: 'x'.repeat(300 * 1024) })).status).toBe(429);
   });
 });
 
-describe('the limit of an organization of its own', () => {
-  it('holds from half a minute after it was set, and for tokens that are made after that', async () => {
+describe('the own limit of an organization', () => {
+  it('takes effect half a minute after it is set, also for tokens that are created later', async () => {
     const { organization, send } = await newLimited();
     await send();
     await changeSettings(app, organization, { requestsPerMinute: 600 });
@@ -156,7 +156,7 @@ describe('the limit of an organization of its own', () => {
     expect([read.status, limitOf(read)[0]]).toEqual([200, '"requests";q=600;w=60']);
   });
 
-  it('gives way to that of the deployment when it is unset', async () => {
+  it('is replaced by the limit of the deployment when it is removed', async () => {
     const { organization, send } = await newLimited();
     await changeSettings(app, organization, { requestsPerMinute: 1 });
     expect(limitOf(await send())[0]).toBe('"requests";q=1;w=60');
@@ -166,7 +166,7 @@ describe('the limit of an organization of its own', () => {
   });
 });
 
-it('what an organization has used is in one item of the table, which wakes nobody', async () => {
+it('the used requests of an organization are in one item of the table, without a kind that would invoke a function', async () => {
   const { organization, spend } = await newLimited();
   await spend(10);
   expect(await getItem(table, keys.requestBucket(organization as Organization))).toEqual({

@@ -42,14 +42,14 @@ const put = (onConditionFailed = () => new Error('It is there.')): Write => ({
   onConditionFailed,
 });
 
-/** Has a request carried out whose behaviour is this, over the table that the engine is watched for. */
+/** Sends a request to an endpoint with this behaviour, whose table can be made to fail. */
 function carryOut(
   act: (record: Write[]) => Promise<unknown>,
   headers: Record<string, string> = {},
-  served = row,
+  endpointRow = row,
 ): Promise<Answer> {
   const handler = serve(
-    served,
+    endpointRow,
     async ({ recordResponse }) => {
       await act(recordResponse ? [recordResponse({ done: true })] : []);
       return { done: true };
@@ -59,11 +59,11 @@ function carryOut(
   return call(handler, { method: 'POST', path: row.path, body: {}, token, headers });
 }
 
-const said = (answer: Answer) => [answer.status, errorOf(answer)?.code, errorOf(answer)?.message];
+const errorPartsOf = (answer: Answer) => [answer.status, errorOf(answer)?.code, errorOf(answer)?.message];
 const isKnown = [503, 'unavailable', nothingChanged];
 const isUnknown = [503, 'unavailable', expect.stringMatching(unknown)];
 
-/** The table, whose requests of one kind fail from the nth on with an error of DynamoDB. */
+/** Returns a client of the table whose requests of one kind fail with an error of DynamoDB, starting with the nth. */
 function failing(kind: RegExp, error: Error, from = 0) {
   const table = { ...openTable(tableName, engine.endpoint), sleep: async () => {} };
   let seen = 0;
@@ -87,11 +87,11 @@ describe('a 503 says that nothing was changed', () => {
     ['a write that is throttled', () => transact(failing(/^Update/, throttled()), [add()])],
     ['a transaction that is throttled', () => transact(failing(/^Transact/, throttled()), [add(), add()])],
     [
-      'a transaction that meets others',
+      'a transaction with conflicts',
       () => transact(failing(/^Transact/, cancelled('TransactionConflict', 'None')), [add(), add()]),
     ],
   ])('after %s', async (_, act) => {
-    expect(said(await carryOut(act))).toEqual(isKnown);
+    expect(errorPartsOf(await carryOut(act))).toEqual(isKnown);
   });
 
   it('after a read that fails before the first write', async () => {
@@ -101,12 +101,12 @@ describe('a 503 says that nothing was changed', () => {
       await getItem(table, key());
       await transact(reachable, [add()]);
     };
-    expect(said(await carryOut(act))).toEqual(isKnown);
+    expect(errorPartsOf(await carryOut(act))).toEqual(isKnown);
   });
 
-  it('after a write to a table that cannot be connected to', async () => {
+  it('after a write to an unreachable table', async () => {
     const away = openTable(tableName, await closedEndpoint());
-    expect(said(await carryOut(() => transact(away, [add()])))).toEqual(isKnown);
+    expect(errorPartsOf(await carryOut(() => transact(away, [add()])))).toEqual(isKnown);
   });
 });
 
@@ -115,27 +115,29 @@ describe('a 503 says that the outcome is not known', () => {
     ['write', (table: typeof reachable) => transact(table, [add()]), /^Update/],
     ['transaction', (table: typeof reachable) => transact(table, [add(), add()]), /^Transact/],
     ['read', (table: typeof reachable) => getItem(table, key()), /^Get/],
-  ])('after a %s that is throttled when another write was made', async (_, act, kind) => {
+  ])('after a %s that is throttled after a successful write', async (_, act, kind) => {
     const partly = async () => {
       await transact(reachable, [put()]);
       await act(failing(kind, throttled()));
     };
-    expect(said(await carryOut(partly))).toEqual(isUnknown);
+    expect(errorPartsOf(await carryOut(partly))).toEqual(isUnknown);
   });
 
-  it('after a transaction that is still in progress at its last try', async () => {
-    expect(said(await carryOut(() => transact(failing(/^Transact/, inProgress()), [add(), add()])))).toEqual(isUnknown);
+  it('after a transaction that is still in progress at its last attempt', async () => {
+    expect(errorPartsOf(await carryOut(() => transact(failing(/^Transact/, inProgress()), [add(), add()])))).toEqual(
+      isUnknown,
+    );
   });
 
   it.each([
     ['single write', () => [put()]],
     ['transaction', () => [add(), add()]],
-  ])('after a %s none of whose tries was answered', async (_, items) => {
+  ])('after a %s without a response to any attempt', async (_, items) => {
     loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
-    expect(said(await carryOut(() => transact(reachable, items())))).toEqual(isUnknown);
+    expect(errorPartsOf(await carryOut(() => transact(reachable, items())))).toEqual(isUnknown);
   });
 
-  it('after a write whose answer was lost, and whose later tries are throttled', async () => {
+  it('after a write whose response was lost and whose later attempts are throttled', async () => {
     const table = { ...openTable(tableName, engine.endpoint), sleep: async () => {} };
     table.client.middlewareStack.add(
       (next) => {
@@ -145,16 +147,16 @@ describe('a 503 says that the outcome is not known', () => {
           return next(sent);
         };
       },
-      // Within the SDK's own tries, and within what notes lost answers.
+      // Inside the retries of the SDK, and inside the middleware that notes lost responses.
       { step: 'deserialize', priority: 'high' },
     );
     table.client.config.retryStrategy = async () => immediate;
     loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
-    expect(said(await carryOut(() => transact(table, [put()])))).toEqual(isUnknown);
+    expect(errorPartsOf(await carryOut(() => transact(table, [put()])))).toEqual(isUnknown);
   });
 });
 
-/** Tries at once, three times in all. */
+/** Retries without a delay, three attempts in total. */
 const immediate = {
   acquireInitialRetryToken: async () => retryToken(0),
   refreshRetryTokenForRetry: async (token: { getRetryCount: () => number }) => {
@@ -165,10 +167,10 @@ const immediate = {
 };
 const retryToken = (count: number) => ({ getRetryCount: () => count, getRetryDelay: () => 0, getRetryCost: () => 0 });
 
-describe('a request under an Idempotency-Key whose outcome is not known', () => {
+describe('a request with an Idempotency-Key whose outcome is not known', () => {
   const headers = () => ({ 'Idempotency-Key': `key-${++count}` });
 
-  it('is answered from its record where it was carried out', async () => {
+  it('gets the response of its record if it was carried out', async () => {
     const Key = key();
     const act = async (record: Write[]) => {
       loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
@@ -179,45 +181,45 @@ describe('a request under an Idempotency-Key whose outcome is not known', () => 
     expect((await getItem(reachable, Key))?.n).toBe(1);
   });
 
-  it('is answered so where it could not be noted as under way, and is not told to wait for itself', async () => {
+  it('gets the 503, and not request_in_progress, if the write of its lease has no response', async () => {
     loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
     const callsOut = { ...row, callsOut: true } as typeof row;
-    expect(said(await carryOut(() => expect.unreachable(), headers(), callsOut))).toEqual(isUnknown);
+    expect(errorPartsOf(await carryOut(() => expect.unreachable(), headers(), callsOut))).toEqual(isUnknown);
   });
 
-  it('is answered that the outcome is not known where there is no record, and can be repeated', async () => {
+  it('gets the 503 if there is no record, and can be repeated', async () => {
     const key = headers();
     const partly = async () => {
       await transact(reachable, [add()]);
       await getItem(failing(/^Get/, throttled()), { pk: 'p', sk: 's' });
     };
-    expect(said(await carryOut(partly, key))).toEqual(isUnknown);
+    expect(errorPartsOf(await carryOut(partly, key))).toEqual(isUnknown);
     expect((await carryOut((record) => transact(reachable, [add(), ...record]), key)).status).toBe(200);
   });
 });
 
-describe('a service of AWS that does not answer in time', () => {
+describe('a timeout of an AWS service', () => {
   const timedOut = () => Object.assign(new Error('exceeded the configured timeout'), { name: 'TimeoutError' });
 
   it.each([
     ['before the first write', async () => {}, isKnown],
     ['after a write', () => transact(reachable, [add()]), isUnknown],
-  ])('is answered 503 %s', async (_, before, expected) => {
+  ])('leads to 503 %s', async (_, before, expected) => {
     const act = async () => {
       await before();
       throw timedOut();
     };
-    expect(said(await carryOut(act))).toEqual(expected);
+    expect(errorPartsOf(await carryOut(act))).toEqual(expected);
   });
 });
 
-describe('a request whose time runs out', () => {
+describe('a request that exceeds its time limit', () => {
   it.each([
     ['GET', 'The request took too long, and nothing was changed. Try again shortly.'],
     ['POST', expect.stringMatching(/^The request took too long, and it is not known whether/)],
     ['PATCH', expect.stringMatching(/^The request took too long, and it is not known whether/)],
     ['DELETE', expect.stringMatching(/^The request took too long, and it is not known whether/)],
-  ] as const)('is answered what is known of a %s', async (method, message) => {
+  ] as const)('gets a message that depends on its method: %s', async (method, message) => {
     const never = endpoint({ method, path: '/api/never', scope: 'tasks:write', summary: 'Never answers', status: 200 });
     const handler = serve(
       never,

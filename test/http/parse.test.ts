@@ -10,7 +10,7 @@ const { newBoard } = await openBoards();
 const json = 'application/json';
 const limit = 256 * 1024;
 
-/** Sends a create whose body is bytes, as API Gateway hands them over; without a type there is no Content-Type. */
+/** Sends a create with a binary body, as API Gateway passes it on. Without a type, there is no Content-Type. */
 async function sendBytes(board: Board, bytes: Uint8Array | string, contentType?: string): Promise<Answer> {
   const event: ApiEvent = eventOf({ method: 'POST', path: '/api/kanban-tasks', token: board.token });
   event.body = Buffer.from(bytes as string).toString('base64');
@@ -20,13 +20,13 @@ async function sendBytes(board: Board, bytes: Uint8Array | string, contentType?:
   return { status: statusCode, headers: headers as Record<string, string>, body: JSON.parse(body) };
 }
 
-describe('a body is refused with 400 invalid_json', () => {
+describe('a body leads to 400 invalid_json', () => {
   it.each([
     ['is cut short', '{"title":"t"'],
     ['is one brace', '{'],
     ['is white space', ' \n '],
     ['has single quotes', "{'title':'t'}"],
-    ['has a comma too many', '{"title":"t",}'],
+    ['has a trailing comma', '{"title":"t",}'],
     ['has a comment', '{"title":"t"} // done'],
     ['has two documents', '{"title":"t"}{"title":"t"}'],
     ['has a raw line break in a text', '{"title":"a\nb"}'],
@@ -35,8 +35,8 @@ describe('a body is refused with 400 invalid_json', () => {
     ['is undefined', 'undefined'],
     ['is NaN', 'NaN'],
     ['is a form', 'title=t'],
-    ['opens 100,000 arrays and closes none', '['.repeat(100_000)],
-    ['opens 40,000 objects and closes none', '{"a":'.repeat(40_000)],
+    ['has 100,000 unclosed arrays', '['.repeat(100_000)],
+    ['has 40,000 unclosed objects', '{"a":'.repeat(40_000)],
     ['has two byte order marks', '\uFEFF\uFEFF{"title":"t"}'],
   ])('that %s', async (_, body) => {
     const board = await newBoard();
@@ -45,21 +45,21 @@ describe('a body is refused with 400 invalid_json', () => {
   });
 
   it.each([
-    ['a byte that starts nothing', [...Buffer.from('{"title":"'), 0xff, ...Buffer.from('"}')]],
+    ['an invalid start byte', [...Buffer.from('{"title":"'), 0xff, ...Buffer.from('"}')]],
     ['a sequence cut short', [...Buffer.from('{"title":"'), 0xe2, 0x82, ...Buffer.from('"}')]],
     ['an overlong slash', [...Buffer.from('{"title":"'), 0xc0, 0xaf, ...Buffer.from('"}')]],
     ['an encoded surrogate', [...Buffer.from('{"title":"'), 0xed, 0xa0, 0x80, ...Buffer.from('"}')]],
     ['Latin-1', [...Buffer.from('{"title":"ä"}', 'latin1')]],
     ['UTF-16', [...Buffer.from('{"title":"t"}', 'utf16le')]],
     ['gzip', [0x1f, 0x8b, 0x08, 0x00, 0x00]],
-  ])('that is no UTF-8: %s', async (_, bytes) => {
+  ])('that is not UTF-8: %s', async (_, bytes) => {
     const board = await newBoard();
     await board.refuses(() => sendBytes(board, Uint8Array.from(bytes), json), 400, 'invalid_json');
   });
 });
 
-describe('a body is refused with 415 unsupported_media_type', () => {
-  it('without a Content-Type, naming the header to send', async () => {
+describe('a body leads to 415 unsupported_media_type', () => {
+  it('without a Content-Type, and the message has the header to send', async () => {
     const board = await newBoard();
     const error = await board.refuses(() => sendBytes(board, '{"title":"t"}'), 415, 'unsupported_media_type');
     expect(error.message).toContain('Content-Type: application/json');
@@ -88,7 +88,7 @@ describe('a body is refused with 415 unsupported_media_type', () => {
   });
 });
 
-describe('a body is taken', () => {
+describe('a body is accepted', () => {
   it.each([
     'application/json',
     'Application/JSON',
@@ -102,18 +102,18 @@ describe('a body is taken', () => {
     expect((await sendBytes(board, '{"title":"t"}', type)).status).toBe(201);
   });
 
-  it('in base64, as API Gateway hands over what it takes for binary', async () => {
+  it('in base64, as API Gateway passes on binary bodies', async () => {
     const board = await newBoard();
     const answer = await sendBytes(board, '{"title":"Grüße 👋"}', json);
     expect(dataOf(answer).title).toBe('Grüße 👋');
   });
 
-  it('behind one byte order mark, which RFC 8259 lets a reader ignore', async () => {
+  it('after one byte order mark, which RFC 8259 allows parsers to ignore', async () => {
     const board = await newBoard();
     expect((await board.createTask({ body: '\uFEFF{"title":"t"}' })).status).toBe(201);
   });
 
-  it('with a field given twice, of which the last one counts', async () => {
+  it('with a repeated field, of which the last one counts', async () => {
     const board = await newBoard();
     expect(dataOf(await board.createTask({ body: '{"title":"a","title":"b"}' })).title).toBe('b');
   });
@@ -126,7 +126,7 @@ describe('a body is taken', () => {
   });
 });
 
-describe('a body is refused with 413 payload_too_large', () => {
+describe('a body leads to 413 payload_too_large', () => {
   it('of 262,145 bytes', async () => {
     const board = await newBoard();
     const body = '{"title":"t"}'.padEnd(limit + 1);
@@ -140,7 +140,7 @@ describe('a body is refused with 413 payload_too_large', () => {
   });
 });
 
-describe('a hostile body is refused with 400 validation_failed', () => {
+describe('a hostile body leads to 400 validation_failed', () => {
   const deep = (open: string, close: string) => open.repeat(20_000) + close.repeat(20_000);
 
   it.each([
@@ -174,21 +174,21 @@ describe('a hostile body is refused with 400 validation_failed', () => {
     expect(({} as { status?: string }).status).toBeUndefined();
   });
 
-  it('for 100,000 wrong ids, naming 20 of them', async () => {
+  it('for 100,000 invalid ids, with 20 details', async () => {
     const board = await newBoard();
     const body = `{"title":"t","dependsOn":[${'1,'.repeat(99_999)}1]}`;
     const error = await board.refuses(() => board.createTask({ body }), 400, 'validation_failed');
     expect(error.details).toHaveLength(20);
   });
 
-  it('for 15,000 unknown fields, naming 20 of them', async () => {
+  it('for 15,000 unknown fields, with 20 details', async () => {
     const board = await newBoard();
     const body = Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`field-${at}`, 0]));
     const error = await board.refuses(() => board.createTask({ body }), 400, 'validation_failed');
     expect(error.details).toHaveLength(20);
   });
 
-  it('for an unknown field with a name of 125,000 quotes, in an answer that a function may still give', async () => {
+  it('for an unknown field with a name of 125,000 quotes, in a response within the limit of Lambda', async () => {
     const board = await newBoard();
     const send = () => board.createTask({ body: `{"title":"t","${'\\"'.repeat(125_000)}":1}` });
     const error = await board.refuses(send, 400, 'validation_failed');
@@ -197,7 +197,7 @@ describe('a hostile body is refused with 400 validation_failed', () => {
   });
 });
 
-describe('a misspelled field is answered with the one that was meant', () => {
+describe('the error for an unknown field', () => {
   it.each([
     ['titel', 'title'],
     ['Title', 'title'],
@@ -205,7 +205,7 @@ describe('a misspelled field is answered with the one that was meant', () => {
     ['project-id', 'projectId'],
     ['depends_on', 'dependsOn'],
     ['prioritiy', 'priority'],
-  ])('%s with %s', async (wrong, right) => {
+  ])('%s suggests %s', async (wrong, right) => {
     const board = await newBoard();
     const error = errorOf(await board.createTask({ body: { [wrong]: 'x' } }));
     const detail = error.details?.find(({ path }) => path === wrong);
@@ -213,7 +213,7 @@ describe('a misspelled field is answered with the one that was meant', () => {
     expect(detail?.message).toContain(`did you mean ${right}?`);
   });
 
-  it('and what is like none with none', async () => {
+  it('suggests nothing if no field is similar', async () => {
     const board = await newBoard();
     const error = errorOf(await board.createTask({ body: { title: 't', estimate: 3 } }));
     expect(error.details?.[0]?.message).not.toContain('did you mean');

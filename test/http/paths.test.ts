@@ -12,7 +12,7 @@ afterAll(() => gateway.stop());
 
 type RawAnswer = { status: number; headers: Record<string, string>; body: string };
 
-/** Sends a request as it is written, byte for byte, which no client would let pass. */
+/** Sends a request over a raw socket, since clients reject such paths. */
 function sendRaw(method: string, target: string, more: string[] = [], body: string | Buffer = ''): Promise<RawAnswer> {
   const head = [
     `${method} ${target} HTTP/1.1`,
@@ -45,7 +45,7 @@ function sendRaw(method: string, target: string, more: string[] = [], body: stri
 
 const codeOf = (answer: RawAnswer) => /"code":"(\w+)"/.exec(answer.body)?.[1];
 
-describe('an odd path answers 404 not_found through the gateway', () => {
+describe('an unusual path leads to 404 not_found at the gateway', () => {
   it.each([
     '/api/kanban-tasks/%ZZ',
     '/api/kanban-tasks/%',
@@ -86,21 +86,21 @@ describe('an odd path answers 404 not_found through the gateway', () => {
     expect(answer.body).toContain(answer.headers['x-request-id']);
   });
 
-  it.each(['/api/kanban-tasks/', '/'])('that is 10 KB long behind %s', async (start) => {
+  it.each(['/api/kanban-tasks/', '/'])('of 10 KB after %s', async (start) => {
     const answer = await sendRaw('GET', start + 'x'.repeat(10_240));
     expect([answer.status, codeOf(answer)]).toEqual([404, 'not_found']);
   });
 
-  it('with a fragment, which no client may send', async () => {
+  it('with a fragment, which clients must not send', async () => {
     expect((await sendRaw('GET', '/api/kanban-tasks#a')).status).toBe(404);
   });
 
-  it('in the form that proxies are sent', async () => {
+  it('in absolute form, as for proxies', async () => {
     expect((await sendRaw('GET', 'http://localhost/nothing')).status).toBe(404);
   });
 });
 
-describe('through the gateway', () => {
+describe('at the gateway', () => {
   it('a path is decoded once', async () => {
     const id = await board.put();
     const encoded = [...id].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
@@ -108,12 +108,12 @@ describe('through the gateway', () => {
     expect((await sendRaw('GET', `/api/kanban-tasks/${encoded.replaceAll('%', '%25')}`)).status).toBe(404);
   });
 
-  it('odd percent-encoding in a query is a 400', async () => {
+  it('malformed percent-encoding in a query leads to 400', async () => {
     for (const query of ['limit=%', 'limit=%ZZ', 'status=%00', 'a=%ff', '%=1', 'limit=5&limit=5', 'limit=', '=&='])
       expect((await sendRaw('GET', `/api/kanban-tasks?${query}`)).status).toBe(400);
   });
 
-  it('a query of nothing is none', async () => {
+  it('an empty query is no query', async () => {
     for (const query of ['?', '?&', '?&&&'])
       expect((await sendRaw('GET', `/api/kanban-tasks${query}`)).status).toBe(200);
   });
@@ -123,48 +123,48 @@ describe('through the gateway', () => {
     expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed']);
   });
 
-  it('an id of another method or of HEAD is 405 without a body for HEAD', async () => {
+  it('an unsupported method leads to 405, without a body for HEAD', async () => {
     const [put, head] = [await sendRaw('PUT', '/api/kanban-tasks/%ZZ'), await sendRaw('HEAD', '/api/kanban-tasks')];
     expect([put.status, codeOf(put)]).toEqual([405, 'method_not_allowed']);
     expect([head.status, head.headers.allow, head.body]).toEqual([405, 'GET, POST', '']);
   });
 
   it.each(['/health', '/openapi.json', '/docs', '/docs/script.js'])(
-    'HEAD of the open %s is 405 too',
+    'HEAD of the open endpoint %s leads to 405 too',
     async (target) => {
       const { status, headers, body } = await sendRaw('HEAD', target);
       expect([status, headers.allow, body]).toEqual([405, 'GET', '']);
     },
   );
 
-  it('OPTIONS is 204 with Allow and without a body', async () => {
+  it('OPTIONS leads to 204 with Allow and without a body', async () => {
     const answer = await sendRaw('OPTIONS', '/api/kanban-tasks/%ZZ');
     expect([answer.status, answer.headers.allow, answer.body]).toEqual([204, 'DELETE, GET, PATCH', '']);
   });
 
-  it('a body that is no UTF-8 is invalid_json', async () => {
+  it('a body that is not UTF-8 leads to invalid_json', async () => {
     const body = Buffer.from([0x22, 0xff, 0xfe, 0x22]);
     const answer = await sendRaw('POST', '/api/kanban-tasks', ['Content-Type: application/json'], body);
     expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_json']);
   });
 
-  it('a body without Content-Type is 415', async () => {
+  it('a body without Content-Type leads to 415', async () => {
     const answer = await sendRaw('POST', '/api/kanban-tasks', [], '{"title":"t"}');
     expect([answer.status, codeOf(answer)]).toEqual([415, 'unsupported_media_type']);
   });
 
-  it('a body of 300 KB is 413 in the envelope', async () => {
+  it('a body of 300 KB leads to 413', async () => {
     const body = `{"title":"${'x'.repeat(300 * 1024)}"}`;
     const answer = await sendRaw('POST', '/api/kanban-tasks', ['Content-Type: application/json'], body);
     expect([answer.status, codeOf(answer)]).toEqual([413, 'payload_too_large']);
   });
 
-  it('two Authorization headers are 401', async () => {
+  it('two Authorization headers lead to 401', async () => {
     const answer = await sendRaw('GET', '/api/kanban-tasks', [`Authorization: Bearer ${board.token}`]);
     expect([answer.status, codeOf(answer)]).toEqual([401, 'unauthorized']);
   });
 
-  it("a caller's own X-Request-Id is not adopted", async () => {
+  it('the X-Request-Id of a caller is ignored', async () => {
     const answer = await sendRaw('GET', '/health', ['X-Request-Id: mine']);
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });

@@ -22,7 +22,9 @@ const id = (prefix: string) => `${prefix}_01K9Z3T6V0QW8E5R7T9Y1AB2CD`;
 const time = '2026-11-14T09:30:00.000Z';
 const times = { createdAt: time, updatedAt: time, startedAt: time, completedAt: time, deliveredAt: time };
 const most = Number.MAX_SAFE_INTEGER;
-/** Longer than any sentence of `failures.ts` and of a failed execution: they are fixed, but for a code or a host name. */
+/**
+ * Longer than any error message of an attempt or an execution: these are fixed texts, apart from a code or a host name.
+ */
 const sentence = 'x'.repeat(1_000);
 
 const task = { ...largest<v.InferInput<typeof NewTask>>(NewTask), ...times, id: id('tk') };
@@ -66,7 +68,7 @@ const attempt = {
   error: sentence,
 };
 
-/** The largest item of each list that has pages. */
+/** The largest item of each paged list. */
 const largestItems: Partial<Record<Operation, object>> = {
   listTasks: task,
   listAgents: agent,
@@ -95,8 +97,8 @@ const largestReads: Partial<Record<Operation, unknown>> = {
 
 type Page = { data: { id: string }[]; pagination: { limit: number; offset: number; total: number } };
 
-/** The response of a row to what its behaviour returned. */
-async function responded(row: Endpoint, returned: unknown, query = {}, headers = {}): Promise<ApiResult> {
+/** Returns the response of an endpoint for the result of its behaviour. */
+async function respond(row: Endpoint, returned: unknown, query = {}, headers = {}): Promise<ApiResult> {
   const event = { ...eventOf({ headers }), state: { query } };
   const request = { event, response: returned } as never;
   await envelope(row).after?.(request);
@@ -107,21 +109,21 @@ const rowOf = (operation: string): Endpoint => endpoints[operation as Operation]
 const bodyOf = ({ body = '', isBase64Encoded }: ApiResult): Page =>
   JSON.parse(isBase64Encoded ? gunzipSync(Buffer.from(body, 'base64')).toString() : body);
 
-/** The response with a page of a list of `total` largest items. */
+/** Returns the response with a page of a list of `total` largest items. */
 function pageOf(operation: string, offset: number, { total = 250, headers = {} } = {}): Promise<ApiResult> {
   const item = largestItems[operation as Operation];
   const all = Array.from({ length: total }, (_, nth) => ({ ...item, id: `item-${nth}` }));
   const query = { limit: 100, offset };
-  return responded(rowOf(operation), { items: all.slice(offset, offset + 100), total }, query, headers);
+  return respond(rowOf(operation), { items: all.slice(offset, offset + 100), total }, query, headers);
 }
 
-describe('the largest inputs of the tests', () => {
+describe('the largest inputs of these tests', () => {
   it.each([
     ['a task', NewTask, task],
     ['an agent', NewAgent, agent],
     ['a webhook', NewWebhook, webhook],
     ['an execution', NewExecution, execution],
-  ])('of %s are taken, and none of their texts may be longer', (_, schema, value) => {
+  ])('of %s are valid, and no longer text is', (_, schema, value) => {
     const fields = Object.entries(value).filter(([name]) => name in schema.entries);
     const input = Object.fromEntries(fields);
     expect(v.is(schema, input)).toBe(true);
@@ -130,14 +132,14 @@ describe('the largest inputs of the tests', () => {
         expect([name, v.is(schema, { ...input, [name]: `${field}a` })]).toEqual([name, false]);
   });
 
-  it('are there for every read that has no pages, which nothing cuts', () => {
+  it('exist for every read that is not paged', () => {
     const reads = routes.filter(([, row]) => row.method === 'GET' && row.scope && !row.paged);
     expect(Object.keys(largestReads).sort()).toEqual(reads.map(([operation]) => operation).sort());
   });
 });
 
 describe.each(Object.keys(largestItems))('the largest page of %s', (operation) => {
-  it('is passed on by Lambda, whole where the caller takes gzip', async () => {
+  it('is within the limit of Lambda, and complete if the caller accepts gzip', async () => {
     const plain = await pageOf(operation, 0);
     expect(payloadBytes(plain)).toBeLessThanOrEqual(payloadLimit);
     const gzipped = await pageOf(operation, 0, { headers: { 'Accept-Encoding': 'gzip, deflate, br' } });
@@ -146,7 +148,7 @@ describe.each(Object.keys(largestItems))('the largest page of %s', (operation) =
     expect(bodyOf(gzipped).pagination).toEqual({ limit: 100, offset: 0, total: 250 });
   });
 
-  it('leads to every item once for a caller that goes on at offset + limit', async () => {
+  it('leads to every item once if the caller continues at offset + limit', async () => {
     const seen: string[] = [];
     let total = 1;
     for (let offset = 0; offset < total; ) {
@@ -162,18 +164,18 @@ describe.each(Object.keys(largestItems))('the largest page of %s', (operation) =
 });
 
 describe('a page that is too large', () => {
-  it.each(['listTasks', 'listAgents'])('of %s has as many items as fit, and says so', async (operation) => {
+  it.each(['listTasks', 'listAgents'])('of %s has the items that fit, and their number as limit', async (operation) => {
     const { data, pagination } = bodyOf(await pageOf(operation, 0));
     expect(data.length).toBeLessThan(100);
     expect(pagination).toEqual({ limit: data.length, offset: 0, total: 250 });
     const item = largestItems[operation as Operation] as object;
     const answerTo = (number: number) =>
-      responded(rowOf(operation), { items: Array(number).fill(item), total: 250 }, { limit: number, offset: 0 });
+      respond(rowOf(operation), { items: Array(number).fill(item), total: 250 }, { limit: number, offset: 0 });
     const oneMore = await answerTo(data.length + 1);
     expect(bodyOf(oneMore).data.length).toBeLessThanOrEqual(data.length);
   });
 
-  it('is gzipped as HTTP says it', async () => {
+  it('is gzipped with the headers of HTTP', async () => {
     const { headers, isBase64Encoded } = await pageOf('listTasks', 0, { headers: { 'Accept-Encoding': 'gzip' } });
     expect(isBase64Encoded).toBe(true);
     expect(headers).toMatchObject({
@@ -183,16 +185,16 @@ describe('a page that is too large', () => {
     });
   });
 
-  it('has the last item that fits to the byte', () => {
+  it('ends with the last item that fits, to the byte', () => {
     const items = [costliest.repeat(100), 'x'];
-    // 100 control characters of 7 bytes, two quotes of 2, and a comma; then the other: 1, 4 and 1.
+    // The first item has 100 control characters of 7 bytes, two quotes of 2 bytes and a comma; the second has 1, 4 and 1.
     const leaving = (bytes: number) => ({ body: 'y'.repeat(payloadLimit - payloadBytes({ body: '' }) - bytes) });
     expect([704, 705, 710, 711].map((bytes) => fittingItems(items, leaving(bytes)))).toEqual([0, 1, 1, 2]);
   });
 });
 
 it.each(['listExecutions', 'listAgentExecutions', 'listDeliveries'])(
-  'no page of %s is ever gzipped or ends early',
+  'the largest page of %s is complete without gzip',
   async (operation) => {
     const page = await pageOf(operation, 0, { headers: { 'Accept-Encoding': 'gzip' } });
     expect(page.isBase64Encoded).toBeUndefined();
@@ -201,25 +203,28 @@ it.each(['listExecutions', 'listAgentExecutions', 'listDeliveries'])(
 );
 
 it.each(Object.entries(largestReads))(
-  'the largest answer of %s is passed on by Lambda without gzip',
+  'the largest response of %s is within the limit of Lambda without gzip',
   async (operation, data) => {
-    const answer = await responded(rowOf(operation), data);
+    const answer = await respond(rowOf(operation), data);
     expect(payloadBytes(answer)).toBeLessThanOrEqual(payloadLimit);
     expect(answer.isBase64Encoded).toBeUndefined();
   },
 );
 
-it('an execution whose output was stored before outputs were bounded is gzipped for a caller that takes that', async () => {
+it('an execution with an output from before the output limit is gzipped if the caller accepts that', async () => {
   const stored = { ...execution, output: costliest.repeat(1_000_000) };
-  const answer = await responded(endpoints.getExecution, stored, {}, { 'Accept-Encoding': 'gzip' });
+  const answer = await respond(endpoints.getExecution, stored, {}, { 'Accept-Encoding': 'gzip' });
   expect(payloadBytes(answer)).toBeLessThanOrEqual(payloadLimit);
   expect((bodyOf(answer).data as unknown as typeof stored).output).toBe(stored.output);
 });
 
-it.each(routes.filter(([, row]) => !row.scope))('the answer of %s is passed on by Lambda', async (operation, row) => {
-  const handler = await loadHandler(familyOf(row), fileNameOf(operation));
-  for (const accepted of ['identity', 'gzip']) {
-    const event = eventOf({ path: row.path, headers: { 'Accept-Encoding': accepted } });
-    expect(payloadBytes(await handler(event, contextOf('test', 29)))).toBeLessThanOrEqual(payloadLimit);
-  }
-});
+it.each(routes.filter(([, row]) => !row.scope))(
+  'the response of %s is within the limit of Lambda',
+  async (operation, row) => {
+    const handler = await loadHandler(familyOf(row), fileNameOf(operation));
+    for (const accepted of ['identity', 'gzip']) {
+      const event = eventOf({ path: row.path, headers: { 'Accept-Encoding': accepted } });
+      expect(payloadBytes(await handler(event, contextOf('test', 29)))).toBeLessThanOrEqual(payloadLimit);
+    }
+  },
+);

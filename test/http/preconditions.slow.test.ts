@@ -17,12 +17,12 @@ beforeEach(async () => {
   crew = await newCrew(['tasks:read', 'tasks:write', 'agents:read', 'agents:write']);
 });
 
-/** The operations with a version. A row without a case below does not pass `tsc`. */
+/** The operations with a version. `tsc` fails for an operation without a case below. */
 type Versioned = {
   [Name in Operation]: (typeof endpoints)[Name] extends { versioned: true } ? Name : never;
 }[Operation];
 
-/** The kinds of what has a version: how one is made, and what names none. */
+/** The resources with a version: how to create one, and an absent one. */
 const kinds = {
   task: {
     put: async () => ({ id: await crew.board.put() }),
@@ -30,7 +30,7 @@ const kinds = {
     read: 'getTask',
     patch: 'updateTask',
     remove: 'deleteTask',
-    /** A patch for each field that can be changed. */
+    /** Returns an update of each field. */
     patches: async () => [
       { title: 'New' },
       { description: 'New' },
@@ -61,7 +61,7 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** Each operation with a version: of what, and the bodies that change it, the one and the other. */
+/** The resource of each operation with a version, and two bodies that change it. */
 const cases: Record<Versioned, { kind: Kind; one?: object; other?: object }> = {
   getTask: { kind: 'task' },
   updateTask: { kind: 'task', one: { title: 'One' }, other: { title: 'Other', status: 'done' } },
@@ -86,7 +86,7 @@ const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
 const read = (kind: Kind, params: Params) => send(kinds[kind].read, params);
 const refused = [412, 'precondition_failed'];
 
-it('every versioned row of the contract has its case here', () => {
+it('every versioned operation of the contract has a case', () => {
   const rows = routes.filter(([, { versioned }]) => versioned).map(([operation]) => operation);
   expect(Object.keys(cases)).toEqual(rows);
 });
@@ -94,7 +94,7 @@ it('every versioned row of the contract has its case here', () => {
 describe.each(patching)('the ETag of %s', (operation) => {
   const { kind, one, other } = cases[operation];
 
-  it('is the one that a read has then, another with each change, and the same where nothing changes', async () => {
+  it('equals that of a read, is new after each change, and stays if nothing changes', async () => {
     const params = await kinds[kind].put();
     const tags = [(await read(kind, params)).headers.ETag];
     for (const body of [one, other]) {
@@ -111,7 +111,7 @@ describe.each(patching)('the ETag of %s', (operation) => {
 describe.each(changing)('If-Match of %s', (operation) => {
   const { kind, one } = cases[operation];
 
-  it.each(['"2"', '*', ' "2" ', '"7", "2"', '"2","7"'])('%s lets it change version 2', async (tag) => {
+  it.each(['"2"', '*', ' "2" ', '"7", "2"', '"2","7"'])('%s matches version 2', async (tag) => {
     const params = await kinds[kind].put();
     await send(kinds[kind].patch, params, cases[kinds[kind].patch].other);
     const answer = await send(operation, params, one, tag);
@@ -120,25 +120,25 @@ describe.each(changing)('If-Match of %s', (operation) => {
     expect((await read(kind, params)).status).toBe(removes(operation) ? 404 : 200);
   });
 
-  it('refuses with 412 whatever is not that very tag, and changes nothing', async () => {
+  it('leads to 412 for any other tag, and nothing changes', async () => {
     const params = await kinds[kind].put();
     await send(kinds[kind].patch, params, cases[kinds[kind].patch].other);
     const before = await crew.dump();
     const tags = ['"1"', '"3"', 'W/"2"', '2', '"2', "'2'", '"02"', '""', '', ' ', ',', '"7", "8"', '"7", *', 'garbage'];
     for (const tag of [...tags, 'W/"7", W/"2"', '"\u00ff"', '"2" "2"'])
       expect([tag, ...codeOf(await send(operation, params, one, tag))]).toEqual([tag, ...refused]);
-    // What would change nothing is refused as well, for the reader has seen another version.
+    // An update without changes gets 412 as well, because the caller has read another version.
     const same = cases[kinds[kind].patch].other;
     if (operation === kinds[kind].patch) expect(codeOf(await send(operation, params, same, '"1"'))).toEqual(refused);
     expect(await crew.dump()).toEqual(before);
   });
 
-  it('is answered 404 where there is nothing, whatever it says', async () => {
+  it('leads to 404 for an absent resource, whatever its value', async () => {
     for (const tag of ['*', '"1"', 'garbage'])
       expect(codeOf(await send(operation, kinds[kind].absent, one, tag))).toEqual([404, 'not_found']);
   });
 
-  it('of two with one version, at the very same moment, lets one through', async () => {
+  it('lets only one of two concurrent requests with the same version succeed', async () => {
     const params = await kinds[kind].put();
     letMeet(engine, 2, changesVersion);
     const bodies = [one, cases[operation].other];
@@ -154,7 +154,7 @@ describe.each(changing)('If-Match of %s', (operation) => {
   });
 
   const others = changing.filter((other) => cases[other].kind === kind);
-  it.each(others)('does not let it through where %s comes between its look and its write', async (other) => {
+  it.each(others)('leads to an error if %s is carried out between the read and the write', async (other) => {
     const params = await kinds[kind].put();
     let between: Answer | undefined;
     let left: unknown;
@@ -174,7 +174,7 @@ describe.each(changing)('If-Match of %s', (operation) => {
 describe.each(['task', 'agent'] as const)('without If-Match, changes of a %s', (kind) => {
   const { put, patches, patch } = kinds[kind];
 
-  it('of every field, each decided without knowing of the others, all survive', async () => {
+  it('of every field, all made concurrently, all take effect', async () => {
     const [params, all] = [await put(), await patches()];
     letMeet(engine, all.length, changesVersion);
     const answers = await Promise.all(all.map((body) => send(patch, params, body)));
@@ -189,7 +189,7 @@ describe.each(['task', 'agent'] as const)('without If-Match, changes of a %s', (
     });
   });
 
-  it('and one with it: those without it survive, and the one is refused that did not see them', async () => {
+  it('and one with it: those without it take effect, and the one with it gets 412 if it has not seen them', async () => {
     const [params, [first, second, third]] = [await put(), await patches()];
     letMeet(engine, 3, changesVersion);
     const answers = await Promise.all([
@@ -206,7 +206,7 @@ describe.each(['task', 'agent'] as const)('without If-Match, changes of a %s', (
   });
 });
 
-it('changes of a soul and of all else at once survive, each by its own row', async () => {
+it('concurrent updates of the soul and of other fields both take effect', async () => {
   const params = await kinds.agent.put();
   letMeet(engine, 2, changesVersion);
   const answers = await Promise.all([
@@ -221,14 +221,14 @@ it('changes of a soul and of all else at once survive, each by its own row', asy
   });
 });
 
-describe('If-Match is looked at', () => {
+describe('If-Match is checked', () => {
   const stale = '"7"';
 
   it.each([
-    ['an agent that there is not (422)', 'updateTask', () => ({ assignedAgent: 'nobody' })],
-    ['a task that there is not (422)', 'updateTask', () => ({ dependsOn: [kinds.task.absent.id] })],
-    ['a ring of dependencies (409)', 'updateTask', (id: string) => ({ dependsOn: [id] })],
-    ['others that wait for it (409)', 'deleteTask', () => undefined],
+    ['an agent that does not exist (422)', 'updateTask', () => ({ assignedAgent: 'nobody' })],
+    ['a task that does not exist (422)', 'updateTask', () => ({ dependsOn: [kinds.task.absent.id] })],
+    ['a dependency cycle (409)', 'updateTask', (id: string) => ({ dependsOn: [id] })],
+    ['tasks that depend on it (409)', 'deleteTask', () => undefined],
   ] as const)('before %s', async (_, operation, bodyOf) => {
     const params = await kinds.task.put();
     const dependent = await crew.board.put({ dependsOn: [params.id] });
@@ -236,13 +236,13 @@ describe('If-Match is looked at', () => {
     expect([409, 422]).toContain((await send(operation, params, bodyOf(dependent), '"1"')).status);
   });
 
-  it('before a system agent is kept (403)', async () => {
+  it('before system agents (403)', async () => {
     const params = { name: 'qa-reviewer' };
     await crew.refuses(() => send('deleteAgent', params, undefined, stale), 412, 'precondition_failed');
     await crew.refuses(() => send('deleteAgent', params, undefined, '*'), 403, 'system_agent');
   });
 
-  it('not at all by a read', async () => {
+  it('only by changes, not by reads', async () => {
     expect((await send('getTask', await kinds.task.put(), undefined, stale)).status).toBe(200);
   });
 });

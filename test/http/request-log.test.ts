@@ -14,21 +14,21 @@ import { failRequests } from './fail-requests.ts';
 const { newBoard } = await openBoards();
 const absent = 'tk_01K00000000000000000000000';
 
-/** What was logged: the level, the message and the line. */
+/** The logged lines: level, message and fields. */
 let lines: [string, string, Record<string, unknown>][] = [];
 
 beforeEach(() => {
   lines = [];
   for (const level of ['debug', 'info', 'warn', 'error'] as const)
-    vi.spyOn(app().log, level).mockImplementation((...said: unknown[]) => {
-      lines.push([level, ...said] as (typeof lines)[number]);
+    vi.spyOn(app().log, level).mockImplementation((...logged: unknown[]) => {
+      lines.push([level, ...logged] as (typeof lines)[number]);
     });
 });
 
 afterEach(() => vi.restoreAllMocks());
 
 describe('the log', () => {
-  it('has one line a request, with route, status, requestId, organization and token id', async () => {
+  it('has one line for each request, with route, status, requestId, organization and token id', async () => {
     const board = await newBoard();
     const answer = await board.createTask({ body: { title: 'A task' } });
     expect(lines).toEqual([
@@ -49,7 +49,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('names the route, not the id, and the code of a refusal', async () => {
+  it('has the route without the id, and the code of an error', async () => {
     const board = await newBoard();
     const answer = await board.updateTask({ params: { id: absent }, body: { title: 't' } });
     expect(lines).toHaveLength(1);
@@ -62,7 +62,7 @@ describe('the log', () => {
     });
   });
 
-  it('has a line for a request without a token, which names nobody', async () => {
+  it('has a line without organization and token id for a request without a token', async () => {
     const board = await newBoard();
     await board.listTasks({ token: undefined });
     expect(lines).toHaveLength(1);
@@ -70,7 +70,7 @@ describe('the log', () => {
     expect(lines[0]?.[2].tokenId).toBeUndefined();
   });
 
-  it('names the token that lacks a scope', async () => {
+  it('has the token id if the token does not have the scope', async () => {
     const board = await newBoard(['agents:read']);
     await board.listTasks();
     expect(lines[0]?.[2]).toMatchObject({ status: 403, tokenId: readToken(board.token)?.id });
@@ -84,15 +84,15 @@ describe('the log', () => {
     expect(lines.map(([, , line]) => line.status)).toEqual([201, 201]);
   });
 
-  it('has a line for what no row serves', async () => {
+  it('has a line for a request that matches no endpoint', async () => {
     await call(unmatched, { method: 'POST', path: '/nothing' });
     expect(lines).toHaveLength(1);
     expect(lines[0]?.[2]).toMatchObject({ route: '$default', method: 'POST', path: '/nothing', status: 404 });
   });
 
-  it('has an error line with the error itself for an error of ours', async () => {
+  it('has an error line with the error for an internal error', async () => {
     const board = await newBoard();
-    const error = new Error('what went wrong');
+    const error = new Error('internal details');
     failRequests(app().table, '#T"', error);
     await board.getTask({ params: { id: absent } });
     expect(lines).toHaveLength(1);
@@ -101,20 +101,20 @@ describe('the log', () => {
 
   it.each([
     ['a create', 201, { title: 'private words' }],
-    ['a refused create', 400, { title: 'private words', privateWords: 'private words' }],
+    ['an invalid create', 400, { title: 'private words', privateWords: 'private words' }],
     ['broken JSON', 400, '{"title":"private words"'],
     ['a dependency that does not exist', 422, { title: 'private words', dependsOn: [absent] }],
   ])('never has the token or the text of %s', async (_, status, body) => {
     const board = await newBoard();
     const answer = await board.createTask({ body, headers: { 'Idempotency-Key': 'private-key' } });
     expect(answer.status).toBe(status);
-    const said = JSON.stringify(lines);
-    expect(said).not.toContain(board.token);
-    expect(said).not.toContain(readToken(board.token)?.secret);
-    expect(said).not.toMatch(/private/i);
+    const logged = JSON.stringify(lines);
+    expect(logged).not.toContain(board.token);
+    expect(logged).not.toContain(readToken(board.token)?.secret);
+    expect(logged).not.toMatch(/private/i);
   });
 
-  it('never has the text of a create that fails for a reason of ours', async () => {
+  it('never has the text of a create that fails with an internal error', async () => {
     const { token } = await newBoard();
     const sameId = { ...app(), ulid: () => '01K00000000000000000000000' };
     const create = serve(
@@ -129,7 +129,7 @@ describe('the log', () => {
     expect(inspect(lines, { depth: 10 })).not.toContain('private');
   });
 
-  it('never has the token that was refused', async () => {
+  it('never has an invalid token', async () => {
     const board = await newBoard();
     const token = `${board.token.slice(0, -1)}-`;
     await board.listTasks({ token });

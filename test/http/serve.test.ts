@@ -12,16 +12,16 @@ const big = 'x'.repeat(300 * 1024);
 const text = { 'Content-Type': 'text/plain' };
 
 /**
- * The order of checks (docs/architecture.md#order-of-checks). Each request fails two checks; the first one decides the
- * response.
+ * The order of checks (docs/architecture.md#order-of-checks). Each request fails two checks; the first one determines
+ * the response.
  */
 describe('the order of checks', () => {
-  it('asks for no token where no path is', async () => {
+  it('puts 404 before 401: an unknown path without a token', async () => {
     const answer = await call(unmatched, { path: '/api/nothing' });
     expect(answer.status).toBe(404);
   });
 
-  it('asks for no token where the path has other methods', async () => {
+  it('puts 405 before 401: an unsupported method without a token', async () => {
     const answer = await call(unmatched, { method: 'PUT', path: '/api/kanban-tasks' });
     expect(answer.status).toBe(405);
   });
@@ -57,26 +57,26 @@ describe('the order of checks', () => {
     await board.refuses(() => board.createTask({ body: '{', headers: text }), 415, 'unsupported_media_type');
   });
 
-  it('puts invalid_json before 404: broken JSON for an impossible id', async () => {
+  it('puts invalid_json before 404: broken JSON for a malformed id', async () => {
     const board = await newBoard();
-    await board.refuses(() => board.updateTask({ params: { id: 'impossible' }, body: '{' }), 400, 'invalid_json');
+    await board.refuses(() => board.updateTask({ params: { id: 'malformed' }, body: '{' }), 400, 'invalid_json');
   });
 
-  it('puts the 404 of an impossible id before 400: an unknown field for it', async () => {
+  it('puts the 404 of a malformed id before 400: an unknown field for it', async () => {
     const board = await newBoard();
     await board.refuses(
-      () => board.updateTask({ params: { id: 'impossible' }, body: { colour: 'red' } }),
+      () => board.updateTask({ params: { id: 'malformed' }, body: { colour: 'red' } }),
       404,
       'not_found',
     );
   });
 
-  it('puts the 404 of an impossible id before 400: an unknown query parameter for it', async () => {
+  it('puts the 404 of a malformed id before 400: an unknown query parameter for it', async () => {
     const board = await newBoard();
-    await board.refuses(() => board.getTask({ params: { id: 'impossible' }, query: 'a=b' }), 404, 'not_found');
+    await board.refuses(() => board.getTask({ params: { id: 'malformed' }, query: 'a=b' }), 404, 'not_found');
   });
 
-  it('gathers all faults of query and body in one 400', async () => {
+  it('reports all errors of query and body in one 400', async () => {
     const board = await newBoard();
     const send = () =>
       board.createTask({ body: { title: '', status: 'x', dependsOn: ['y'], colour: 1 }, query: 'a=b&c=d' });
@@ -98,7 +98,7 @@ describe('the order of checks', () => {
     expect(error.details).toHaveLength(20);
   });
 
-  it('puts 400 before an ill-formed Idempotency-Key: the fault of the body is named first', async () => {
+  it('puts 400 before a malformed Idempotency-Key: the error of the body comes first', async () => {
     const board = await newBoard();
     const send = () => board.createTask({ body: {}, headers: { 'Idempotency-Key': 'a b' } });
     const error = await board.refuses(send, 400, 'validation_failed');
@@ -112,7 +112,7 @@ describe('the order of checks', () => {
     await board.refuses(() => board.createTask({ body: {}, headers }), 400, 'validation_failed');
   });
 
-  it('puts an ill-formed Idempotency-Key before 422: a dependency that does not exist', async () => {
+  it('puts a malformed Idempotency-Key before 422: a dependency that does not exist', async () => {
     const board = await newBoard();
     const send = () =>
       board.createTask({ body: { title: 't', dependsOn: [absent] }, headers: { 'Idempotency-Key': 'a b' } });
@@ -169,7 +169,7 @@ describe('the order of checks', () => {
     await board.refuses(send, 412, 'precondition_failed');
   });
 
-  it('puts 412 before 409: another version of a task that others wait for', async () => {
+  it('puts 412 before 409: another version of a task that others depend on', async () => {
     const board = await newBoard();
     const id = await board.put();
     await board.put({ dependsOn: [id] });

@@ -13,12 +13,12 @@ const never = () => new Promise<never>(() => {});
 
 let now: number;
 
-// Middy imports `setTimeout` by name, so the module's exports have to be renewed for it to see another one.
+// Middy imports `setTimeout` by name, so a new one takes effect only when the exports of the module are synchronized.
 beforeEach(() => {
   now = 0;
-  vi.spyOn(timers, 'setTimeout').mockImplementation(((ring: () => void, afterMs: number) => {
+  vi.spyOn(timers, 'setTimeout').mockImplementation(((callback: () => void, afterMs: number) => {
     now += afterMs;
-    queueMicrotask(ring);
+    queueMicrotask(callback);
   }) as never);
   syncBuiltinESMExports();
 });
@@ -37,7 +37,7 @@ it.each([
   ['open', 3_000],
   ['scoped', 29_000],
 ] as const)(
-  'a function that is %s and has %i ms answers 503 half a second before they are over',
+  'an endpoint that is %s and has %i ms responds with 503 half a second before the timeout',
   async (kind, limit) => {
     const remaining = () => limit - now;
     const event = eventOf({ path: '/never', token });

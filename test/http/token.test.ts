@@ -9,18 +9,18 @@ describe('a token', () => {
     expect(writeToken(token)).toMatch(/^crew_0123456789abABCDEFGHIJKLMNOPQRSTUVWXYZabcdef[0-9A-Za-z]{6}$/);
   });
 
-  it('is read back as its id and secret', () => {
+  it('can be read back as its id and secret', () => {
     expect(readToken(writeToken(token))).toEqual(token);
   });
 
-  it('is another one each time', () => {
+  it('is different each time', () => {
     const minted = Array.from({ length: 1_000 }, mintToken);
     expect(new Set(minted.map(({ id }) => id)).size).toBe(1_000);
     expect(new Set(minted.map(({ secret }) => secret)).size).toBe(1_000);
     for (const one of minted) expect(readToken(writeToken(one))).toEqual(one);
   });
 
-  it('is not read with any one of its characters changed', () => {
+  it('is invalid with any one of its characters changed', () => {
     const text = writeToken(token);
     for (let at = 0; at < text.length; at++) {
       const changed = text[at] === '0' ? '1' : '0';
@@ -29,34 +29,34 @@ describe('a token', () => {
   });
 
   it.each([
-    ['nothing', ''],
+    ['an empty text', ''],
     ['its prefix alone', 'crew_'],
     ['a character less', writeToken(token).slice(0, -1)],
     ['a character more', `${writeToken(token)}0`],
-    ['a line break behind it', `${writeToken(token)}\n`],
+    ['a line break after it', `${writeToken(token)}\n`],
     ['a space before it', ` ${writeToken(token)}`],
     ['another prefix', writeToken(token).replace('crew_', 'ghp_')],
     ['capitals', writeToken(token).toUpperCase()],
     ['a zero byte', `crew_${'\u0000'.repeat(50)}`],
     ['digits of another script', `crew_${'٣'.repeat(50)}`],
     ['a million characters', `crew_${'a'.repeat(1_000_000)}`],
-  ])('is not read from %s', (_, text) => {
+  ])('is not valid as %s', (_, text) => {
     expect(readToken(text)).toBeUndefined();
   });
 });
 
 describe('a secret', () => {
-  it('is kept as its SHA-256', () => {
+  it('is hashed with SHA-256', () => {
     expect(hashSecret('abc')).toBe(createHash('sha256').update('abc').digest('hex'));
   });
 
-  it('is known by its hash, and another is not', () => {
+  it('matches its own hash only', () => {
     expect(isSecret(token.secret, hashSecret(token.secret))).toBe(true);
     expect(isSecret(`${token.secret}x`, hashSecret(token.secret))).toBe(false);
     expect(isSecret('', hashSecret(token.secret))).toBe(false);
   });
 
-  it.each(['', 'short', hashSecret(token.secret).toUpperCase()])('is not known by the broken hash %j', (hash) => {
+  it.each(['', 'short', hashSecret(token.secret).toUpperCase()])('does not match the malformed hash %j', (hash) => {
     expect(isSecret(token.secret, hash)).toBe(false);
   });
 });

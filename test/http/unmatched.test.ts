@@ -9,7 +9,7 @@ const id = 'tk_01K00000000000000000000000';
 
 const send = (method: string, path: string) => call(handler, { method, path });
 
-describe('a path that there is not', () => {
+describe('an unknown path', () => {
   it.each([
     '/',
     '',
@@ -32,7 +32,7 @@ describe('a path that there is not', () => {
     '/\u0000',
     '/..',
     'x',
-  ])('%j answers 404 not_found in the envelope, to any method', async (path) => {
+  ])('%j leads to 404 not_found with any method', async (path) => {
     for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) {
       const answer = await send(method, path);
       expect([answer.status, errorOf(answer).code]).toEqual([404, 'not_found']);
@@ -40,27 +40,29 @@ describe('a path that there is not', () => {
     }
   });
 
-  it('of 10 KB answers 404 not_found without repeating it', async () => {
+  it('of 10 KB leads to 404 not_found without the path in the response', async () => {
     const answer = await send('GET', `/${'x'.repeat(10_240)}`);
     expect(answer.status).toBe(404);
     expect(JSON.stringify(answer.body).length).toBeLessThan(1_000);
   });
 });
 
-describe('a method that a path does not have', () => {
+describe('an unsupported method', () => {
   it.each([
     ['PUT', '/api/kanban-tasks', 'GET, POST'],
     ['PATCH', '/api/kanban-tasks', 'GET, POST'],
     ['DELETE', '/api/kanban-tasks', 'GET, POST'],
     ['POST', `/api/kanban-tasks/${id}`, 'DELETE, GET, PATCH'],
-    ['PUT', '/api/kanban-tasks/impossible', 'DELETE, GET, PATCH'],
+    ['PUT', '/api/kanban-tasks/malformed', 'DELETE, GET, PATCH'],
     ['POST', '/health', 'GET'],
     ['DELETE', '/openapi.json', 'GET'],
     ['TRACE', '/health', 'GET'],
-  ])('%s %s answers 405 method_not_allowed with Allow: %s', async (method, path, allow) => {
+  ])('%s %s leads to 405 method_not_allowed with Allow: %s', async (method, path, allow) => {
     const answer = await send(method, path);
     expect([answer.status, errorOf(answer).code]).toEqual([405, 'method_not_allowed']);
     expect(answer.headers.Allow).toBe(allow);
+    const methods = allow.replaceAll(', ', ' or ');
+    expect(errorOf(answer).message).toBe(`${method} is not allowed here; use ${methods}.`);
   });
 });
 
@@ -71,7 +73,7 @@ describe('HEAD', () => {
     ['/health', 405],
     ['/openapi.json', 405],
     ['/nothing', 404],
-  ])('of %s answers %i without a body', async (path, status) => {
+  ])('of %s leads to %i without a body', async (path, status) => {
     const answer = await handler(eventOf({ method: 'HEAD', path }), {
       getRemainingTimeInMillis: () => 29_000,
     } as never);
@@ -87,7 +89,7 @@ describe('OPTIONS', () => {
     ['/api/kanban-tasks', 'GET, POST'],
     [`/api/kanban-tasks/${id}`, 'DELETE, GET, PATCH'],
     ['/health', 'GET'],
-  ])('of %s answers 204 with Allow: %s and no body', async (path, allow) => {
+  ])('of %s leads to 204 with Allow: %s and no body', async (path, allow) => {
     const answer = await handler(eventOf({ method: 'OPTIONS', path }), {
       getRemainingTimeInMillis: () => 29_000,
     } as never);

@@ -10,15 +10,15 @@ const schema = v.object({
 });
 
 describe('validate', () => {
-  it('gives what the schema makes of a good input', () => {
+  it('returns the output of the schema for a valid input', () => {
     expect(validate(schema, { name: 'n' })).toEqual({ output: { name: 'n', kind: 'a', tags: [] }, errors: [] });
   });
 
-  it('names what is missing as required', () => {
+  it('reports a missing field as required', () => {
     expect(validate(schema, {}).errors).toEqual([{ path: 'name', code: 'required', message: 'name is required' }]);
   });
 
-  it('tells a wrong type from a wrong value', () => {
+  it('distinguishes a wrong type from a wrong value', () => {
     expect(validate(schema, { name: 7, kind: 'c', tags: ['long'] }).errors).toEqual([
       { path: 'name', code: 'invalid_type', message: 'name must be a string' },
       { path: 'kind', code: 'invalid_value', message: 'kind must be one of a, b' },
@@ -26,7 +26,7 @@ describe('validate', () => {
     ]);
   });
 
-  it('names one error a field, the first', () => {
+  it('reports only the first error of a field', () => {
     expect(validate(schema, { name: '      ' }).errors).toEqual([
       { path: 'name', code: 'invalid_value', message: 'name must have 1 to 5 characters' },
     ]);
@@ -37,7 +37,7 @@ describe('validate', () => {
     [['a', 'a'], 'tags must not have duplicates'],
     ['a', 'tags must be an array'],
     [null, 'tags must be an array'],
-  ])('says of the list %j: %s', (tags, message) => {
+  ])('reports the array %j: %s', (tags, message) => {
     expect(validate(schema, { name: 'n', tags }).errors).toMatchObject([{ path: 'tags', message }]);
   });
 });
@@ -45,20 +45,20 @@ describe('validate', () => {
 describe('unknownFieldErrors', () => {
   const known = { title: v.string(), assignedAgent: v.string() };
 
-  it('has nothing against known fields', () => {
+  it('returns no error for known fields', () => {
     expect(unknownFieldErrors(['title', 'assignedAgent'], known, 'field')).toEqual([]);
   });
 
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', ''])('knows no field %j', (name) => {
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', ''])('reports the unknown field %j', (name) => {
     expect(unknownFieldErrors([name], known, 'field')).toMatchObject([{ path: name, code: 'unknown_field' }]);
   });
 
-  it('names the field that was meant', () => {
+  it('suggests the most similar known field', () => {
     const [error] = unknownFieldErrors(['assigned_agent'], known, 'query parameter');
     expect(error?.message).toBe('"assigned_agent" is not a known query parameter; did you mean assignedAgent?');
   });
 
-  it('says of a read-only field that it is one', () => {
+  it('reports a read-only field as read_only', () => {
     expect(unknownFieldErrors(['id'], known, 'field', ['id'])).toMatchObject([{ path: 'id', code: 'read_only' }]);
   });
 });

@@ -11,66 +11,66 @@ import { faulty } from '../../functions/agents/lessons.ts';
 import { newAgent } from '../../functions/agents/registry.ts';
 import { newWebhook } from '../../functions/webhooks/registry.ts';
 import type { Answer } from '../../service.ts';
-import type { Office, Request } from './office.ts';
+import type { Request, Tenant } from './tenant.ts';
 
-/** The operations that take an Idempotency-Key: every POST. A row without a case below does not pass `tsc`. */
+/** The operations that accept an Idempotency-Key: every POST. `tsc` fails for an operation without a case below. */
 export type Post = {
   [Name in Operation]: (typeof endpoints)[Name]['method'] extends 'POST' ? Name : never;
 }[Operation];
 
-/** How an operation is put to the test. */
+/** The test case of an operation. */
 export type Case = {
-  /** Makes what a request needs, and tells the request. */
-  prepare: (office: Office) => Promise<Request>;
-  /** Another good body. */
+  /** Creates the resources that a request needs, and returns the request. */
+  prepare: (tenant: Tenant) => Promise<Request>;
+  /** Another valid body. */
   otherBody: Record<string, unknown>;
-  /** The parameters of another path that could be sent to as well. */
-  otherParams?: (office: Office) => Promise<Record<string, string>>;
-  /** What it has come to, as numbers that are each how often it was carried out. */
-  counts: (office: Office, request: Request) => Promise<number[]>;
-  /** Changes the state so that it is refused from now on, as `refused`; returns what changes it back. */
-  close: (office: Office, request: Request) => Promise<() => Promise<unknown>>;
+  /** The parameters of another valid path. */
+  otherParams?: (tenant: Tenant) => Promise<Record<string, string>>;
+  /** Returns numbers that each say how often the request was carried out. */
+  counts: (tenant: Tenant, request: Request) => Promise<number[]>;
+  /** Changes the state so that the request fails with the code `refused`; returns the function that changes it back. */
+  close: (tenant: Tenant, request: Request) => Promise<() => Promise<unknown>>;
   refused: ErrorCode;
-  /** Deletes what was made, or what it was made for. */
-  remove: (office: Office, request: Request, answer: Answer) => Promise<Answer>;
+  /** Deletes the created resource, or the resource that it belongs to. */
+  remove: (tenant: Tenant, request: Request, answer: Answer) => Promise<Answer>;
 };
 
-/** How often an agent was changed. */
-const changes = async ({ registry }: Office, name = 'writer'): Promise<number> =>
+/** Returns the number of changes of an agent. */
+const changes = async ({ registry }: Tenant, name = 'writer'): Promise<number> =>
   Number(JSON.parse((await registry.get(name)).headers.ETag ?? '"1"')) - 1;
 
-/** Without an agent until it is created again. */
-async function withoutAgent({ registry }: Office, name: string) {
+/** Deletes an agent; returns the function that creates it again. */
+async function withoutAgent({ registry }: Tenant, name: string) {
   await registry.delete(name);
   return () => registry.put({ name });
 }
 
-/** Without an item until it is put back. */
-async function withoutItem({ service: { table } }: Office, Key: { pk: string; sk: string }) {
+/** Deletes an item; returns the function that puts it back. */
+async function withoutItem({ service: { table } }: Tenant, Key: { pk: string; sk: string }) {
   const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key, ConsistentRead: true }));
   await table.client.send(new DeleteCommand({ TableName: table.name, Key }));
   return () => table.client.send(new PutCommand({ TableName: table.name, Item }));
 }
 
-/** With as many executions running as may. */
-async function crowded(office: Office) {
+/** Starts executions up to the limit; returns the function that ends them. */
+async function crowded(tenant: Tenant) {
   const running: string[] = [];
   for (;;) {
-    const answer = await office.execute(newExecution, { name: 'qa-reviewer' });
+    const answer = await tenant.execute(newExecution, { name: 'qa-reviewer' });
     if (answer.status !== 200) break;
     running.push(startedOf(answer).executionId);
   }
-  return () => Promise.all(running.map((id) => office.carryOut(id)));
+  return () => Promise.all(running.map((id) => tenant.carryOut(id)));
 }
 
-/** With as many webhooks as may be, by their number. */
-async function full({ organization, service: { table } }: Office) {
+/** Sets the count of webhooks to the limit; returns the function that resets it. */
+async function full({ organization, service: { table } }: Tenant) {
   const Item = { ...keys.webhookCount(organization), count: webhooksLimit };
   await table.client.send(new PutCommand({ TableName: table.name, Item }));
   return () => table.client.send(new PutCommand({ TableName: table.name, Item: { ...Item, count: 0 } }));
 }
 
-/** Each operation that takes a key. */
+/** The case of each operation. */
 export const cases: Record<Post, Case> = {
   createTask: {
     prepare: async ({ registry }) => {
@@ -79,7 +79,7 @@ export const cases: Record<Post, Case> = {
     },
     otherBody: { title: 'Twice' },
     counts: async ({ board }) => [paginationOf(await board.listTasks()).total],
-    close: (office) => withoutAgent(office, 'helper'),
+    close: (tenant) => withoutAgent(tenant, 'helper'),
     refused: 'unknown_reference',
     remove: ({ board }, _, answer) => board.deleteTask({ params: { id: dataOf(answer).id } }),
   },
@@ -101,8 +101,8 @@ export const cases: Record<Post, Case> = {
     }),
     otherBody: { skillId: 'sk_release-notes' },
     otherParams: async () => ({ name: 'qa-reviewer' }),
-    counts: async (office) => [await changes(office), (await office.registry.skillsOf('writer')).length],
-    close: (office) => withoutAgent(office, 'writer'),
+    counts: async (tenant) => [await changes(tenant), (await tenant.registry.skillsOf('writer')).length],
+    close: (tenant) => withoutAgent(tenant, 'writer'),
     refused: 'not_found',
     remove: ({ registry }) => registry.unassign('writer', 'sk_code-review'),
   },
@@ -113,7 +113,7 @@ export const cases: Record<Post, Case> = {
     }),
     otherBody: { input: 'Write a sonnet.' },
     otherParams: async () => ({ name: 'qa-reviewer' }),
-    counts: async (office) => [listed(await office.listOf('writer'))[1], await taskMoves(office)],
+    counts: async (tenant) => [listed(await tenant.listOf('writer'))[1], await taskMoves(tenant)],
     close: crowded,
     refused: 'rate_limited',
     remove: ({ registry }) => registry.delete('writer'),
@@ -125,7 +125,7 @@ export const cases: Record<Post, Case> = {
     },
     otherBody: { ...newDelegation, instruction: 'Read it in silence.' },
     otherParams: async () => ({ name: 'qa-reviewer' }),
-    counts: async (office) => [listed(await office.listOf('reader'))[1], await taskMoves(office)],
+    counts: async (tenant) => [listed(await tenant.listOf('reader'))[1], await taskMoves(tenant)],
     close: async ({ registry }) => {
       await registry.update('reader', { status: 'inactive' });
       return () => registry.update('reader', { status: 'active' });
@@ -134,15 +134,15 @@ export const cases: Record<Post, Case> = {
     remove: ({ registry }) => registry.delete('reader'),
   },
   selfImproveAgent: {
-    prepare: async (office) => {
-      const name = await office.registry.put({ systemPrompt: 'Write.' });
-      await office.carryOut(await office.start(), faulty);
+    prepare: async (tenant) => {
+      const name = await tenant.registry.put({ systemPrompt: 'Write.' });
+      await tenant.carryOut(await tenant.start(), faulty);
       return { params: { name }, body: { lookbackExecutions: 5 } };
     },
     otherBody: { focusArea: 'Sources' },
     otherParams: async () => ({ name: 'qa-reviewer' }),
-    counts: async (office) => [await changes(office), office.proposals()],
-    close: (office) => withoutAgent(office, 'writer'),
+    counts: async (tenant) => [await changes(tenant), tenant.proposals()],
+    close: (tenant) => withoutAgent(tenant, 'writer'),
     refused: 'not_found',
     remove: ({ registry }) => registry.delete('writer'),
   },
@@ -155,25 +155,25 @@ export const cases: Record<Post, Case> = {
     remove: ({ send }, _, answer) => send('deleteWebhook', { params: { id: dataOf(answer).id } }),
   },
   testWebhook: {
-    prepare: async (office) => ({ params: { id: await newReceived(office) }, body: { event: 'task.created' } }),
+    prepare: async (tenant) => ({ params: { id: await newReceived(tenant) }, body: { event: 'task.created' } }),
     otherBody: { event: 'agent.failed' },
-    otherParams: async (office) => ({ id: await newReceived(office) }),
-    counts: async (office, { params = {} }) => [
-      paginationOf(await office.send('listDeliveries', { params })).total,
-      office.posts(),
+    otherParams: async (tenant) => ({ id: await newReceived(tenant) }),
+    counts: async (tenant, { params = {} }) => [
+      paginationOf(await tenant.send('listDeliveries', { params })).total,
+      tenant.posts(),
     ],
-    close: (office, { params }) => withoutItem(office, keys.webhook(office.organization, ulidOf(params?.id as string))),
+    close: (tenant, { params }) => withoutItem(tenant, keys.webhook(tenant.organization, ulidOf(params?.id as string))),
     refused: 'not_found',
     remove: ({ send }, { params = {} }) => send('deleteWebhook', { params }),
   },
 };
 
-/** Tasks that were taken in hand. */
-async function taskMoves({ board }: Office): Promise<number> {
+/** Returns the number of tasks in progress. */
+async function taskMoves({ board }: Tenant): Promise<number> {
   return paginationOf(await board.listTasks({ query: 'status=in_progress' })).total;
 }
 
-/** A webhook of the office's receiver. */
-async function newReceived({ send, receiver }: Office): Promise<string> {
+/** Registers a webhook for the receiver of the tenant. */
+async function newReceived({ send, receiver }: Tenant): Promise<string> {
   return dataOf(await send('registerWebhook', { body: { ...newWebhook, url: receiver } })).id;
 }

@@ -4,35 +4,35 @@ import { routes } from '../../../lib/contract/routes.ts';
 import { errorOf } from '../../api.ts';
 import type { Answer } from '../../service.ts';
 import { cases, type Post } from './cases.ts';
-import { type Office, openOffices, type Request, start } from './office.ts';
+import { createTenants, type Request, start, type Tenant } from './tenant.ts';
 
-const { newOffice } = await openOffices();
+const { newTenant } = await createTenants();
 const day = 24 * 60 * 60 * 1000;
 const key = 'key';
 const replayed = ({ headers }: Answer) => headers['Idempotency-Replayed'];
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
 const posts = Object.entries(cases).map(([operation, one]) => [operation as Post, one] as const);
 
-it('every POST of the contract has its case here', () => {
+it('every POST of the contract has a case', () => {
   const rows = routes.filter(([, { method }]) => method === 'POST').map(([operation]) => operation);
   expect(Object.keys(cases)).toEqual(rows);
 });
 
-describe.each(posts)('%s under an Idempotency-Key', (operation, one) => {
-  let office: Office;
+describe.each(posts)('%s with an Idempotency-Key', (operation, one) => {
+  let tenant: Tenant;
   let request: Request;
   const send = (changed: Request = {}, by: { key?: string; token?: string } = { key }) =>
-    office.send(operation, { ...request, ...changed }, by);
-  const times = async () => new Set(await one.counts(office, request));
-  const left = async () => [await office.dump(), office.posts(), office.proposals()];
+    tenant.send(operation, { ...request, ...changed }, by);
+  const times = async () => new Set(await one.counts(tenant, request));
+  const left = async () => [await tenant.dump(), tenant.posts(), tenant.proposals()];
 
-  /** Expects the first answer again, and that nothing came of it. */
+  /** Expects the first response again. */
   async function expectReplay(first: Answer, sent = send()) {
     const again = await sent;
     expect([again.status, again.body, replayed(again)]).toEqual([first.status, first.body, 'true']);
   }
 
-  /** Sends what must be refused, and checks that nothing came of it. */
+  /** Sends a request that must fail, and checks that nothing has changed. */
   async function refuses(refused: () => Promise<Answer>, code: string) {
     const before = await left();
     const answer = await refused();
@@ -42,16 +42,16 @@ describe.each(posts)('%s under an Idempotency-Key', (operation, one) => {
   }
 
   beforeEach(async () => {
-    office = await newOffice();
-    request = await one.prepare(office);
+    tenant = await newTenant();
+    request = await one.prepare(tenant);
   });
 
-  it('is carried out once, and answered again with the same, to any token of the organization that has its scope', async () => {
+  it('is carried out once, and duplicates get the same response, with any token of the organization that has the scope', async () => {
     const { status, scope } = endpoints[operation];
     const first = await send();
     expect([first.status, replayed(first)]).toEqual([status, undefined]);
     expect(await times()).toEqual(new Set([1]));
-    const [token, other] = await Promise.all([office.tokenOf([scope]), office.tokenOf(['tasks:read'])]);
+    const [token, other] = await Promise.all([tenant.tokenOf([scope]), tenant.tokenOf(['tasks:read'])]);
     const before = await left();
     await expectReplay(first);
     await expectReplay(first, send({}, { key, token }));
@@ -59,9 +59,9 @@ describe.each(posts)('%s under an Idempotency-Key', (operation, one) => {
     expect(await left()).toEqual(before);
   });
 
-  it('is answered again for 24 hours, though a fresh request is refused by now', async () => {
+  it('gets the same response for 24 hours, even if a new request would fail by now', async () => {
     const first = await send();
-    await one.close(office, request);
+    await one.close(tenant, request);
     await refuses(() => send({}, {}), one.refused);
     const before = await left();
     vi.setSystemTime(start + day - 1_000);
@@ -71,16 +71,16 @@ describe.each(posts)('%s under an Idempotency-Key', (operation, one) => {
     expect(errorOf(await send())?.code).toBe(one.refused);
   });
 
-  it('is answered again when what it made is deleted, or what it was made for, and makes nothing anew', async () => {
+  it('gets the same response after its resource is deleted, and does not create it again', async () => {
     const first = await send();
-    expect((await one.remove(office, request, first)).status).toBe(200);
+    expect((await one.remove(tenant, request, first)).status).toBe(200);
     const before = await left();
     await expectReplay(first);
     expect(await left()).toEqual(before);
   });
 
-  it('is refused with 422 idempotency_key_reused for another body or another path, and then still answered again', async () => {
-    const otherParams = await one.otherParams?.(office);
+  it('leads to 422 idempotency_key_reused for another body or path, and the first request can still be repeated', async () => {
+    const otherParams = await one.otherParams?.(tenant);
     const first = await send();
     await refuses(async () => {
       if (otherParams) expect(codeOf(await send({ params: otherParams }))).toEqual([422, 'idempotency_key_reused']);
@@ -91,17 +91,17 @@ describe.each(posts)('%s under an Idempotency-Key', (operation, one) => {
     expect([other.status, replayed(other)]).toEqual([first.status, undefined]);
   });
 
-  it('has a key of its own beside other operations, and beside other organizations', async () => {
+  it('has a key that other operations and other organizations can use independently', async () => {
     await send();
-    const stranger = await newOffice();
+    const stranger = await newTenant();
     const elsewhere = operation === 'createTask' ? 'registerWebhook' : 'createTask';
     expect((await stranger.send(elsewhere, await cases[elsewhere].prepare(stranger), { key })).status).toBe(201);
     const theirs = await stranger.send(operation, await one.prepare(stranger), { key });
     expect([theirs.status, replayed(theirs)]).toEqual([endpoints[operation].status, undefined]);
   });
 
-  it('that is refused leaves the key free: it can be sent again and is then carried out', async () => {
-    const reopen = await one.close(office, request);
+  it('does not use up the key if it fails: it can be sent again and is then carried out', async () => {
+    const reopen = await one.close(tenant, request);
     await refuses(send, one.refused);
     await reopen();
     const answer = await send();
@@ -109,10 +109,10 @@ describe.each(posts)('%s under an Idempotency-Key', (operation, one) => {
     await expectReplay(answer);
   });
 
-  it('is refused with 400 validation_failed where the key is ill-formed, and nothing is done', async () => {
+  it('leads to 400 validation_failed if the key is malformed, and nothing is done', async () => {
     const before = await left();
-    for (const illFormed of ['', 'x'.repeat(256), 'a b', 'schlüssel']) {
-      const answer = await send({}, { key: illFormed });
+    for (const malformed of ['', 'x'.repeat(256), 'a b', 'schlüssel']) {
+      const answer = await send({}, { key: malformed });
       expect(codeOf(answer)).toEqual([400, 'validation_failed']);
       expect(errorOf(answer).details).toMatchObject([{ path: 'Idempotency-Key', code: 'invalid_value' }]);
     }
@@ -122,18 +122,18 @@ describe.each(posts)('%s under an Idempotency-Key', (operation, one) => {
 });
 
 it.each(['key', 'a b', ''])('the Idempotency-Key %j means nothing on what is not a POST', async (given) => {
-  const office = await newOffice();
-  const params = { id: await office.board.put() };
+  const tenant = await newTenant();
+  const params = { id: await tenant.board.put() };
   const sent = [
-    await office.send('getTask', { params }, { key: given }),
-    await office.send('updateTask', { params, body: { title: 'One' } }, { key: given }),
-    await office.send('updateTask', { params, body: { title: 'Two' } }, { key: given }),
-    await office.send('getTask', { params }, { key: given }),
-    await office.send('deleteTask', { params }, { key: given }),
+    await tenant.send('getTask', { params }, { key: given }),
+    await tenant.send('updateTask', { params, body: { title: 'One' } }, { key: given }),
+    await tenant.send('updateTask', { params, body: { title: 'Two' } }, { key: given }),
+    await tenant.send('getTask', { params }, { key: given }),
+    await tenant.send('deleteTask', { params }, { key: given }),
   ];
   expect(sent.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   expect(sent.map(replayed)).toEqual(Array(5).fill(undefined));
   expect(sent[3]?.headers.ETag).toBe('"3"');
-  expect((await office.send('deleteTask', { params }, { key: given })).status).toBe(404);
-  expect(Object.keys(await office.dump()).filter((item) => item.includes('#I#'))).toEqual([]);
+  expect((await tenant.send('deleteTask', { params }, { key: given })).status).toBe(404);
+  expect(Object.keys(await tenant.dump()).filter((item) => item.includes('#I#'))).toEqual([]);
 });

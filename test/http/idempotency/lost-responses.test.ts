@@ -6,37 +6,39 @@ import { newWebhook } from '../../functions/webhooks/registry.ts';
 import type { Answer } from '../../service.ts';
 import { loseAnswers } from '../../watched-engine.ts';
 import { cases, type Post } from './cases.ts';
-import { type Office, openOffices, type Request } from './office.ts';
+import { createTenants, type Request, type Tenant } from './tenant.ts';
 
-const { newOffice, engine } = await openOffices();
+const { newTenant, engine } = await createTenants();
 
-let office: Office;
+let tenant: Tenant;
 beforeEach(async () => {
-  office = await newOffice();
+  tenant = await newTenant();
 });
 
-/** The operations that change something, except POSTs, which have their cases beside this. */
+/** The operations that change something, except POSTs, whose cases are in cases.ts. */
 type Change = {
   [Name in Operation]: (typeof endpoints)[Name]['method'] extends 'PATCH' | 'PUT' | 'DELETE' ? Name : never;
 }[Operation];
 
-/** How a change is put to the test: what it needs, and what is true once it was made exactly once. */
+/** The test case of a change: its preparation, and the check that it was made exactly once. */
 type Case = {
   prepare: () => Promise<Request>;
   expectDone: (request: Request, answer: Answer) => unknown;
 };
 
-const task = async () => ({ id: await office.board.put() });
-const agent = async () => ({ name: await office.registry.put() });
+const task = async () => ({ id: await tenant.board.put() });
+const agent = async () => ({ name: await tenant.registry.put() });
 const isAt = (read: Operation, version: string) => async (request: Request) => {
-  const { headers } = await office.send(read, { params: request.params ?? {} });
+  const { headers } = await tenant.send(read, { params: request.params ?? {} });
   expect(headers.ETag).toBe(version);
 };
 const isGone = (read: Operation) => async (request: Request) => {
-  expect((await office.send(read, { params: request.params ?? {} })).status).toBe(404);
+  expect((await tenant.send(read, { params: request.params ?? {} })).status).toBe(404);
 };
 
-/** Each of them; several where one operation writes in several ways. A row without a case does not pass `tsc`. */
+/**
+ * The cases of each operation; several if it can write in several ways. `tsc` fails for an operation without a case.
+ */
 const changes: Record<Change, Case[]> = {
   updateTask: [
     { title: 'New' },
@@ -52,7 +54,7 @@ const changes: Record<Change, Case[]> = {
     expectDone: isAt('getAgent', '"2"'),
   })),
   updateSoul: [{ soul: 'New.' }, { soul: '' }].map((body) => ({
-    prepare: async () => ({ params: { name: await office.registry.put({ soul: 'Old.' }) }, body }),
+    prepare: async () => ({ params: { name: await tenant.registry.put({ soul: 'Old.' }) }, body }),
     expectDone: isAt('getAgent', '"2"'),
   })),
   deleteAgent: [{ prepare: async () => ({ params: await agent() }), expectDone: isGone('getAgent') }],
@@ -60,7 +62,7 @@ const changes: Record<Change, Case[]> = {
     {
       prepare: async () => {
         const { name } = await agent();
-        await office.registry.assign(name, { skillId: 'sk_code-review' });
+        await tenant.registry.assign(name, { skillId: 'sk_code-review' });
         return { params: { name, skillId: 'sk_code-review' } };
       },
       expectDone: isAt('getAgent', '"3"'),
@@ -69,27 +71,27 @@ const changes: Record<Change, Case[]> = {
   deleteWebhook: [
     {
       prepare: async () => {
-        const { id } = dataOf(await office.send('registerWebhook', { body: { ...newWebhook, secret: 'a secret' } }));
+        const { id } = dataOf(await tenant.send('registerWebhook', { body: { ...newWebhook, secret: 'a secret' } }));
         return { params: { id } };
       },
-      expectDone: async () => expect(dataOf<unknown[]>(await office.send('listWebhooks'))).toEqual([]),
+      expectDone: async () => expect(dataOf<unknown[]>(await tenant.send('listWebhooks'))).toEqual([]),
     },
   ],
 };
 
-it('every operation that changes something has its case here', () => {
+it('every operation that changes something has a case', () => {
   const changing = routes.filter(([, { method }]) => method !== 'GET').map(([operation]) => operation);
   expect([...Object.keys(changes), ...Object.keys(cases)].sort()).toEqual(changing.sort());
 });
 
-/** Sends a request once for each write that it makes, and has the answer to that write lost. */
+/** Sends a request once for each of its writes, and drops the response to that write. */
 async function forEachWrite(
   prepare: () => Promise<Request>,
   send: (request: Request) => Promise<Answer>,
   expectDone: (request: Request, answer: Answer) => unknown,
 ): Promise<number> {
   for (let nth = 0; ; nth++) {
-    office = await newOffice();
+    tenant = await newTenant();
     const request = await prepare();
     const lost = loseAnswers(engine, { nth });
     const answer = await send(request);
@@ -100,10 +102,10 @@ async function forEachWrite(
 }
 
 describe.each(Object.entries(changes) as [Change, Case[]][])('%s', (operation, all) => {
-  it.each(all)(`is carried out, and answered so, where the answer to a write is lost (%#)`, async (one) => {
+  it.each(all)(`succeeds if the response to a write is lost (%#)`, async (one) => {
     const writes = await forEachWrite(
       one.prepare,
-      (request) => office.send(operation, request, { ifMatch: '"1"' }),
+      (request) => tenant.send(operation, request, { ifMatch: '"1"' }),
       async (request, answer) => {
         expect([answer.status, errorOf(answer)]).toEqual([endpoints[operation].status, undefined]);
         await one.expectDone(request, answer);
@@ -117,18 +119,15 @@ describe.each(Object.entries(cases) as [Post, (typeof cases)[Post]][])('%s', (op
   it.each([
     ['with', { key: 'key' }],
     ['without', {}],
-  ])(
-    '%s an Idempotency-Key is carried out once, and answered so, where the answer to a write is lost',
-    async (_, by) => {
-      const writes = await forEachWrite(
-        () => prepare(office),
-        (request) => office.send(operation, request, by),
-        async (request, answer) => {
-          expect([answer.status, errorOf(answer)]).toEqual([endpoints[operation].status, undefined]);
-          expect(new Set(await counts(office, request))).toEqual(new Set([1]));
-        },
-      );
-      expect(writes).toBeGreaterThan(0);
-    },
-  );
+  ])('%s an Idempotency-Key is carried out once and succeeds if the response to a write is lost', async (_, by) => {
+    const writes = await forEachWrite(
+      () => prepare(tenant),
+      (request) => tenant.send(operation, request, by),
+      async (request, answer) => {
+        expect([answer.status, errorOf(answer)]).toEqual([endpoints[operation].status, undefined]);
+        expect(new Set(await counts(tenant, request))).toEqual(new Set([1]));
+      },
+    );
+    expect(writes).toBeGreaterThan(0);
+  });
 });

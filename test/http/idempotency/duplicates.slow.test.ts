@@ -5,9 +5,9 @@ import { runMortal } from '../../mortal.ts';
 import type { Answer } from '../../service.ts';
 import { type Asked, letMeet, recordsKey } from '../../watched-engine.ts';
 import { cases, type Post } from './cases.ts';
-import { type Office, openOffices, type Request, start } from './office.ts';
+import { createTenants, type Request, start, type Tenant } from './tenant.ts';
 
-const { newOffice, engine, hold } = await openOffices();
+const { newTenant, engine, hold } = await createTenants();
 const leaseMs = 30_000;
 const posts = Object.entries(cases).map(([operation, one]) => [operation as Post, one] as const);
 const callsOut = (operation: Post) => 'callsOut' in endpoints[operation];
@@ -15,26 +15,26 @@ const inProgress = [409, 'request_in_progress'];
 const replayed = ({ headers }: Answer) => headers['Idempotency-Replayed'] === 'true';
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
 
-/** Whether a request writes the answer, along with what it is the answer to. */
+/** Returns whether a request to the table writes the idempotency record with the response. */
 const recordsAnswer = (asked: Asked) => recordsKey(asked) && asked.json.includes('"answer"');
 
-let office: Office;
+let tenant: Tenant;
 let request: Request;
 
 beforeEach(async () => {
-  office = await newOffice();
+  tenant = await newTenant();
 });
 
 describe.each(posts)('%s', (operation, one) => {
-  const send = () => office.send(operation, request, { key: 'key' });
-  const once = async () => expect(new Set(await one.counts(office, request))).toEqual(new Set([1]));
+  const send = () => tenant.send(operation, request, { key: 'key' });
+  const once = async () => expect(new Set(await one.counts(tenant, request))).toEqual(new Set([1]));
   const ten = () => Array.from({ length: 10 }, send);
 
   beforeEach(async () => {
-    request = await one.prepare(office);
+    request = await one.prepare(tenant);
   });
 
-  /** Sends it, and kills the worker at the moment when a request to the engine is so far. */
+  /** Sends the request, and kills the worker before or after a request to the engine. */
   function dieAt(moment: 'before' | 'after', at: (asked: Asked) => boolean) {
     return runMortal(async ({ die }) => {
       engine[moment] = (asked: Asked) => {
@@ -47,7 +47,7 @@ describe.each(posts)('%s', (operation, one) => {
     });
   }
 
-  /** Expects the answer of a worker that died with its answer written. */
+  /** Expects the response of a worker that was killed after it had written the response. */
   async function expectReplay() {
     const again = await send();
     expect([again.status, replayed(again)]).toEqual([endpoints[operation].status, true]);
@@ -56,7 +56,7 @@ describe.each(posts)('%s', (operation, one) => {
   }
 
   if (callsOut(operation)) {
-    it('sent by ten at once calls out for one, tells the others to wait, and is then answered again', async () => {
+    it('calls out once for ten concurrent duplicates; the others get request_in_progress, and later the same response', async () => {
       const { reached, goOn } = hold();
       letMeet(engine, 10, recordsKey);
       const waiting: Answer[] = [];
@@ -75,7 +75,7 @@ describe.each(posts)('%s', (operation, one) => {
       await once();
     });
 
-    it('whose worker dies during the call is told to wait until its lease ends, and then carried out', async () => {
+    it('is carried out after its lease expires if its worker does not end; until then duplicates get request_in_progress', async () => {
       const held = hold();
       const late = send();
       await held.reached;
@@ -85,16 +85,16 @@ describe.each(posts)('%s', (operation, one) => {
       vi.setSystemTime(start + leaseMs);
       const answer = await send();
       expect([answer.status, replayed(answer)]).toEqual([200, false]);
-      expect(await one.counts(office, request)).toEqual([1, 2]);
-      // It was thought dead, and comes to its end after all: too late.
-      const before = await office.dump();
+      expect(await one.counts(tenant, request)).toEqual([1, 2]);
+      // The first worker ends after all, but too late.
+      const before = await tenant.dump();
       held.goOn();
       for (const again of [await late, await send()])
         expect([replayed(again), again.body]).toEqual([true, answer.body]);
-      expect(await office.dump()).toEqual(before);
+      expect(await tenant.dump()).toEqual(before);
     });
   } else {
-    it('sent by ten at once is carried out for one, and answered alike to all', async () => {
+    it('is carried out once for ten concurrent duplicates, which all get the same response', async () => {
       letMeet(engine, 10, recordsKey);
       const answers = await Promise.all(ten());
       expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(endpoints[operation].status));
@@ -103,7 +103,7 @@ describe.each(posts)('%s', (operation, one) => {
       await once();
     });
 
-    it('whose worker dies before it has written anything is carried out when it is sent again', async () => {
+    it('is carried out when it is sent again if its worker was killed before the first write', async () => {
       expect(await dieAt('before', recordsKey)).toBe('dead');
       const answer = await send();
       expect([answer.status, replayed(answer)]).toEqual([endpoints[operation].status, false]);
@@ -111,19 +111,19 @@ describe.each(posts)('%s', (operation, one) => {
     });
   }
 
-  it('whose worker dies after the write and before the answer is answered when it is sent again', async () => {
+  it('gets its response when it is sent again if its worker was killed between the write and the response', async () => {
     expect(await dieAt('after', recordsAnswer)).toBe('dead');
     await expectReplay();
   });
 
-  it('that was carried out for a twin is answered alike, though it would be refused by now', async () => {
-    // The twin has found nothing under the key; before it looks at the state, all this happens.
+  it('gets the response of its duplicate, even if the state has changed since then so that it would fail', async () => {
+    // The duplicate is carried out after this request has found no record and before it reads the state.
     let first: Answer | undefined;
     engine.after = async ({ action, json }: Asked) => {
       if (action !== 'GetItem' || !json.includes('#I#')) return;
       engine.relent();
       first = await send();
-      await one.close(office, request);
+      await one.close(tenant, request);
     };
     const answer = await send();
     expect([answer.status, answer.body, replayed(answer)]).toEqual([first?.status, first?.body, true]);

@@ -13,23 +13,23 @@ import { createTemporaryFolder } from '../../temporary-files.ts';
 import { type WatchedEngine, watchEngine } from '../../watched-engine.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 
-/** What a row is sent. */
+/** The parameters and the body of a request. */
 export type Request = { params?: Record<string, string>; body?: unknown };
 
-/** An organization whose caller can send to any row, and what it is made of. */
-export type Office = Awaited<ReturnType<Awaited<ReturnType<typeof openOffices>>['newOffice']>>;
+/** An organization with a caller that can send any request, and access to its data. */
+export type Tenant = Awaited<ReturnType<Awaited<ReturnType<typeof createTenants>>['newTenant']>>;
 
-/** When these tests take place: their clock stands still but where it is moved. */
+/** The start of the fake clock of these tests; only tests move it. */
 export const start = Date.parse('2026-03-01T12:00:00.000Z');
 
-/** So many executions of an organization run at once. */
+/** The limit of concurrent executions of an organization. */
 const cap = 2;
 
 /**
- * Points the handlers of this process at a table, models and a receiver of the test file's own. A test file calls it
- * once, before its first request; each `newOffice` is an organization of its own.
+ * Makes the handlers of this process use a table, models and a receiver of this test file. A test file calls it once,
+ * before its first request. Each call of `newTenant` creates an organization.
  */
-export async function openOffices() {
+export async function createTenants() {
   vi.useFakeTimers({ toFake: ['Date'], now: start });
   afterAll(() => vi.useRealTimers());
   const { service, newLessons, teach } = await openLessons();
@@ -57,7 +57,7 @@ export async function openOffices() {
 
   return {
     engine,
-    newOffice: async () => {
+    newTenant: async () => {
       const lessons = await newLessons(scopes);
       const { organization } = lessons;
       const asked = teach({
@@ -71,7 +71,7 @@ export async function openOffices() {
         ...lessons,
         service,
         receiver: receiver.url,
-        /** How often the receiver was reached, and a model asked to propose something. */
+        /** The number of requests to the receiver; `proposals` is the number of model calls for a proposal. */
         posts: () => receiver.received.length - before,
         proposals: () => asked.filter(({ step }) => step === 'proposal').length,
         tokenOf: (allowed: readonly Scope[]) => issueToken(app(), { organization, scopes: allowed }),
@@ -91,7 +91,7 @@ export async function openOffices() {
       };
     },
 
-    /** From now on whoever is called out to keeps the caller waiting: tells when it was reached, and lets it answer. */
+    /** Delays all external calls from now on: `reached` resolves at the first call, `goOn` ends the delay. */
     hold: () => {
       const [arrival, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       [reached, goOn] = [arrival.resolve, answer.promise];
