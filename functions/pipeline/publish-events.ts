@@ -10,14 +10,14 @@ import { taskEvents } from '../../lib/tasks/events.ts';
 
 export const handler = consumeStream(async ({ organization, before, after }, { deliveries, wakeUps }) => {
   if (!after) return;
-  // Written even where nothing is late: the alarm is raised where no heartbeat arrives.
+  // The metric is written even if no work is late: an alarm is raised if no heartbeat arrives.
   if (after.kind === heartbeatKind) return meter({ WorkLate: 0 });
-  // The sweeper changes a purge when it sends a message for it; that change starts no second one.
+  // The sweeper changes a purge when it sends a message for it; this change must not send a second message.
   if (after.kind === purgeKind) return before ? undefined : wakeUps.purges.wake(purgeFrom(after));
   if (after.kind === executionKind) {
     const execution = executionFrom(after);
     const events = executionEvents(before && executionFrom(before), execution);
-    // A start is one of them: its worker is woken as reliably as its event is told.
+    // A start is a change in the stream too, so its message to a worker is sent as reliably as its event.
     if (execution.status === 'running' && events.length > 0) await wakeUps.runs.wake(execution);
     return deliveries.publish({ organization, item: execution.id, version: 1, events });
   }
