@@ -4,7 +4,7 @@ import { validate } from '../../lib/http/validate.ts';
 
 const required = { name: 'writer', displayName: 'Writer', category: 'business' };
 
-/** What is wrong with a field of a create, as `<path> <code>`; nothing where it is taken as it is. */
+/** Returns the errors of a field of a create, as `<path> <code>`; an empty list if it is valid and unchanged. */
 function errorsOf(field: string, value: unknown): string[] {
   const body = { ...required, [field]: value };
   const { output, errors } = validate(createAgent.body, body);
@@ -12,7 +12,7 @@ function errorsOf(field: string, value: unknown): string[] {
   return errors.map(({ path, code }) => `${path} ${code}`);
 }
 
-/** Takes four bytes, two UTF-16 code units and one code point. */
+/** Returns characters of four bytes, two UTF-16 code units and one code point each. */
 const wide = (count: number) => '😀'.repeat(count);
 const capabilities = (count: number) => Array.from({ length: count }, (_, at) => `capability ${at}`);
 const every = [
@@ -29,13 +29,13 @@ const every = [
 const requiredFields = Object.keys(required);
 
 describe('a create', () => {
-  it('of what is required alone is filled up with the defaults, but for the model', () => {
+  it('with only the required fields gets the defaults, but no model', () => {
     const { output } = validate(createAgent.body, required);
     expect(output).toEqual({ ...required, systemPrompt: '', soul: '', capabilities: [], status: 'active' });
   });
 
   it.each(['a', '0', '007', 'a-b', 'a-b-c-1', 'x'.repeat(64), `${'a-'.repeat(31)}bc`, 'constructor'])(
-    'takes the name %s',
+    'accepts the name %s',
     (name) => expect(errorsOf('name', name)).toEqual([]),
   );
 
@@ -61,7 +61,7 @@ describe('a create', () => {
     '__proto__',
     'x'.repeat(65),
     'X'.repeat(65),
-  ])('refuses the name %j', (name) => expect(errorsOf('name', name)).toEqual(['name invalid_value']));
+  ])('rejects the name %j', (name) => expect(errorsOf('name', name)).toEqual(['name invalid_value']));
 
   it.each([
     ['displayName', 200],
@@ -69,36 +69,39 @@ describe('a create', () => {
     ['systemPrompt', 50_000],
     ['soul', 50_000],
     ['model', 256],
-  ])('takes a %s of at most %i code points', (field, most) => {
+  ])('accepts a %s of at most %i code points', (field, most) => {
     expect(errorsOf(field, wide(most))).toEqual([]);
     expect(errorsOf(field, 'x'.repeat(most))).toEqual([]);
     for (const tooLong of [wide(most + 1), 'x'.repeat(most + 1), `${wide(most)}x`])
       expect(errorsOf(field, tooLong)).toEqual([`${field} invalid_value`]);
   });
 
-  it.each(['displayName', 'description', 'systemPrompt', 'soul', 'model'])('takes a %s of any characters', (field) => {
-    for (const text of ['!', '\u0000', ' \u0000 ', '👩‍🚀', 'e\u0301', '\ufeffx', '\u200b'])
-      expect(errorsOf(field, text)).toEqual([]);
-  });
+  it.each(['displayName', 'description', 'systemPrompt', 'soul', 'model'])(
+    'accepts a %s of any characters',
+    (field) => {
+      for (const text of ['!', '\u0000', ' \u0000 ', '👩‍🚀', 'e\u0301', '\ufeffx', '\u200b'])
+        expect(errorsOf(field, text)).toEqual([]);
+    },
+  );
 
   it.each(['displayName', 'description', 'systemPrompt', 'soul', 'model'])(
-    'refuses a lone surrogate in %s',
+    'rejects a lone surrogate in %s',
     (field) => {
       for (const text of ['\ud800', 'a\udc00', '\udc00\ud800', `${wide(3)}\ud83d`])
         expect(errorsOf(field, text)).toEqual([`${field} invalid_value`]);
     },
   );
 
-  it.each(['description', 'systemPrompt', 'soul'])('takes a %s that is empty or white space', (field) => {
+  it.each(['description', 'systemPrompt', 'soul'])('accepts a %s that is empty or white space', (field) => {
     for (const text of ['', ' ', '\n\t']) expect(errorsOf(field, text)).toEqual([]);
   });
 
-  it.each(['displayName', 'model'])('refuses a %s that is empty or white space', (field) => {
+  it.each(['displayName', 'model'])('rejects a %s that is empty or white space', (field) => {
     for (const text of ['', ' ', ' \t\n\u00a0\u3000\ufeff'])
       expect(errorsOf(field, text)).toEqual([`${field} invalid_value`]);
   });
 
-  it('takes at most 50 capabilities of 1 to 64 code points', () => {
+  it('accepts at most 50 capabilities of 1 to 64 code points', () => {
     for (const list of [[], capabilities(50), ['x', wide(64)], ['a', 'A', ' a'], ['__proto__', 'constructor']])
       expect(errorsOf('capabilities', list)).toEqual([]);
     expect(errorsOf('capabilities', capabilities(51))).toEqual(['capabilities invalid_value']);
@@ -114,40 +117,40 @@ describe('a create', () => {
   it.each([
     ['category', ['business', 'development', 'qa', 'research', 'operations', 'specialized']],
     ['status', ['active', 'inactive', 'draft']],
-  ])('takes as %s one of %j', (field, words) => {
+  ])('accepts as %s one of %j', (field, words) => {
     for (const word of words) expect(errorsOf(field, word)).toEqual([]);
     for (const word of ['', words[0]?.toUpperCase(), `${words[0]} `, 'other', 'constructor', '__proto__'])
       expect(errorsOf(field, word)).toEqual([`${field} invalid_value`]);
   });
 
-  it.each(requiredFields)('needs a %s', (field) => {
+  it.each(requiredFields)('requires a %s', (field) => {
     expect(errorsOf(field, undefined)).toEqual([`${field} required`]);
   });
 
-  it.each(every)('refuses null, a number and an object as %s', (field) => {
+  it.each(every)('rejects null, a number and an object as %s', (field) => {
     for (const value of [null, 7, true, {}])
       expect(errorsOf(field, value)).toEqual([expect.stringMatching(new RegExp(`^${field} invalid_(type|value)$`))]);
   });
 });
 
-describe('a change', () => {
+describe('an update', () => {
   const errors = (body: unknown) => validate(updateAgent.body, body).errors.map(({ path }) => path);
   const cleared = ['description', 'model', 'systemPrompt', 'soul'];
 
-  it('names any of the fields of a create but the name, and needs none', () => {
+  it('has all fields of a create except the name, and requires none', () => {
     expect(Object.keys(updateAgent.body.entries)).toEqual(every.slice(1));
     expect(validate(updateAgent.body, {})).toMatchObject({ output: {}, errors: [] });
   });
 
-  it.each(cleared)('may have null for %s', (field) => {
+  it.each(cleared)('accepts null for %s', (field) => {
     expect(validate(updateAgent.body, { [field]: null })).toMatchObject({ output: { [field]: null }, errors: [] });
   });
 
-  it.each(every.slice(1).filter((field) => !cleared.includes(field)))('may not have null for %s', (field) => {
+  it.each(every.slice(1).filter((field) => !cleared.includes(field)))('rejects null for %s', (field) => {
     expect(errors({ [field]: null })).toEqual([field]);
   });
 
-  it('is held to the limits of a create', () => {
+  it('has the limits of a create', () => {
     const tooMuch = {
       displayName: wide(201),
       description: wide(10_001),
@@ -162,10 +165,10 @@ describe('a change', () => {
   });
 });
 
-describe('another soul', () => {
+describe('an update of the soul', () => {
   const errors = (body: unknown) => validate(updateSoul.body, body).errors.map(({ path, code }) => `${path} ${code}`);
 
-  it('may be any text of at most 50,000 code points', () => {
+  it('accepts any text of at most 50,000 code points', () => {
     for (const soul of ['', ' ', '\u0000', wide(50_000)]) expect(errors({ soul })).toEqual([]);
   });
 
@@ -175,20 +178,20 @@ describe('another soul', () => {
     ['a number', { soul: 1 }, 'soul invalid_type'],
     ['longer', { soul: wide(50_001) }, 'soul invalid_value'],
     ['a lone surrogate', { soul: '\ud800' }, 'soul invalid_value'],
-  ])('may not be %s', (_, body, error) => expect(errors(body)).toEqual([error]));
+  ])('rejects %s', (_, body, error) => expect(errors(body)).toEqual([error]));
 });
 
-describe('a list of agents', () => {
+describe('the query of a list of agents', () => {
   const errors = (query: unknown) =>
     validate(listAgents.query, query).errors.map(({ path, code }) => `${path} ${code}`);
 
-  it('may be searched by 1 to 200 code points that are not white space only', () => {
+  it('accepts a search of 1 to 200 code points that are not only white space', () => {
     for (const search of ['x', ' x ', '!!!', '\u0000', wide(200)]) expect(errors({ search })).toEqual([]);
     for (const search of [' \t', wide(201), '\ud800']) expect(errors({ search })).toEqual(['search invalid_value']);
   });
 
   it.each([{}, { category: 'qa' }, { category: 'qa', status: 'draft', search: 'x' }, { limit: '1', offset: '0' }])(
-    'may be asked for by %j',
+    'accepts %j',
     (query) => expect(errors(query)).toEqual([]),
   );
 
@@ -199,13 +202,13 @@ describe('a list of agents', () => {
     [{ limit: '0' }, 'limit invalid_value'],
     [{ limit: '1e2' }, 'limit invalid_value'],
     [{ offset: '-1' }, 'offset invalid_value'],
-  ])('may not be asked for by %j', (query, error) => expect(errors(query)).toEqual([error]));
+  ])('rejects %j', (query, error) => expect(errors(query)).toEqual([error]));
 });
 
 describe('the id of a skill to be assigned', () => {
   const errors = (body: unknown) => validate(assignSkill.body, body).errors.map(({ path, code }) => `${path} ${code}`);
 
-  it.each(['sk_a', 'sk_code-review', 'sk_0', `sk_${'a'.repeat(64)}`])('may be %s', (skillId) => {
+  it.each(['sk_a', 'sk_code-review', 'sk_0', `sk_${'a'.repeat(64)}`])('can be %s', (skillId) => {
     expect(errors({ skillId })).toEqual([]);
   });
 
@@ -221,13 +224,13 @@ describe('the id of a skill to be assigned', () => {
     'sk_../a',
     'SK_a',
     '',
-    // No folder of the format has a longer name, and the table takes no key of more than 1,024 bytes.
+    // The format of skills allows no longer folder name, and DynamoDB allows no sort key above 1,024 bytes.
     `sk_${'a'.repeat(65)}`,
-  ])('may not be %j', (skillId) => {
+  ])('cannot be %j', (skillId) => {
     expect(errors({ skillId })).toEqual(['skillId invalid_value']);
   });
 
-  it('must be there', () => {
+  it('is required', () => {
     expect(errors({})).toEqual(['skillId required']);
     expect(errors({ skillId: null })).toEqual(['skillId invalid_type']);
   });

@@ -5,7 +5,7 @@ import { validate } from '../../lib/http/validate.ts';
 const required = { input: 'Write a haiku.' };
 const taskId = 'tk_01K00000000000000000000000';
 
-/** What is wrong with a field of a start, as `<path> <code>`; nothing where it is taken as it is. */
+/** Returns the errors of a field of a start, as `<path> <code>`; an empty list if it is valid and unchanged. */
 function errorsOf(field: string, value: unknown): string[] {
   const body = { ...required, [field]: value };
   const { output, errors } = validate(executeAgent.body, body);
@@ -13,10 +13,10 @@ function errorsOf(field: string, value: unknown): string[] {
   return errors.map(({ path, code }) => `${path} ${code}`);
 }
 
-/** Takes four bytes, two UTF-16 code units and one code point. */
+/** Returns characters of four bytes, two UTF-16 code units and one code point each. */
 const wide = (count: number) => '😀'.repeat(count);
 
-/** A value that is nested so deep, itself included. */
+/** Returns a value with this nesting depth, itself included. */
 function nested(depth: number, inner: (value: unknown) => unknown): unknown {
   let value: unknown = 1;
   for (let level = 0; level < depth; level++) value = inner(value);
@@ -25,28 +25,28 @@ function nested(depth: number, inner: (value: unknown) => unknown): unknown {
 const objects = (depth: number) => nested(depth, (a) => ({ a }));
 const arrays = (depth: number) => ({ a: nested(depth - 1, (value) => [value]) });
 
-/** A context whose JSON has so many bytes. */
+/** Returns a context whose JSON has this number of bytes. */
 const contextOf = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
 
 describe('the input of a start', () => {
-  it('may be 1 to 100,000 code points', () => {
+  it('can have 1 to 100,000 code points', () => {
     for (const input of ['x', 'x'.repeat(100_000), wide(100_000), ' x\n', '\u0000', 'e\u0301'])
       expect(errorsOf('input', input)).toEqual([]);
     for (const input of ['x'.repeat(100_001), wide(100_001), `${wide(100_000)}x`])
       expect(errorsOf('input', input)).toEqual(['input invalid_value']);
   });
 
-  it('may not be empty or white space only', () => {
+  it('cannot be empty or only white space', () => {
     for (const input of ['', ' ', ' \t\n\u00a0\u3000\ufeff'])
       expect(errorsOf('input', input)).toEqual(['input invalid_value']);
   });
 
-  it('may not have a lone surrogate', () => {
+  it('cannot have a lone surrogate', () => {
     for (const input of ['\ud800', 'a\udc00', '\udc00\ud800', `${wide(3)}\ud83d`])
       expect(errorsOf('input', input)).toEqual(['input invalid_value']);
   });
 
-  it('must be there, and be a text', () => {
+  it('is required, and must be a string', () => {
     expect(errorsOf('input', undefined)).toEqual(['input required']);
     for (const input of [null, 7, true, {}, ['x'], nested(100_000, (value) => [value])])
       expect(errorsOf('input', input)).toEqual(['input invalid_type']);
@@ -54,7 +54,7 @@ describe('the input of a start', () => {
 });
 
 describe('the taskId of a start', () => {
-  it('may be left out', () => {
+  it('is optional', () => {
     expect(validate(executeAgent.body, required)).toEqual({ output: required, errors: [] });
   });
 
@@ -66,26 +66,26 @@ describe('the taskId of a start', () => {
     `${taskId}0`,
     `${taskId}\n`,
     taskId.replace('tk_', 'ag_'),
-    // Past 128 bits, and a letter that Crockford's alphabet leaves out.
+    // More than 128 bits, and a letter that is not in Crockford's alphabet.
     'tk_81K00000000000000000000000',
     'tk_01K0000000000000000000000U',
-  ])('may not be %j', (id) => {
+  ])('cannot be %j', (id) => {
     expect(errorsOf('taskId', id)).toEqual(['taskId invalid_value']);
   });
 
-  it('may not be null, nor anything but a text', () => {
+  it('cannot be null, and must be a string', () => {
     for (const id of [null, 7, {}, [taskId]]) expect(errorsOf('taskId', id)).toEqual(['taskId invalid_type']);
   });
 });
 
 describe('the context of a start', () => {
-  it('may be any object', () => {
+  it('can be any object', () => {
     for (const context of [{}, { a: null }, { '': '' }, { a: [1, { b: [true, 'x'] }] }, { '\u0000': '\u0000' }])
       expect(errorsOf('context', context)).toEqual([]);
   });
 
   it.each(['__proto__', 'constructor', 'prototype', 'toJSON', 'hasOwnProperty', 'length'])(
-    'may have a key %s, and keeps it',
+    'can have a key %s, which it keeps',
     (key) => {
       const context = JSON.parse(`{"${key}":{"${key}":1},"other":[{"${key}":2}]}`);
       const { output, errors } = validate(executeAgent.body, { ...required, context });
@@ -94,38 +94,38 @@ describe('the context of a start', () => {
     },
   );
 
-  it('may be nested 32 deep, in objects, arrays and both', () => {
+  it('can be nested 32 levels deep, in objects, arrays and both', () => {
     for (const context of [objects(32), arrays(32)]) expect(errorsOf('context', context)).toEqual([]);
     for (const context of [objects(33), arrays(33), { b: 1, ...(objects(33) as object) }])
       expect(errorsOf('context', context)).toEqual(['context invalid_value']);
   });
 
-  it('may be nested deeper than a call stack is, and is refused for it', () => {
+  it('is rejected, without an overflow, if it is nested deeper than the call stack', () => {
     for (const context of [objects(100_000), arrays(100_000)])
       expect(errorsOf('context', context)).toEqual(['context invalid_value']);
   });
 
-  it('may be wide', () => {
+  it('can have arrays of 30,000 values', () => {
     expect(errorsOf('context', { a: Array.from({ length: 30_000 }, () => 1) })).toEqual([]);
   });
 
-  it('may have 64 KiB as JSON, in UTF-8', () => {
+  it('can have 64 KiB as JSON, in UTF-8', () => {
     expect(errorsOf('context', contextOf(65_536))).toEqual([]);
     expect(errorsOf('context', contextOf(65_537))).toEqual(['context invalid_value']);
     expect(errorsOf('context', { a: wide(16_382) })).toEqual([]);
     expect(errorsOf('context', { a: wide(16_383) })).toEqual(['context invalid_value']);
-    // An escape has more bytes than its character.
+    // An escape sequence has more bytes than its character.
     expect(errorsOf('context', { a: '\u0000'.repeat(10_921) })).toEqual([]);
     expect(errorsOf('context', { a: '\u0000'.repeat(10_922) })).toEqual(['context invalid_value']);
   });
 
-  it('may not have a lone surrogate, in a value or in a key', () => {
+  it('cannot have a lone surrogate, in a value or in a key', () => {
     for (const context of [{ a: '\ud800' }, { '\udc00': 1 }, { a: [{ b: 'x\ud83d' }] }, { a: [{ '\ud83d': {} }] }])
       expect(errorsOf('context', context)).toEqual(['context invalid_value']);
   });
 });
 
-it('the path of a read takes an agent name and the id of an execution', () => {
+it('the path of a read accepts an agent name and the id of an execution', () => {
   const { name, id } = getExecution.params;
   const taken = (schema: typeof name | typeof id, value: string) => validate(schema, value).errors.length === 0;
   expect(taken(name, 'writer')).toBe(true);
@@ -141,12 +141,12 @@ describe.each([
 ])('the query of the executions of %s', (_, row) => {
   const errors = (query: unknown) => validate(row.query, query).errors.map(({ path, code }) => `${path} ${code}`);
 
-  it('names status, agentName, limit and offset, and needs none', () => {
+  it('has status, agentName, limit and offset, and requires none', () => {
     expect(Object.keys(row.query.entries)).toEqual(['status', 'agentName', 'limit', 'offset']);
     expect(validate(row.query, {})).toEqual({ output: { limit: 20, offset: 0 }, errors: [] });
   });
 
-  it.each(['running', 'completed', 'failed'])('takes the status %s', (status) => {
+  it.each(['running', 'completed', 'failed'])('accepts the status %s', (status) => {
     expect(errors({ status })).toEqual([]);
   });
 
@@ -160,7 +160,7 @@ describe.each([
     [{ limit: '-1' }, 'limit invalid_value'],
     [{ offset: '-1' }, 'offset invalid_value'],
     [{ offset: '1.5' }, 'offset invalid_value'],
-  ])('refuses %j', (query, error) => expect(errors(query)).toEqual([error]));
+  ])('rejects %j', (query, error) => expect(errors(query)).toEqual([error]));
 
   it('counts a limit over 100 as 100', () => {
     for (const limit of ['101', '9'.repeat(400)])

@@ -12,7 +12,7 @@ import {
   thinkingTokensOf,
 } from '../../lib/contract/models.ts';
 
-describe('the ids of models', () => {
+describe('the model ids', () => {
   const list = 'lib/contract/models.ts';
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     encoding: 'utf8',
@@ -26,22 +26,22 @@ describe('the ids of models', () => {
   });
   const isOfUsers = ({ file }: { file: string }) => /^(docs\/|README\.md$)/.test(file);
 
-  it('are found at all', () => {
+  it('are found by this test', () => {
     expect(found.filter(({ file }) => file === list).map(({ id }) => id)).toContain(standardModel);
     expect(found.some(isOfUsers)).toBe(true);
   });
 
-  it('are in one file of code and tests', () => {
+  it('are in only one file of code and tests', () => {
     expect(found.filter((one) => one.file !== list && !isOfUsers(one))).toEqual([]);
   });
 
-  it('are in no document but those that this file names', () => {
+  it('of the docs are all in this file', () => {
     expect(found.filter((one) => isOfUsers(one) && !namedModels.includes(one.id))).toEqual([]);
   });
 });
 
 describe('the default model', () => {
-  it('is no former one, and is named with all its profiles', () => {
+  it('is not a former one, and is listed with all its profiles', () => {
     for (const former of formerStandardModels) expect(former).not.toContain(standardModel);
     expect(namedModels).toEqual(expect.arrayContaining([standardModel, globalProfile, ...geographicProfiles]));
   });
@@ -55,24 +55,24 @@ describe('the default model', () => {
 });
 
 describe('tokens for thinking', () => {
-  it.each([standardModel, globalProfile, ...geographicProfiles])('are given to %s', (model) => {
+  it.each([standardModel, globalProfile, ...geographicProfiles])('are added for %s', (model) => {
     expect(thinkingTokensOf(model)).toBeGreaterThan(0);
     expect(thinkingTokensOf(`arn:aws:bedrock:eu-west-1:1:inference-profile/${model}`)).toBeGreaterThan(0);
   });
 
   it.each([...formerStandardModels, 'maker.model-5', 'arn:aws:bedrock:eu-west-1:1:application-inference-profile/x'])(
-    'are not given to %s',
+    'are not added for %s',
     (model) => {
       expect(thinkingTokensOf(model)).toBe(0);
     },
   );
 
-  it('leave an answer of the longest length within what the model takes, 128,000 tokens', () => {
+  it('and the longest output are within the limit of the model, 128,000 tokens', () => {
     expect(8_192 + thinkingTokensOf(standardModel)).toBeLessThan(128_000);
   });
 });
 
-it('The allowed models are read by commas, and nothing allows every model', () => {
+it('the allowed models are separated by commas, and an empty list allows all models', () => {
   expect(readAllowedModels(' a ,b,')).toEqual(['a', 'b']);
   for (const nothing of [undefined, '', ' , ']) expect(readAllowedModels(nothing)).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { familyOf, fileNameOf, matchPath, routes } from '../../lib/contract/rout
 
 const operationsAt = (path: string) => matchPath(path).map(({ operation }) => operation);
 
-describe('the rows', () => {
+describe('the endpoints', () => {
   it.each([
     ['listTasks', 'GET', '/api/kanban-tasks', 200],
     ['createTask', 'POST', '/api/kanban-tasks', 201],
@@ -30,20 +30,20 @@ describe('the rows', () => {
     ['openapi', 'GET', '/openapi.json', 200],
     ['docs', 'GET', '/docs', 200],
     ['docsScript', 'GET', '/docs/script.js', 200],
-  ] as const)('have %s as %s %s, answered with %i', (operation, method, path, status) => {
+  ] as const)('have %s as %s %s, with status %i', (operation, method, path, status) => {
     expect(endpoints[operation]).toMatchObject({ method, path, status });
   });
 
-  it('have each method of a path once', () => {
+  it('have each method of a path only once', () => {
     const taken = routes.map(([, row]) => `${row.method} ${row.path}`);
     expect(new Set(taken).size).toBe(taken.length);
   });
 
-  it('have a schema for each parameter of their paths, and for nothing else', () => {
+  it('have a schema for each parameter of their paths, and no other schema', () => {
     for (const [, row] of routes) expect(Object.keys(row.params ?? {})).toEqual(pathParameters(row.path));
   });
 
-  it('ask for the scope of their family: read for GET, another for what writes', () => {
+  it('require a read scope for GET, and another scope for other methods', () => {
     for (const [, { method, path, scope }] of routes) {
       if (!path.startsWith('/api/')) {
         expect(scope).toBeUndefined();
@@ -56,12 +56,12 @@ describe('the rows', () => {
 });
 
 describe('a path', () => {
-  it('is met by the rows of all its methods', () => {
+  it('matches the endpoints of all its methods', () => {
     expect(operationsAt('/api/kanban-tasks').sort()).toEqual(['createTask', 'listTasks']);
     expect(operationsAt('/api/kanban-tasks/x').sort()).toEqual(['deleteTask', 'getTask', 'updateTask']);
   });
 
-  it('that is spelled out is met by its own row first', () => {
+  it('matches an endpoint with a static segment before one with a parameter', () => {
     expect(operationsAt('/api/agents/executions')[0]).toBe('listExecutions');
     expect(operationsAt('/api/agents/writer/executions')).toEqual(['listAgentExecutions']);
     expect(operationsAt('/api/agents/executions/executions')).toEqual(['listAgentExecutions']);
@@ -70,7 +70,7 @@ describe('a path', () => {
     expect(operationsAt('/api/agents/executions/metrics')).toEqual(['getMetrics']);
   });
 
-  it('gives its parameters as they are, decoded no further', () => {
+  it('has its parameters unchanged, not decoded again', () => {
     expect(matchPath('/api/kanban-tasks/%2e%2e')[0]?.params).toEqual({ id: '%2e%2e' });
     expect(matchPath('/api/kanban-tasks/__proto__')[0]?.params).toEqual({ id: '__proto__' });
   });
@@ -88,17 +88,17 @@ describe('a path', () => {
     '/health/',
     '/__proto__',
     '/constructor',
-  ])('%j is met by no row', (path) => {
+  ])('%j matches no endpoint', (path) => {
     expect(matchPath(path)).toEqual([]);
   });
 });
 
-describe('a name', () => {
+describe('the name', () => {
   it.each([
     ['createTask', 'create-task'],
     ['listAgentExecutions', 'list-agent-executions'],
     ['health', 'health'],
-  ])('%s is the file %s', (name, file) => {
+  ])('of the file of %s is %s', (name, file) => {
     expect(fileNameOf(name)).toBe(file);
   });
 
@@ -113,7 +113,7 @@ describe('a name', () => {
   });
 });
 
-it('refuses with the statuses of the design', () => {
+it('has an HTTP status for each error code', () => {
   expect(errorStatus).toEqual({
     invalid_json: 400,
     validation_failed: 400,

@@ -3,7 +3,7 @@ import { pollingOf, slowAttemptsOf } from '../../lib/deployment/polling.ts';
 import { workQueues } from '../../lib/deployment/queues.ts';
 import { readRunningCap } from '../../lib/executions/executions.ts';
 
-const callsAtOnce = (quota: number) =>
+const totalConcurrency = (quota: number) =>
   Object.values(pollingOf(quota)).reduce((sum, { concurrency }) => sum + concurrency, 0);
 
 describe('the polling of queues', () => {
@@ -20,17 +20,17 @@ describe('the polling of queues', () => {
   });
 
   it('leaves a quarter of the usual quota to the API, and at least 23 % of every quota from 41 on', () => {
-    expect(callsAtOnce(1_000)).toBeLessThanOrEqual(750);
+    expect(totalConcurrency(1_000)).toBeLessThanOrEqual(750);
     const quotas = Array.from({ length: 5_000 }, (_, nth) => 41 + nth);
-    expect(Math.max(...quotas.map((quota) => callsAtOnce(quota) / quota))).toBeLessThanOrEqual(0.77);
+    expect(Math.max(...quotas.map((quota) => totalConcurrency(quota) / quota))).toBeLessThanOrEqual(0.77);
   });
 
-  it('has the least that AWS accepts at the quota of a new account, which is more than that quota', () => {
+  it('has the minimum of AWS at the quota of a new account, in total more than that quota', () => {
     for (const name of workQueues) expect(pollingOf(10)[name].concurrency).toBe(2);
-    expect(callsAtOnce(10)).toBe(14);
+    expect(totalConcurrency(10)).toBe(14);
   });
 
-  it('stays within what AWS accepts at every quota', () => {
+  it('is within the limits of AWS at every quota', () => {
     for (const quota of [1, 10, 333, 5_000, 1_000_000])
       for (const { batchSize, concurrency } of Object.values(pollingOf(quota))) {
         expect(Math.min(1_000, Math.max(2, concurrency))).toBe(concurrency);
@@ -38,15 +38,15 @@ describe('the polling of queues', () => {
       }
   });
 
-  it('gives one slow webhook half of the calls of slow webhooks, and one at the least', () => {
+  it('gives one slow webhook half of the concurrency of slow webhooks, and at least one', () => {
     expect([10, 100, 1_000].map((quota) => slowAttemptsOf(pollingOf(quota)))).toEqual([1, 2, 25]);
   });
 
-  it('leaves places to others when one organization runs all executions that it may', () => {
+  it('leaves concurrency to others if one organization runs its maximum of executions', () => {
     expect(pollingOf().executions.concurrency).toBeGreaterThan(readRunningCap(undefined));
   });
 
-  it('is what a deployment sets, and the default for the rest', () => {
+  it('has the settings of the deployment, and the defaults for the rest', () => {
     const set = pollingOf(1_000, { deliveries: { concurrency: 400 }, purges: { batchSize: 3 } });
     expect(set).toEqual({
       ...pollingOf(),

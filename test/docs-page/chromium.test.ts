@@ -5,7 +5,7 @@ import { createTemporaryFolder } from '../temporary-files.ts';
 import { findChromium } from './chromium.ts';
 
 const folder = createTemporaryFolder();
-/** A program of this name in a folder of the test's. */
+/** Creates a program with this name in a temporary folder. */
 function program(name: string): string {
   const path = join(folder, name);
   writeFileSync(path, '');
@@ -13,16 +13,16 @@ function program(name: string): string {
   return path;
 }
 
-it('finds no browser where there is none', () => {
+it('returns undefined if there is no browser', () => {
   for (const PATH of [undefined, '', folder, `:${folder}:`]) expect(findChromium({ PATH })).toBeUndefined();
 });
 
-it('takes a usual name on the PATH, but rather what CHROMIUM names', () => {
+it('finds a usual name on the PATH, and prefers the program in CHROMIUM', () => {
   const [usual, own] = [program('chromium-browser'), program('my-own')];
   expect(findChromium({ PATH: `/nowhere:${folder}` })).toBe(usual);
   expect(findChromium({ PATH: folder, CHROMIUM: own })).toBe(own);
 });
 
-it('says so where CHROMIUM names no program', () => {
+it('throws if CHROMIUM is not a program', () => {
   expect(() => findChromium({ CHROMIUM: '/nowhere/chromium' })).toThrow('CHROMIUM is /nowhere/chromium');
 });

@@ -1,17 +1,18 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** By which names a Chromium goes. */
+/** The usual names of the Chromium program. */
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 
 /**
- * The browser of this machine: the program that `CHROMIUM` names, else the first of the usual names on the `PATH`.
+ * Returns the path of a Chromium program: the value of `CHROMIUM`, else the first of the usual names on the `PATH`.
  *
- * @throws Error where `CHROMIUM` names what cannot be run
+ * @throws Error if `CHROMIUM` is not an executable program
  */
 export function findChromium({ CHROMIUM, PATH = '' }: NodeJS.ProcessEnv): string | undefined {
   if (CHROMIUM) {
-    if (!isProgram(CHROMIUM)) throw new Error(`CHROMIUM is ${CHROMIUM}, which is no program.`);
+    if (!isProgram(CHROMIUM))
+      throw new Error(`CHROMIUM is ${CHROMIUM}, which is not an executable program; set it to the path of Chromium.`);
     return CHROMIUM;
   }
   const folders = PATH.split(delimiter).filter((folder) => folder !== '');

@@ -9,14 +9,16 @@ type Task = { title: string; priority: string };
 
 const program = findChromium(process.env);
 if (!program)
-  console.warn('The docs page was not tried: there is no Chromium here. Install one, or name its program in CHROMIUM.');
+  console.warn(
+    'The tests of the documentation page are skipped because there is no Chromium; install it, or set CHROMIUM to its path.',
+  );
 
 const tasks = '/api/kanban-tasks';
 
-/** What a browser notes of every answer that is a refusal, though the page shows it as it should. */
-const refused = 'Failed to load resource: the server responded with a status of 401 (Unauthorized)';
+/** The console message of the browser for each 401 response, which is not an error of the page. */
+const unauthorized = 'Failed to load resource: the server responded with a status of 401 (Unauthorized)';
 
-describe.runIf(program)('the docs page', () => {
+describe.runIf(program)('the documentation page', () => {
   let browser: Browser;
   let service: Deployment;
 
@@ -33,15 +35,15 @@ describe.runIf(program)('the docs page', () => {
 
   describe.each(Object.entries(screens))('on a %s', (screen, viewport) => {
     let reader: Reader;
-    let expectedFaults: string[];
+    let expectedErrors: string[];
 
     beforeEach(async () => {
-      expectedFaults = [];
+      expectedErrors = [];
       reader = await openDocs(await browser.newContext({ viewport }), service.url);
     });
 
     afterEach(async () => {
-      const { requests, faults } = reader.noted;
+      const { requests, errors } = reader.noted;
       await reader.page.context().close();
       expect(requests.slice(0, 3).map(({ pathname }) => pathname)).toEqual([
         '/docs',
@@ -49,15 +51,15 @@ describe.runIf(program)('the docs page', () => {
         '/openapi.json',
       ]);
       expect(requests.filter(({ origin }) => origin !== service.url)).toEqual([]);
-      expect(faults).toEqual(expectedFaults);
+      expect(errors).toEqual(expectedErrors);
     });
 
-    it('is no wider than the screen, to its end', async () => {
+    it('is not wider than the screen', async () => {
       await reader.page.keyboard.press('End');
       expect(await reader.overhang()).toBe(0);
     });
 
-    it('links the document itself', async () => {
+    it('links to the OpenAPI document', async () => {
       const link = reader.page.getByRole('link', { name: 'OpenAPI document', exact: true });
       expect(await link.getAttribute('href')).toBe('/openapi.json');
     });
@@ -66,7 +68,7 @@ describe.runIf(program)('the docs page', () => {
       ['post', tasks, 'its summary'],
       ['post', '/api/agents/{name}/self-improve', 'its summary'],
       ['get', '/api/webhooks/{id}/deliveries', 'its path'],
-    ])('finds %s %s by %s, and leads there', async (method, path, by) => {
+    ])('finds %s %s by %s, and shows it', async (method, path, by) => {
       const summary = await summaryOf(method, path);
       await reader.search(by === 'its path' ? path : summary);
       await reader.choose(summary);
@@ -74,8 +76,8 @@ describe.runIf(program)('the docs page', () => {
       await reader.openClient(method, path);
     });
 
-    it('shows that a request without a token is answered 401', async () => {
-      expectedFaults = [refused];
+    it('shows the 401 for a request without a token', async () => {
+      expectedErrors = [unauthorized];
       await reader.search(tasks);
       await reader.choose(await summaryOf('get', tasks));
       await reader.openClient('get', tasks);
@@ -84,7 +86,7 @@ describe.runIf(program)('the docs page', () => {
     });
 
     it('creates a task with a token, and shows the 201', async () => {
-      const title = `Tried on a ${screen}`;
+      const title = `Created on a ${screen}`;
       await reader.enterToken(service.token);
       await reader.search(tasks);
       await reader.choose(await summaryOf('post', tasks));
@@ -97,7 +99,7 @@ describe.runIf(program)('the docs page', () => {
       expect(body.data.filter((task) => task.title === title)).toMatchObject([{ title, priority: 'high' }]);
     });
 
-    it('reads the board with a token, and shows the 200', async () => {
+    it('lists tasks with a token, and shows the 200', async () => {
       const { body } = await service.api('POST', tasks, { body: { title: 'To be read' } });
       await reader.enterToken(service.token);
       await reader.search(tasks);
@@ -107,14 +109,14 @@ describe.runIf(program)('the docs page', () => {
       expect(await reader.shownBody()).toContain(`"${body.data.id}"`);
     });
 
-    it('keeps a token nowhere, so that it is gone when the page is loaded again', async () => {
-      expectedFaults = [refused];
+    it('does not store a token, so that it is gone after a reload', async () => {
+      expectedErrors = [unauthorized];
       await reader.enterToken(service.token);
       await reader.search(tasks);
       await reader.choose(await summaryOf('get', tasks));
       await reader.openClient('get', tasks);
       await reader.send('200 OK');
-      expect(await reader.kept()).not.toContain(service.token);
+      expect(await reader.stored()).not.toContain(service.token);
       await reader.page.reload();
       await reader.search(tasks);
       await reader.choose(await summaryOf('get', tasks));

@@ -1,22 +1,22 @@
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** What people read on, in CSS pixels. */
+/** The tested screen sizes, in CSS pixels. */
 export const screens = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
 
-/** All that the browser has noted of a page: every address that was asked, and what it has found wrong. */
-type Noted = { requests: URL[]; faults: string[] };
+/** The requests of a page, and the errors and warnings of the browser. */
+type Noted = { requests: URL[]; errors: string[] };
 
-/** Someone who uses the docs page by what is shown there. */
+/** A user of the documentation page, who acts on its visible elements. */
 export type Reader = ReturnType<typeof readerOf>;
 
-/** Opens the docs page of the service at an address, and waits until the document is shown. */
+/** Opens the documentation page of a service, and waits until it shows the document. */
 export async function openDocs(context: BrowserContext, url: string): Promise<Reader> {
-  const noted: Noted = { requests: [], faults: [] };
+  const noted: Noted = { requests: [], errors: [] };
   context.on('request', (request) => noted.requests.push(new URL(request.url())));
-  context.on('weberror', (error) => noted.faults.push(String(error.error())));
+  context.on('weberror', (error) => noted.errors.push(String(error.error())));
   context.on('console', (message) => {
-    // What the page's policy has refused is told here too.
-    if (['error', 'warning'].includes(message.type())) noted.faults.push(message.text());
+    // Violations of the Content-Security-Policy are console messages too.
+    if (['error', 'warning'].includes(message.type())) noted.errors.push(message.text());
   });
   const page = await context.newPage();
   page.on('websocket', (socket) => noted.requests.push(new URL(socket.url())));
@@ -42,42 +42,42 @@ function readerOf(page: Page, noted: Noted) {
       await page.getByRole('combobox', { name: 'Enter search query' }).fill(words);
     },
 
-    /** Follows what was found under this name, and waits until it is shown. */
+    /** Selects the search result with this summary, and waits until the page shows it. */
     choose: async (summary: string) => {
       await page.getByRole('option').filter({ hasText: summary }).first().click();
       await page.getByRole('heading', { name: summary }).waitFor();
     },
 
-    /** Enters a token where the page asks for one. */
+    /** Enters an access token. */
     enterToken: (token: string) => page.getByPlaceholder('Token', { exact: true }).first().fill(token),
 
-    /** Opens the form by which a row is tried. */
+    /** Opens the form to try an operation. */
     openClient: async (method: string, path: string) => {
       await page.getByRole('button', { name: `Test Request (${method} ${path})` }).click();
       await sendButton.waitFor();
     },
 
-    /** Replaces the body that would be sent. */
+    /** Replaces the request body in the form. */
     writeBody: async (body: object) => {
       await client.getByRole('textbox').filter({ hasText: '{' }).click();
       await page.keyboard.press('ControlOrMeta+A');
       await page.keyboard.insertText(JSON.stringify(body));
     },
 
-    /** Sends what is in the form, and waits until an answer of this status is shown. */
+    /** Sends the request, and waits until the page shows a response with this status. */
     send: async (status: string) => {
       await sendButton.click();
       await client.getByText(status).waitFor();
     },
 
-    /** The body of the answer, as it is shown. */
+    /** Returns the shown body of the response. */
     shownBody: () => client.getByRole('textbox').filter({ hasText: '"success"' }).innerText(),
 
-    /** By how many pixels what is shown is wider than the screen. */
+    /** Returns the number of pixels by which the content is wider than the screen. */
     overhang: () => page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
 
-    /** All that the browser keeps for the page. */
-    kept: async () => {
+    /** Returns all data that the browser stores for the page. */
+    stored: async () => {
       const stored = await page.context().storageState({ indexedDB: true });
       return JSON.stringify([stored, await page.evaluate('Object.values(sessionStorage)')]);
     },

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
 import { filesThatFail, importing } from './lint.ts';
 
-/** Imports against the arrows (docs/architecture.md#code), each in a file of its own. */
-const refused = [
+/** Imports against the arrows (docs/architecture.md#code), each in a separate file. */
+const forbidden = [
   ['lib/contract/a.ts', '../table/keys.ts'],
   ['lib/contract/b.ts', 'node:fs'],
   ['lib/contract/c.ts', '@aws-sdk/client-dynamodb'],
@@ -108,14 +108,14 @@ const allowed = [
 let offending: Set<string>;
 
 beforeAll(() => {
-  const files = [...refused, ...allowed].map(([file, source]) => [file, importing(source)] as const);
+  const files = [...forbidden, ...allowed].map(([file, source]) => [file, importing(source)] as const);
   offending = filesThatFail('style/noRestrictedImports', files);
 });
 
-it.each(refused)('the linter refuses in %s an import of %s', (file) => {
+it.each(forbidden)('the linter reports in %s an import of %s', (file) => {
   expect(offending).toContain(file);
 });
 
-it.each(allowed)('the linter takes in %s an import of %s', (file) => {
+it.each(allowed)('the linter accepts in %s an import of %s', (file) => {
   expect(offending).not.toContain(file);
 });

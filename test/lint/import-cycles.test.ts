@@ -3,7 +3,7 @@ import { filesThatFail, importing } from './lint.ts';
 
 const importingType = (source: string) => `import type { Thing } from '${source}';\nexport type Other = Thing;\n`;
 
-/** Files whose imports lead back to them, each cycle in a folder of its own. */
+/** Files in import cycles, each cycle in a separate folder. */
 const cyclic = [
   ['lib/table/values/a.ts', importing('./b.ts')],
   ['lib/table/values/b.ts', importing('./c.ts')],
@@ -33,10 +33,10 @@ beforeAll(() => {
   offending = filesThatFail('suspicious/noImportCycles', [...cyclic, ...acyclic]);
 });
 
-it.each(cyclic)('the linter refuses the import of %s that closes a cycle', (file) => {
+it.each(cyclic)('the linter reports the import of %s that closes a cycle', (file) => {
   expect(offending).toContain(file);
 });
 
-it.each(acyclic)('the linter takes the imports of %s, which close no cycle', (file) => {
+it.each(acyclic)('the linter accepts the imports of %s, which close no cycle', (file) => {
   expect(offending).not.toContain(file);
 });

@@ -12,7 +12,7 @@ describe('the events in the document', () => {
     expect(Object.keys(document.webhooks as Json)).toEqual(eventNames);
   });
 
-  it.each(eventNames)('%s is a post of event, deliveryId, timestamp and data, signed or not', (name) => {
+  it.each(eventNames)('%s is a POST of event, deliveryId, timestamp and data, signed or not', (name) => {
     const { parameters, requestBody, security } = eventOf(name);
     const { schema } = contentOf(name);
     expect(schema?.required).toEqual(['event', 'deliveryId', 'timestamp', 'data']);
@@ -38,12 +38,12 @@ describe('the events in the document', () => {
     );
   });
 
-  it('ask for 2xx, and say what comes of anything else', () => {
+  it('describe a 2xx response, and any other response', () => {
     for (const name of eventNames)
       expect(Object.keys(eventOf(name).responses as Json).sort()).toEqual(['2XX', 'default']);
   });
 
-  it('have operation ids that no row has', () => {
+  it('have operation ids that no endpoint has', () => {
     const ids = eventNames.map((name) => textOf(eventOf(name).operationId));
     const operations = Object.values(document.paths as Json).flatMap((path) => Object.values(path));
     const rows = operations.map(({ operationId }) => textOf(operationId));

@@ -7,11 +7,11 @@ const strictly = { severity: 'error', allowAdditionalProperties: false } as cons
 const config = await createConfig({
   extends: ['recommended-strict'],
   rules: {
-    // Every example is held to its schema, and may have no field that the schema does not know.
+    // Every example must match its schema and have no unknown fields.
     'no-invalid-media-type-examples': strictly,
     'no-invalid-parameter-examples': strictly,
     'no-invalid-schema-examples': strictly,
-    // The closed list of codes stands whole beside the rows' own; 405 belongs to no row.
+    // `components` lists all error codes; 405 belongs to no operation.
     'no-unused-components': 'off',
     'operation-description': 'error',
     'parameter-description': 'error',
@@ -19,8 +19,8 @@ const config = await createConfig({
   },
 });
 
-/** What Redocly's linter finds wrong, as `rule at place`. */
-async function faultsOf(of: Json): Promise<string[]> {
+/** Returns the problems that Redocly's linter finds, as `rule at place`. */
+async function problemsOf(of: Json): Promise<string[]> {
   const problems = await lintFromString({ source: JSON.stringify(of), config });
   return problems.map(({ ruleId, location: [place] }) => `${ruleId} at ${place?.pointer}`);
 }
@@ -28,9 +28,9 @@ async function faultsOf(of: Json): Promise<string[]> {
 const create = '#/paths/~1api~1kanban-tasks/post';
 const operation = (of: Json) => (of.paths as Json)['/api/kanban-tasks']?.post as Json;
 
-describe('a linter of OpenAPI documents', () => {
-  it('finds nothing wrong', async () => {
-    expect(await faultsOf(document)).toEqual([]);
+describe('the linter of OpenAPI documents', () => {
+  it('finds no problem', async () => {
+    expect(await problemsOf(document)).toEqual([]);
   });
 
   it.each<[string, (of: Json) => void, string]>([
@@ -40,17 +40,17 @@ describe('a linter of OpenAPI documents', () => {
       `operation-description at ${create}`,
     ],
     [
-      'an example of a body that has a field too many',
+      'an example of a body with an unknown field',
       (of) => Object.assign(operation(of).requestBody?.content?.['application/json']?.example as Json, { owner: 'me' }),
       `no-invalid-media-type-examples at ${create}/requestBody/content/application~1json/example/owner`,
     ],
     [
-      'an example of an answer that lacks a field',
+      'an example of a response without a required field',
       (of) => delete operation(of).responses?.['201']?.content?.['application/json']?.example?.data?.title,
       `no-invalid-media-type-examples at ${create}/responses/201/content/application~1json/example/data`,
     ],
     [
-      'an example of an event that is of another shape',
+      'an example of an event with an invalid value',
       (of) =>
         Object.assign(
           of.webhooks?.['task.created']?.post?.requestBody?.content?.['application/json']?.example?.data?.task as Json,
@@ -58,10 +58,10 @@ describe('a linter of OpenAPI documents', () => {
         ),
       'no-invalid-media-type-examples at #/webhooks/task.created/post/requestBody/content/application~1json/example/data/task/status',
     ],
-    ['a reference that leads nowhere', (of) => delete of.components?.schemas?.TaskCreated, 'no-unresolved-refs'],
+    ['a broken reference', (of) => delete of.components?.schemas?.TaskCreated, 'no-unresolved-refs'],
   ])('finds %s', async (_, change, found) => {
     const broken = structuredClone(document);
     change(broken);
-    expect((await faultsOf(broken)).join('\n')).toContain(found);
+    expect((await problemsOf(broken)).join('\n')).toContain(found);
   });
 });

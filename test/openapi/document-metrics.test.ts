@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerOf, at, codesOf, type Json, parameterOf, textOf } from './published.ts';
+import { at, codesOf, type Json, parameterOf, responseOf, textOf } from './published.ts';
 
 const path = '/api/agents/{name}/metrics';
 const fieldsOf = (data: Json | undefined) => [Object.keys(data?.properties as Json), data?.required];
@@ -7,14 +7,14 @@ const fieldsOf = (data: Json | undefined) => [Object.keys(data?.properties as Js
 describe('the metrics of an agent in the document', () => {
   const operation = at('paths', path, 'get');
 
-  it('are getMetrics of the agents, and need agents:read', () => {
+  it('are getMetrics of the agents, with scope agents:read', () => {
     expect(operation.operationId).toBe('getMetrics');
     expect(operation.tags).toEqual(['agents']);
     expect(operation.security).toEqual([{ bearer: ['agents:read'] }]);
     expect(operation).not.toHaveProperty('requestBody');
   });
 
-  it('are answered with 200, or refused as reads are', () => {
+  it('have the statuses of a read', () => {
     expect(Object.keys(operation.responses as Json)).toEqual(
       expect.arrayContaining(['200', '400', '401', '403', '404', '429', '500', '503']),
     );
@@ -25,7 +25,7 @@ describe('the metrics of an agent in the document', () => {
     ]);
   });
 
-  it('take a name and a period, and nothing else', () => {
+  it('accept a name and a period, and no other parameter', () => {
     const names = Object.values(at('paths', path, 'get', 'parameters')).map(({ name }) => textOf(name));
     expect(names.filter((name) => name !== undefined)).toEqual(['name', 'period']);
     expect(parameterOf(path, 'get', 'name')).toMatchObject({ in: 'path', required: true });
@@ -37,7 +37,7 @@ describe('the metrics of an agent in the document', () => {
   });
 
   it('have the specified fields, all of them required', () => {
-    const { data, pagination } = answerOf(path, 'get', '200');
+    const { data, pagination } = responseOf(path, 'get', '200');
     expect(pagination).toBeUndefined();
     const all = ['agentName', 'period', 'executions', 'performance', 'tokens'];
     expect(fieldsOf(data)).toEqual([all, all]);
@@ -58,7 +58,7 @@ describe('the metrics of an agent in the document', () => {
 it.each([
   ['/api/agents/{name}/delegate', 'delegateTask'],
   ['/api/agents/{name}/self-improve', 'selfImproveAgent'],
-])('%s is %s in the document, a post that starts work and may come under a key', (path, operationId) => {
+])('%s is %s in the document, a POST that accepts an Idempotency-Key', (path, operationId) => {
   const operation = at('paths', path, 'post');
   expect(operation).toMatchObject({ operationId, tags: ['agents'], security: [{ bearer: ['agents:execute'] }] });
   expect(parameterOf(path, 'post', 'Idempotency-Key')).toMatchObject({ in: 'header' });

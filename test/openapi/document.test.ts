@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../lib/contract/endpoints.ts';
 import { eventNames } from '../../lib/contract/events.ts';
 import {
-  answerOf,
   at,
   bodyOf,
   codesOf,
@@ -11,6 +10,7 @@ import {
   objectsIn,
   parameterOf,
   resolved,
+  responseOf,
   textOf,
 } from './published.ts';
 
@@ -22,7 +22,7 @@ describe('the document', () => {
     expect(document.openapi).toBe('3.1.1');
   });
 
-  it('has every row under its operation id, once', () => {
+  it('has every endpoint once, with its operation id', () => {
     const operations = Object.values(document.paths as Json).flatMap((path) => Object.values(path));
     const ids = operations.map(({ operationId }) => textOf(operationId));
     expect([...ids].sort()).toEqual(Object.keys(endpoints).sort());
@@ -35,7 +35,7 @@ describe('the document', () => {
     ['get', task, 'getTask', '200', 'tasks:read'],
     ['patch', task, 'updateTask', '200', 'tasks:write'],
     ['delete', task, 'deleteTask', '200', 'tasks:write'],
-  ])('has %s %s as %s, which answers %s and needs %s', (method, path, operationId, status, scope) => {
+  ])('has %s %s as %s, with status %s and scope %s', (method, path, operationId, status, scope) => {
     const operation = at('paths', path, method);
     expect(operation.operationId).toBe(operationId);
     expect(Object.keys(operation.responses as Json).filter((code) => code < '300')).toEqual([status]);
@@ -43,17 +43,17 @@ describe('the document', () => {
     expect(operation.tags).toEqual(['kanban-tasks']);
   });
 
-  it.each(['/health', '/openapi.json'])('asks for no token at %s', (path) => {
+  it.each(['/health', '/openapi.json'])('requires no token at %s', (path) => {
     expect(at('paths', path, 'get').security).toEqual([]);
   });
 
-  it('has no reference that leads nowhere', () => {
+  it('has no broken reference', () => {
     const references = [...objectsIn(document)].flatMap(({ $ref }) => textOf($ref) ?? []);
     expect(references.length).toBeGreaterThan(0);
     for (const reference of new Set(references)) expect(resolved(reference)).toBeDefined();
   });
 
-  it('names each parameter of a path, required and with its pattern', () => {
+  it('has each parameter of a path, required and with its pattern', () => {
     for (const [path, operations] of Object.entries(document.paths as Json))
       for (const [method, { parameters }] of Object.entries(operations)) {
         const inPath = Object.values(parameters ?? {}).filter((parameter) => textOf(parameter.in) === 'path');
@@ -69,7 +69,7 @@ describe('the document', () => {
     expect(Object.keys(document.paths as Json).filter((path) => path.includes(':'))).toEqual([]);
   });
 
-  it('says of each row that asks for a token what its responses tell of the limits, and of no other', () => {
+  it('has the limit headers and the 429 for each operation that requires a token, and for no other', () => {
     for (const [path, operations] of Object.entries(document.paths as Json))
       for (const [method, { security, responses }] of Object.entries(operations)) {
         const success = Object.keys(responses as Json).find((status) => status < '300') as string;
@@ -97,7 +97,7 @@ describe('the document', () => {
 describe('the body of a create in the document', () => {
   const { properties, ...body } = bodyOf(board, 'post');
 
-  it('requires a title and knows no other fields than the seven', () => {
+  it('requires a title and has exactly seven fields', () => {
     expect(body).toMatchObject({ type: 'object', required: ['title'], additionalProperties: false });
     expect(Object.keys(properties as Json)).toEqual([
       'title',
@@ -111,7 +111,7 @@ describe('the body of a create in the document', () => {
   });
 
   it.each([
-    // White space alone is refused, and the document did not say so either.
+    // Text of white space only is invalid.
     ['title', { type: 'string', minLength: 1, maxLength: 500, pattern: '\\S' }],
     ['description', { type: 'string', maxLength: 10_000 }],
     ['status', { default: 'backlog' }],
@@ -120,11 +120,11 @@ describe('the body of a create in the document', () => {
     ['assignedAgent', { type: 'string', pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 64 }],
     ['projectId', { type: 'string', pattern: '^proj_[A-Za-z0-9_-]{1,64}$' }],
     ['dependsOn', { type: 'array', maxItems: 25, uniqueItems: true }],
-  ])('says of %s %j', (field, said) => {
-    expect((properties as Json)[field]).toMatchObject(said);
+  ])('describes %s as %j', (field, expected) => {
+    expect((properties as Json)[field]).toMatchObject(expected);
   });
 
-  it('is required, and may come under an Idempotency-Key of 1 to 255 visible characters', () => {
+  it('is required, and accepts an Idempotency-Key of 1 to 255 visible characters', () => {
     expect(at('paths', board, 'post', 'requestBody').required).toBe(true);
     expect(parameterOf(board, 'post', 'Idempotency-Key')).toMatchObject({
       in: 'header',
@@ -133,21 +133,21 @@ describe('the body of a create in the document', () => {
   });
 });
 
-it('says of the body of a registration that its url is one, as fuzzing asked for', () => {
+it('the url in the body of a registration has the format uri', () => {
   expect(bodyOf('/api/webhooks/register', 'post').properties).toMatchObject({
     url: { type: 'string', format: 'uri', minLength: 1, maxLength: 2048 },
   });
 });
 
 describe('the body of a patch in the document', () => {
-  it('requires nothing and knows no other fields than the seven', () => {
+  it('requires no field and has exactly seven fields', () => {
     const body = bodyOf(task, 'patch');
     expect(body).toMatchObject({ type: 'object', additionalProperties: false });
     expect(body.required ?? []).toEqual([]);
     expect(Object.keys(body.properties as Json)).toHaveLength(7);
   });
 
-  it('may be left out, for no body counts as an empty one', () => {
+  it('is optional, since a missing body counts as an empty one', () => {
     expect(at('paths', task, 'patch', 'requestBody').required).toBe(false);
   });
 
@@ -159,16 +159,16 @@ describe('the body of a patch in the document', () => {
     ['assignedAgent', true],
     ['projectId', true],
     ['dependsOn', false],
-  ])('says whether %s takes null: %s', (field, nullable) => {
-    const said = JSON.stringify((bodyOf(task, 'patch').properties as Json)[field]);
-    expect(said.includes('"null"')).toBe(nullable);
+  ])('describes whether %s can be null: %s', (field, nullable) => {
+    const schema = JSON.stringify((bodyOf(task, 'patch').properties as Json)[field]);
+    expect(schema.includes('"null"')).toBe(nullable);
   });
 
-  it('has no defaults, for what it does not name stays', () => {
+  it('has no defaults, since omitted fields do not change', () => {
     expect([...objectsIn(bodyOf(task, 'patch'))].filter((schema) => 'default' in schema)).toEqual([]);
   });
 
-  it('may come with If-Match, as a delete may', () => {
+  it('accepts If-Match, as a delete does', () => {
     for (const method of ['patch', 'delete'])
       expect(parameterOf(task, method, 'If-Match')).toMatchObject({ in: 'header' });
     expect(parameterOf(task, 'get', 'If-Match')).toBeUndefined();
@@ -178,46 +178,46 @@ describe('the body of a patch in the document', () => {
 describe('the query of a list in the document', () => {
   it.each([
     ['limit', { type: 'integer', minimum: 1, default: 20 }],
-    // In at most 15 digits, beyond which a number is not exact: fuzzing found that the document did not say so.
+    // Numbers of more than 15 digits are not exact.
     ['offset', { type: 'integer', minimum: 0, maximum: 999_999_999_999_999, default: 0 }],
     ['status', { enum: ['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review', 'done'] }],
     ['priority', { enum: ['low', 'medium', 'high', 'critical'] }],
     ['assigned_agent', { type: 'string' }],
     ['project_id', { type: 'string' }],
-  ])('says of %s %j', (name, schema) => {
+  ])('describes %s as %j', (name, schema) => {
     expect(parameterOf(board, 'get', name)).toMatchObject({ in: 'query', required: false, schema });
   });
 
-  it('says that more than 100 counts as 100', () => {
+  it('describes the maximum limit of 100', () => {
     expect(parameterOf(board, 'get', 'limit')).toMatchObject({ description: expect.stringContaining('100') });
   });
 });
 
-describe('an answer in the document', () => {
+describe('a response in the document', () => {
   it('of a create has the five specified fields, all of them required', () => {
-    const { data } = answerOf(board, 'post', '201');
+    const { data } = responseOf(board, 'post', '201');
     expect(data?.required).toEqual(['id', 'title', 'status', 'priority', 'createdAt']);
     expect(Object.keys(data?.properties as Json)).toEqual(['id', 'title', 'status', 'priority', 'createdAt']);
   });
 
   it('of a list has tasks and pagination', () => {
-    const { success, data, pagination } = answerOf(board, 'get', '200');
+    const { success, data, pagination } = responseOf(board, 'get', '200');
     expect(success).toEqual({ type: 'boolean', const: true });
     expect(data).toMatchObject({ type: 'array', items: { type: 'object' } });
     expect(pagination?.required).toEqual(['limit', 'offset', 'total']);
   });
 
   it('of a read expands dependsOn and blockedBy to id, title and status', () => {
-    const { properties } = answerOf(task, 'get', '200').data as Json;
+    const { properties } = responseOf(task, 'get', '200').data as Json;
     for (const field of ['dependsOn', 'blockedBy'])
       expect(properties?.[field]).toMatchObject({ type: 'array', items: { required: ['id', 'title', 'status'] } });
   });
 
   it('of a delete is success alone', () => {
-    expect(answerOf(task, 'delete', '200')).toEqual({ success: { type: 'boolean', const: true } });
+    expect(responseOf(task, 'delete', '200')).toEqual({ success: { type: 'boolean', const: true } });
   });
 
-  it('has an ETag where the read and the change of a task answer one', () => {
+  it('has an ETag for the read and the update of a task', () => {
     const has = (path: string, method: string, status: string) =>
       'ETag' in at('paths', path, method, 'responses', status, 'headers');
     expect(has(task, 'get', '200')).toBe(true);
@@ -227,12 +227,12 @@ describe('an answer in the document', () => {
   });
 });
 
-describe('an open path in the document', () => {
+describe('an open endpoint in the document', () => {
   it.each([
     ['/openapi.json', 'application/json', ['200', '304']],
     ['/docs', 'text/html', ['200']],
     ['/docs/script.js', 'text/javascript', ['200', '304']],
-  ])('%s answers %s, and 304 to who has it already, where it has a tag', (path, media, statuses) => {
+  ])('%s returns %s, and 304 if it is cacheable', (path, media, statuses) => {
     const { responses } = at('paths', path, 'get') as { responses: Json };
     expect(Object.keys(responses).filter((status) => status < '400')).toEqual(statuses);
     expect(Object.keys(responses['200']?.content as Json)).toEqual([media]);
@@ -243,7 +243,7 @@ describe('an open path in the document', () => {
 describe('a test delivery in the document', () => {
   const test = '/api/webhooks/{id}/test';
 
-  it('requires an event, any of the six, and takes nothing else', () => {
+  it('requires an event, any of the six, and has no other field', () => {
     const body = bodyOf(test, 'post');
     expect(body).toMatchObject({ type: 'object', required: ['event'], additionalProperties: false });
     expect(Object.keys(body.properties as Json)).toEqual(['event']);
@@ -251,8 +251,8 @@ describe('a test delivery in the document', () => {
     expect(body.properties).toMatchObject({ event: { enum: eventNames } });
   });
 
-  it('answers deliveryId, httpStatus, responseBody and durationMs, and an error where it failed', () => {
-    const { data } = answerOf(test, 'post', '200');
+  it('returns deliveryId, httpStatus, responseBody and durationMs, and an optional error', () => {
+    const { data } = responseOf(test, 'post', '200');
     expect(data?.required).toEqual(['deliveryId', 'httpStatus', 'responseBody', 'durationMs']);
     expect(Object.keys(data?.properties as Json)).toEqual([
       'deliveryId',
@@ -263,14 +263,14 @@ describe('a test delivery in the document', () => {
     ]);
   });
 
-  it('may come under an Idempotency-Key, and is then refused with 409 request_in_progress while it is under way', () => {
+  it('accepts an Idempotency-Key, and can lead to 409 request_in_progress', () => {
     expect(parameterOf(test, 'post', 'Idempotency-Key')).toMatchObject({ in: 'header' });
     expect(codesOf(test, 'post', '409')).toContain('request_in_progress');
     expect(codesOf(board, 'post', '409')).not.toContain('request_in_progress');
   });
 });
 
-describe('the refusals in the document', () => {
+describe('the errors in the document', () => {
   it('have the complete list of codes', () => {
     const { code } = at('components', 'schemas', 'ErrorResponse', 'properties', 'error', 'properties');
     expect(Object.values(code?.enum as Json).sort()).toEqual([

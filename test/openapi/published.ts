@@ -1,58 +1,58 @@
 import { openApiDocument } from '../../lib/openapi/document.ts';
 
-/** A value of the document, read without a look at what it is. */
+/** An object of the document, untyped. */
 export type Json = { [key: string]: Json };
 
 /** The document as `/openapi.json` serves it. */
 export const document = openApiDocument() as unknown as Json;
 
-/** A value of the document that is a text. */
+/** Casts a value of the document to a string. */
 export const textOf = (value: Json | undefined) => value as unknown as string | undefined;
 
-/** What a reference leads to, or `undefined`. */
+/** Returns the value of a reference, or `undefined` if there is none. */
 export function resolved(reference: string): Json | undefined {
   const keys = reference.replace(/^#\//, '').split('/');
   return keys.reduce<Json | undefined>((value, key) => value?.[key], document);
 }
 
-/** A value with what its references lead to in their place; what stands beside a reference stays. */
-function followed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(followed);
+/** Returns a value with all references resolved; properties next to a reference stay. */
+function withResolved(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withResolved);
   if (typeof value !== 'object' || value === null) return value;
   const { $ref, ...rest } = value as Json;
-  const beside = Object.fromEntries(Object.entries(rest).map(([key, inner]) => [key, followed(inner)]));
-  return $ref ? { ...(followed(resolved(textOf($ref) as string)) as Json), ...beside } : beside;
+  const beside = Object.fromEntries(Object.entries(rest).map(([key, inner]) => [key, withResolved(inner)]));
+  return $ref ? { ...(withResolved(resolved(textOf($ref) as string)) as Json), ...beside } : beside;
 }
 
-const whole = followed(document) as Json;
+const whole = withResolved(document) as Json;
 
-/** What stands at a path of keys in the document, references followed. */
+/** Returns the value at a path of keys in the document, with references resolved. */
 export function at(...path: string[]): Json {
   return path.reduce((value, key) => value[key] as Json, whole);
 }
 
-/** Every object in a value, the value itself included. */
+/** Yields all objects in a value, including the value itself. */
 export function* objectsIn(value: unknown): Generator<Json> {
   if (typeof value !== 'object' || value === null) return;
   yield value as Json;
   for (const inner of Object.values(value)) yield* objectsIn(inner);
 }
 
-/** The schema of what is sent. */
+/** Returns the schema of a request body. */
 export const bodyOf = (path: string, method: string) =>
   at('paths', path, method, 'requestBody', 'content', 'application/json', 'schema');
-/** The fields of what is answered. */
-export const answerOf = (path: string, method: string, status: string) =>
+/** Returns the schemas of the fields of a response. */
+export const responseOf = (path: string, method: string, status: string) =>
   at('paths', path, method, 'responses', status, 'content', 'application/json', 'schema', 'properties');
 
-/** A parameter of an operation, wherever it is sent. */
+/** Returns a parameter of an operation: in the path, the query or a header. */
 export function parameterOf(path: string, method: string, name: string): unknown {
   return Object.values(at('paths', path, method, 'parameters')).find((parameter) => textOf(parameter.name) === name);
 }
 
-/** The codes that a refused answer can carry. */
+/** Returns the error codes of a response. */
 export function codesOf(path: string, method: string, status: string): string[] {
-  const { error } = answerOf(path, method, status) as { error: Json };
+  const { error } = responseOf(path, method, status) as { error: Json };
   const { code } = error.properties as { code: { enum: string[] } } & Json;
   return [...code.enum];
 }

@@ -9,7 +9,7 @@ import { clientSource } from '../../lib/openapi/typescript.ts';
 type Rows = typeof endpoints;
 type Taken = keyof Operations;
 
-/** What a caller sends and gets by the contract, as far as a row has it. */
+/** The request body and the response data of a row. */
 type Sent<Row extends Endpoint> =
   Row['body'] extends NonNullable<Endpoint['body']> ? InferInput<Row['body']> : undefined;
 type Got<Row extends Endpoint> =
@@ -20,10 +20,10 @@ type Got<Row extends Endpoint> =
     : undefined;
 type Body<Request> = Request extends { body?: infer B } ? Exclude<B, undefined> : undefined;
 
-/** Each of two types can stand for the other. */
+/** Whether two types are assignable to each other. */
 type Alike<A, B> = [Example<A>] extends [Example<B>] ? ([Example<B>] extends [Example<A>] ? true : false) : false;
 
-/** The operations of which a part is not as the contract has it; its `context` is of no type until it is parsed. */
+/** The operations that differ from the contract. `context` is not compared: it has no type before it is parsed. */
 type Wrong = {
   [Name in Taken]: [
     Alike<Omit<Body<Operations[Name]['request']>, 'context'>, Omit<Sent<Rows[Name]>, 'context'>>,
@@ -34,7 +34,7 @@ type Wrong = {
     : Name;
 }[Taken];
 
-/** The operations of which a path parameter is called something else. */
+/** The operations whose path parameters have other names than in the contract. */
 type Misnamed = {
   [Name in Taken]: (Operations[Name]['request'] extends { params: infer P } ? keyof P : never) extends keyof RequestOf<
     Rows[Name]
@@ -44,8 +44,8 @@ type Misnamed = {
 }[Taken];
 
 describe("the client's types", () => {
-  // Judged by the compiler, as part of npm run check.
-  it('take and answer what the schemas of the rows do', () => {
+  // The compiler checks these types, as part of npm run check.
+  it('equal the types of the schemas in the contract', () => {
     expectTypeOf<Wrong>().toBeNever();
     expectTypeOf<Misnamed>().toBeNever();
     expectTypeOf<Exclude<keyof Rows, Taken>>().toEqualTypeOf<'openapi' | 'docs' | 'docsScript'>();
@@ -56,7 +56,7 @@ describe("the client's types", () => {
     expectTypeOf<Alike<Deliveries[PublicEvent['event']]['data'], PublicEvent['data']>>().toEqualTypeOf<true>();
   });
 
-  it('cannot be written for a schema of a kind that they have no word for', () => {
+  it('cannot be generated for a schema of an unknown kind', () => {
     const schemas = { Odd: { type: 'tuple' } };
     expect(() => clientSource({ paths: {}, webhooks: {}, components: { schemas } })).toThrow(
       /no TypeScript type.*tuple/,
