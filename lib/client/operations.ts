@@ -44,7 +44,7 @@ export type NewAgent = {
   systemPrompt?: string;
   /** Core identity: values, communication style and constraints. Self-improvement does not change it. */
   soul?: string;
-  /** Capability identifiers. */
+  /** Identifiers of the capabilities of the agent. */
   capabilities?: string[];
   /** Only an `active` agent can be executed or delegated to. */
   status?: 'active' | 'inactive' | 'draft';
@@ -62,7 +62,7 @@ export type AgentPatch = {
   systemPrompt?: string | null;
   /** Core identity: values, communication style and constraints. Self-improvement does not change it. */
   soul?: string | null;
-  /** Capability identifiers. */
+  /** Identifiers of the capabilities of the agent. */
   capabilities?: string[];
   /** Only an `active` agent can be executed or delegated to. */
   status?: 'active' | 'inactive' | 'draft';
@@ -370,7 +370,7 @@ export type WebhookRegistered = {
 export type DeliveryRecord = {
   /** Id of this attempt. The first attempt has the id of the delivery. */
   id: string;
-  /** Id of the delivery, the value of X-Service-Delivery. All attempts of a delivery have the same. */
+  /** Id of the delivery, which X-Service-Delivery has. It is the same for all attempts of a delivery. */
   deliveryId: string;
   /** Number of the attempt, starting at 1. */
   attempt: number;
@@ -553,7 +553,7 @@ export type Operations = {
   /**
    * Create a task.
    *
-   * The response has five fields; get the task for the others. A new task can have any status. `dependsOn` and `assignedAgent` must name existing tasks and an existing agent. Publishes `task.created`, whatever the status.
+   * Creates a task. The response has five fields; get the task for the others. A new task can have any status. `dependsOn` and `assignedAgent` must name existing tasks and an existing agent. Publishes `task.created`, whatever the status.
    *
    * Required scope: `tasks:write`.
    */
@@ -586,7 +586,7 @@ export type Operations = {
   /**
    * Update a task.
    *
-   * Changes only the fields in the request. Two concurrent updates of different fields both take effect. `null` clears `description`, `assignedAgent` or `projectId`. Any status can follow any other. A request that changes no value writes nothing, and the `ETag` stays the same. Publishes `task.status_changed` if the status changes, and also `task.completed` if the new status is `done`.
+   * Changes only the fields in the request. Concurrent updates of different fields both take effect. `null` clears `description`, `assignedAgent` or `projectId`. Any status can follow any other. A request that changes no value writes nothing, and the `ETag` stays the same. Publishes `task.status_changed` if the status changes, and also `task.completed` if the new status is `done`.
    *
    * Required scope: `tasks:write`.
    */
@@ -650,7 +650,7 @@ export type Operations = {
   /**
    * Create an agent.
    *
-   * The response has four fields; get the agent for the others. Without a `model`, the agent gets the organization's current default model; a later change of the default does not change the agent.
+   * Creates an agent. The response has four fields; get the agent for the others. Without a `model`, the agent gets the organization's current default model; a later change of the default does not change the agent.
    *
    * Required scope: `agents:write`.
    */
@@ -798,7 +798,7 @@ export type Operations = {
   /**
    * Run an agent.
    *
-   * Starts an execution and responds as soon as it is accepted. The execution then runs asynchronously, for at most ten minutes. `GET /api/agents/{name}/executions/{id}` and the events `agent.completed` and `agent.failed` report the result. With a `taskId`, the task moves to `in_progress`. When the execution ends, the task moves to `up_for_review` if both quality gates passed, to `assigned` if the execution failed, and to `qa_review` in all other cases; if the status of the task was changed in the meantime, it stays. A task with dependencies that are not `done` leads to the error `task_blocked`. Publishes `agent.spawned`.
+   * Starts an execution and responds as soon as it is accepted. The execution then runs asynchronously, for at most ten minutes. `GET /api/agents/{name}/executions/{id}` and the events `agent.completed` and `agent.failed` report the result. With a `taskId`, the task moves to `in_progress`. When the execution ends, the task moves to `up_for_review` if both quality gates passed, to `assigned` if the execution failed, and to `qa_review` in all other cases. If another request has changed the status of the task in the meantime, the status stays. A task with dependencies that are not `done` leads to the error `task_blocked`. Publishes `agent.spawned`.
    *
    * Required scope: `agents:execute`.
    */
@@ -907,7 +907,7 @@ export type Operations = {
   /**
    * Get agent metrics.
    *
-   * An execution counts on the UTC day on which it started. Averages and percentiles cover all executions that have ended, failed executions included.
+   * Returns the metrics of the agent over a period. An execution counts on the UTC day on which it started. Averages and percentiles cover all executions that have ended, failed executions included.
    *
    * Required scope: `agents:read`.
    */
@@ -960,7 +960,7 @@ export type Operations = {
   /**
    * Register a webhook.
    *
-   * The webhook receives its subscribed events for every change after the response. The URL is checked again at each attempt: its host name must resolve to public addresses. To change the URL or the secret, register a new webhook and delete the old one. An organization can have at most 100 webhooks.
+   * Registers a webhook. It receives its subscribed events for every change after the response. The URL is checked again at each attempt: its host name must resolve to public addresses. To change the URL or the secret, register a new webhook and delete the old one. An organization can have at most 100 webhooks.
    *
    * Required scope: `webhooks:write`.
    */

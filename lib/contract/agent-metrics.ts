@@ -46,7 +46,7 @@ export const getMetrics = endpoint({
 
 export const getMetricsReference = (): ApiReference<typeof getMetrics> => ({
   description:
-    'An execution counts on the UTC day on which it started. Averages and percentiles cover all executions that have ended, failed executions included.',
+    'Returns the metrics of the agent over a period. An execution counts on the UTC day on which it started. Averages and percentiles cover all executions that have ended, failed executions included.',
   data: {
     agentName: examples.agentName,
     period: '30d',

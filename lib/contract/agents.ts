@@ -27,7 +27,7 @@ const soul = described(
   text(0, 50_000),
   'Core identity: values, communication style and constraints. Self-improvement does not change it.',
 );
-const capabilities = described(listOf(text(1, 64), { max: 50 }), 'Capability identifiers.');
+const capabilities = described(listOf(text(1, 64), { max: 50 }), 'Identifiers of the capabilities of the agent.');
 const status = described(AgentStatus, 'Only an `active` agent can be executed or delegated to.');
 
 /** The body of `createAgent`. Without a model, the agent gets the organization's current default model. */
@@ -174,7 +174,7 @@ export const createAgent = endpoint({
 
 export const createAgentReference = (): ApiReference<typeof createAgent> => ({
   description:
-    "The response has four fields; get the agent for the others. Without a `model`, the agent gets the organization's current default model; a later change of the default does not change the agent.",
+    "Creates an agent. The response has four fields; get the agent for the others. Without a `model`, the agent gets the organization's current default model; a later change of the default does not change the agent.",
   body: {
     name: exampleAgent.name,
     displayName: exampleAgent.displayName,

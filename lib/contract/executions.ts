@@ -180,7 +180,7 @@ export const executeAgent = endpoint({
 
 export const executeAgentReference = (): ApiReference<typeof executeAgent> => ({
   description:
-    'Starts an execution and responds as soon as it is accepted. The execution then runs asynchronously, for at most ten minutes. `GET /api/agents/{name}/executions/{id}` and the events `agent.completed` and `agent.failed` report the result. With a `taskId`, the task moves to `in_progress`. When the execution ends, the task moves to `up_for_review` if both quality gates passed, to `assigned` if the execution failed, and to `qa_review` in all other cases; if the status of the task was changed in the meantime, it stays. A task with dependencies that are not `done` leads to the error `task_blocked`. Publishes `agent.spawned`.',
+    'Starts an execution and responds as soon as it is accepted. The execution then runs asynchronously, for at most ten minutes. `GET /api/agents/{name}/executions/{id}` and the events `agent.completed` and `agent.failed` report the result. With a `taskId`, the task moves to `in_progress`. When the execution ends, the task moves to `up_for_review` if both quality gates passed, to `assigned` if the execution failed, and to `qa_review` in all other cases. If another request has changed the status of the task in the meantime, the status stays. A task with dependencies that are not `done` leads to the error `task_blocked`. Publishes `agent.spawned`.',
   body: { input: examples.input, taskId: examples.taskId, context: { drawing: 'https://example.com/drawing.png' } },
   data: {
     executionId: examples.executionId,

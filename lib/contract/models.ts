@@ -5,8 +5,8 @@
  * Sources, read in October 2026: the AWS model card of Claude Sonnet 5.5 (Amazon Bedrock User Guide,
  * "model-card-anthropic-claude-sonnet-5-5": lifecycle Active, no end of life before 28 September 2027, Converse
  * supported, at most 128,000 output tokens, geographic and global inference profiles by source region), and the
- * migration guide of its maker (platform.claude.com, "Migrating to Claude Sonnet 5.5": sampling parameters are refused,
- * thinking is on by default and counts to `max_tokens`).
+ * migration guide of its maker (platform.claude.com, "Migrating to Claude Sonnet 5.5": sampling parameters are
+ * rejected, thinking is on by default and counts to `max_tokens`).
  */
 
 /** The display name of the default model. */

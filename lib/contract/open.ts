@@ -49,5 +49,5 @@ export const docsScript = endpoint({
 });
 
 export const docsScriptReference = (): ApiReference<typeof docsScript> => ({
-  description: 'Browsers cache the script and revalidate it by its `ETag`.',
+  description: 'Returns the script. Browsers cache it and revalidate it by its `ETag`.',
 });

@@ -135,7 +135,7 @@ export const createTask = endpoint({
 
 export const createTaskReference = (): ApiReference<typeof createTask> => ({
   description:
-    'The response has five fields; get the task for the others. A new task can have any status. `dependsOn` and `assignedAgent` must name existing tasks and an existing agent. Publishes `task.created`, whatever the status.',
+    'Creates a task. The response has five fields; get the task for the others. A new task can have any status. `dependsOn` and `assignedAgent` must name existing tasks and an existing agent. Publishes `task.created`, whatever the status.',
   body: {
     title: exampleTask.title,
     description: exampleTask.description,
@@ -185,7 +185,7 @@ export const updateTask = endpoint({
 
 export const updateTaskReference = (): ApiReference<typeof updateTask> => ({
   description:
-    'Changes only the fields in the request. Two concurrent updates of different fields both take effect. `null` clears `description`, `assignedAgent` or `projectId`. Any status can follow any other. A request that changes no value writes nothing, and the `ETag` stays the same. Publishes `task.status_changed` if the status changes, and also `task.completed` if the new status is `done`.',
+    'Changes only the fields in the request. Concurrent updates of different fields both take effect. `null` clears `description`, `assignedAgent` or `projectId`. Any status can follow any other. A request that changes no value writes nothing, and the `ETag` stays the same. Publishes `task.status_changed` if the status changes, and also `task.completed` if the new status is `done`.',
   body: { status: 'in_progress', assignedAgent: examples.agentName },
   data: exampleTask,
 });

@@ -47,7 +47,7 @@ export const DeliveryRecord = v.object({
   id: described(DeliveryId, 'Id of this attempt. The first attempt has the id of the delivery.'),
   deliveryId: described(
     DeliveryId,
-    'Id of the delivery, the value of X-Service-Delivery. All attempts of a delivery have the same.',
+    'Id of the delivery, which X-Service-Delivery has. It is the same for all attempts of a delivery.',
   ),
   attempt: described(v.pipe(count, v.minValue(1)), 'Number of the attempt, starting at 1.'),
   event: EventName,
@@ -97,7 +97,7 @@ export const registerWebhook = endpoint({
 
 export const registerWebhookReference = (): ApiReference<typeof registerWebhook> => ({
   description:
-    'The webhook receives its subscribed events for every change after the response. The URL is checked again at each attempt: its host name must resolve to public addresses. To change the URL or the secret, register a new webhook and delete the old one. An organization can have at most 100 webhooks.',
+    'Registers a webhook. It receives its subscribed events for every change after the response. The URL is checked again at each attempt: its host name must resolve to public addresses. To change the URL or the secret, register a new webhook and delete the old one. An organization can have at most 100 webhooks.',
   body: {
     url: exampleWebhook.url,
     events: exampleWebhook.events,

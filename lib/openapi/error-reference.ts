@@ -13,7 +13,7 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
     message: 'The body is not well-formed JSON in UTF-8; check its syntax and its encoding.',
   },
   validation_failed: {
-    when: 'A field, a query parameter or a header is missing, unknown, read-only or invalid. `details` lists every problem.',
+    when: 'A field, a query parameter or a header is missing, unknown, read-only or invalid. `details` lists the problems, at most 20.',
     message: 'The request has 2 errors; see details.',
     details: [
       {
@@ -46,7 +46,7 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
   },
   name_taken: {
     when: 'An agent with this name already exists.',
-    message: 'There is an agent named builder already; choose another name.',
+    message: 'An agent named builder already exists; choose another name.',
     details: [{ path: 'name', code: 'invalid_value', message: 'name builder is taken' }],
   },
   has_dependents: {
@@ -62,7 +62,7 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
   },
   dependency_cycle: {
     when: 'The dependencies would form a cycle.',
-    message: 'A task cannot depend on itself, directly or through others.',
+    message: 'A task cannot depend on itself, directly or through other tasks; remove the dependency.',
     details: [
       {
         path: 'dependsOn.0',
@@ -82,24 +82,24 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
   },
   delegation_cycle: {
     when: 'The agent is already in this chain of delegations.',
-    message: 'builder has handed this on already; it cannot be given it again.',
-    details: [{ path: 'toAgent', code: 'cycle', message: 'builder is in this chain of delegations already.' }],
+    message: 'builder has delegated this already; delegate it to another agent.',
+    details: [{ path: 'toAgent', code: 'cycle', message: 'builder is in this chain of delegations.' }],
   },
   delegation_too_deep: {
     when: 'The chain already has three delegations, the maximum.',
-    message: 'This was handed on 3 times already; it can be no more.',
-    details: [{ path: 'toAgent', code: 'limit', message: 'At most 3 delegations may follow one another.' }],
+    message: 'This was delegated 3 times; execute an agent directly instead.',
+    details: [{ path: 'toAgent', code: 'limit', message: 'A chain may have 3 delegations.' }],
   },
   improvement_in_progress: {
     when: 'A self-improvement pass of this agent is in progress.',
-    message: 'This agent is improving itself right now; ask again when that has ended, within half a minute.',
+    message: 'A self-improvement of this agent is in progress; retry when it has ended, within 30 seconds.',
   },
   request_in_progress: {
     when: 'A request with this `Idempotency-Key` is in progress.',
     message: 'A request with this Idempotency-Key is in progress; retry after the time in Retry-After.',
   },
   limit_reached: {
-    when: 'The maximum number is reached, for example of webhooks.',
+    when: 'A maximum is reached: the webhooks of an organization, or the tasks that depend on one task.',
     message: 'An organization can have 100 webhooks; delete one it does not need.',
   },
   precondition_failed: {
@@ -116,7 +116,7 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
   },
   unknown_reference: {
     when: 'The body names a task or an agent that does not exist.',
-    message: 'The request names something that does not exist.',
+    message: 'The request names a task or an agent that does not exist; see details.',
     details: [{ path: 'dependsOn.0', code: 'not_found', message: task }],
   },
   reserved_name: {
@@ -131,7 +131,7 @@ export const errorReferences: Readonly<Record<ErrorCode, ErrorReference>> = {
   },
   self_delegation: {
     when: 'The agent would delegate to itself.',
-    message: 'builder cannot hand something on to itself; execute it instead.',
+    message: 'builder cannot delegate to itself; execute it instead.',
     details: [{ path: 'toAgent', code: 'invalid_value', message: 'toAgent must be another agent than builder' }],
   },
   idempotency_key_reused: {
