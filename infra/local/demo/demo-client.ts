@@ -7,108 +7,32 @@ import { Problem } from '../problem.ts';
 import { findRunning } from '../running.ts';
 import { readSettings } from '../settings.ts';
 
-/** Where a story is told: a service, and what it answers. */
-export type Stage = {
+/** The connection of the demo to a service. */
+export type DemoClient = {
   url: string;
-  /**
-   * Sends a request and answers its data.
-   *
-   * @throws `Problem` for a refusal
-   */
-  call: <Data = Record<string, string>>(method: string, path: string, body?: object) => Promise<Data>;
-  /**
-   * Sends a request that is to be refused, and answers the refusal.
-   *
-   * @throws `Problem` where it is not
-   */
-  errorOf: (method: string, path: string, body?: object) => Promise<ApiError>;
-  /**
-   * Looks again and again until there is something, and answers it.
-   *
-   * @throws `Problem` that says what did not come within so many seconds
-   */
-  waitFor: <Value>(what: string, withinSeconds: number, look: Look<Value>) => Promise<Value>;
-  /** Has a thing that the story made deleted again at its end. */
-  made: (path: string) => void;
-  /** Lets the story go no further: what it does next throws. */
-  interrupt: () => void;
-  /** Deletes what was made, the newest first, and leaves the service as it was. */
-  leave: () => Promise<void>;
+  token: string;
+  /** Stops the service, if the demo has started it. */
+  stop: () => Promise<void>;
+  /** The paths of the resources that the demo created and `disconnectDemo` deletes, oldest first. */
+  created: string[];
+  /** Whether the user has interrupted the demo. The next call or wait then throws. */
+  isInterrupted: boolean;
 };
 
-type Look<Value> = () => Promise<Value | undefined | false> | Value | undefined | false;
-
-/** A refusal of the service, and its status. */
-type ApiError = { status: number; code: string; message: string };
+/** An error response of the service. */
+type ErrorResponse = { status: number; code: string; message: string };
 
 type Envelope = { success: boolean; data: never; error?: { code: string; message: string } };
 
-/** A service to talk to, and how it is left. */
-type Service = { url: string; token: string; stop: () => Promise<void> };
-
-/** Finds the running service on the data folder, or starts a fresh one on a folder that goes with it. */
-export async function findStage(): Promise<Stage> {
-  const { url, token, stop } = await findService();
-  const made: string[] = [];
-  let isInterrupted = false;
-  const goOn = () => {
-    if (isInterrupted) throw new Problem('it was interrupted.');
-  };
-  const send = async (method: string, path: string, body?: object) => {
-    const headers = { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) };
-    const sent = fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    const answer = await sent.catch(() => {
-      throw new Problem(`the service at ${url} does not answer any more.`);
-    });
-    return { status: answer.status, ...((await answer.json()) as Envelope) };
-  };
-  const call: Stage['call'] = async (method, path, body) => {
-    goOn();
-    const { data, error } = await send(method, path, body);
-    if (error) throw new Problem(`${method} ${path} was refused: ${error.message}`);
-    return data;
-  };
-  return {
-    url,
-    call,
-    errorOf: async (method, path, body) => {
-      goOn();
-      const { status, error } = await send(method, path, body);
-      if (!error) throw new Problem(`${method} ${path} was not refused.`);
-      return { status, ...error };
-    },
-    waitFor: async (what, withinSeconds, look) => {
-      const deadline = Date.now() + withinSeconds * 1000;
-      for (;;) {
-        goOn();
-        const value = await look();
-        if (value) return value;
-        if (Date.now() > deadline) throw new Problem(`${what} did not come within ${withinSeconds} s.`);
-        await pause(50);
-      }
-    },
-    made: (path) => made.push(path),
-    interrupt: () => {
-      isInterrupted = true;
-    },
-    leave: async () => {
-      // One that cannot be deleted keeps no other from it.
-      const left = [];
-      for (const path of made.splice(0).reverse()) if ((await send('DELETE', path)).error) left.push(path);
-      await stop();
-      if (left.length > 0) throw new Problem(`${left.join(' and ')} could not be deleted.`);
-    },
-  };
-}
-
-async function findService(): Promise<Service> {
+/** Connects to the running service on the data folder. Starts a new service on a temporary folder if none is running. */
+export async function connectDemo(): Promise<DemoClient> {
   const settings = readSettings(process.env);
   const running = await findRunning(settings.dataFolder).catch(() => undefined);
   if (running) {
     const token = readFileSync(join(settings.dataFolder, 'token'), 'utf8').trim();
-    return { url: running.url, token, stop: async () => {} };
+    return { url: running.url, token, stop: async () => {}, created: [], isInterrupted: false };
   }
-  console.log('No service is running here, so the demo starts one of its own.');
+  console.log('No service is running here, so the demo starts its own.');
   process.env.POWERTOOLS_LOG_LEVEL ??= 'SILENT';
   const dataFolder = mkdtempSync(join(tmpdir(), 'crewboard-demo-'));
   const { url, token, stop } = await startDeployment({ ...settings, dataFolder, port: 0 });
@@ -119,5 +43,89 @@ async function findService(): Promise<Service> {
       await stop();
       rmSync(dataFolder, { recursive: true });
     },
+    created: [],
+    isInterrupted: false,
   };
+}
+
+/**
+ * Deletes the resources that the demo created, the newest first, and stops the service if the demo started it.
+ *
+ * @throws `Problem` if a resource could not be deleted; the others are deleted anyway
+ */
+export async function disconnectDemo(client: DemoClient): Promise<void> {
+  const remaining = [];
+  for (const path of client.created.splice(0).reverse())
+    if ((await send(client, 'DELETE', path)).error) remaining.push(path);
+  await client.stop();
+  if (remaining.length > 0) throw new Problem(`${remaining.join(' and ')} could not be deleted.`);
+}
+
+/**
+ * Sends a request and returns its data.
+ *
+ * @throws `Problem` for an error response
+ */
+export async function callApi<Data = Record<string, string>>(
+  client: DemoClient,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Data> {
+  throwIfInterrupted(client);
+  const { data, error } = await send(client, method, path, body);
+  if (error) throw new Problem(`${method} ${path} failed: ${error.message}`);
+  return data;
+}
+
+/**
+ * Sends a request that must fail, and returns its error response.
+ *
+ * @throws `Problem` if the request succeeds
+ */
+export async function callForError(
+  client: DemoClient,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<ErrorResponse> {
+  throwIfInterrupted(client);
+  const { status, error } = await send(client, method, path, body);
+  if (!error) throw new Problem(`${method} ${path} succeeded, but an error was expected.`);
+  return { status, ...error };
+}
+
+/**
+ * Calls a function until it returns a value other than `undefined` and `false`, and returns that value.
+ *
+ * @param what the name of the value, for the error message
+ * @throws `Problem` if there is no value within these seconds
+ */
+export async function waitFor<Value>(
+  client: DemoClient,
+  what: string,
+  withinSeconds: number,
+  look: () => Promise<Value | undefined | false> | Value | undefined | false,
+): Promise<Value> {
+  const deadline = Date.now() + withinSeconds * 1000;
+  for (;;) {
+    throwIfInterrupted(client);
+    const value = await look();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Problem(`${what} did not happen within ${withinSeconds} s.`);
+    await pause(50);
+  }
+}
+
+function throwIfInterrupted({ isInterrupted }: DemoClient): void {
+  if (isInterrupted) throw new Problem('it was interrupted.');
+}
+
+async function send({ url, token }: DemoClient, method: string, path: string, body?: object) {
+  const headers = { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) };
+  const sent = fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const answer = await sent.catch(() => {
+    throw new Problem(`the service at ${url} does not answer.`);
+  });
+  return { status: answer.status, ...((await answer.json()) as Envelope) };
 }

@@ -2,22 +2,22 @@ import { createServer } from 'node:http';
 import { type Delivery, DeliveryRefused, verifyWebhook } from '../../../lib/client/verify-webhook.ts';
 import { Problem } from '../problem.ts';
 
-/** A receiver that somebody could run: takes deliveries, checks them, answers at once. */
+/** A webhook receiver as a user would write it: it verifies each delivery and responds at once. */
 export type Receiver = {
   url: string;
   /**
-   * Whether it was told of an event that brought this task or execution to this status.
+   * Returns whether it has received an event of a task or an execution with this status.
    *
-   * @throws `Problem` once it has refused a delivery
+   * @throws `Problem` if it has rejected a delivery
    */
-  hasHeard: (event: Delivery['event'], id: string, status: string) => boolean;
+  hasReceived: (event: Delivery['event'], id: string, status: string) => boolean;
   stop: () => void;
 };
 
-/** Starts a receiver on a free port of the loopback. It shows each delivery as it arrives, with its signature checked. */
+/** Starts a receiver on a free loopback port. It prints each delivery when it arrives and its signature is verified. */
 export async function startReceiver(secret: string): Promise<Receiver> {
-  const heard = new Set<string>();
-  let refusal: string | undefined;
+  const received = new Set<string>();
+  let rejection: string | undefined;
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
     try {
@@ -25,32 +25,32 @@ export async function startReceiver(secret: string): Promise<Receiver> {
       response.end('thank you');
       const { id, status } = subjectOf(delivery);
       console.log(lineOf(delivery));
-      heard.add(`${delivery.event} ${id} ${status}`);
+      received.add(`${delivery.event} ${id} ${status}`);
     } catch (error) {
       if (!(error instanceof DeliveryRefused)) throw error;
       response.writeHead(400).end(error.message);
-      refusal = error.message;
+      rejection = error.message;
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   return {
     url: `http://127.0.0.1:${port}/hooks`,
-    hasHeard: (event, id, status) => {
-      if (refusal) throw new Problem(`The receiver refused a delivery. ${refusal}`);
-      return heard.has(`${event} ${id} ${status}`);
+    hasReceived: (event, id, status) => {
+      if (rejection) throw new Problem(`The receiver has rejected a delivery. ${rejection}`);
+      return received.has(`${event} ${id} ${status}`);
     },
     stop: () => server.close(),
   };
 }
 
-/** What a delivery tells of. */
+/** Returns the task or the execution of a delivery. */
 function subjectOf({ data }: Delivery): { id: string; status: string; previousStatus?: string } {
   return 'task' in data ? data.task : data.execution;
 }
 
 function lineOf(delivery: Delivery): string {
   const { id, status, previousStatus } = subjectOf(delivery);
-  const moved = previousStatus ? `${previousStatus} → ${status}` : status;
-  return `   ⇠ ${delivery.event.padEnd(20)} ${id} ${moved}   signature valid`;
+  const change = previousStatus ? `${previousStatus} → ${status}` : status;
+  return `   ⇠ ${delivery.event.padEnd(20)} ${id} ${change}   signature valid`;
 }

@@ -3,113 +3,117 @@ import type { Delivery } from '../../../lib/client/verify-webhook.ts';
 import { eventNames } from '../../../lib/contract/events.ts';
 import type { Execution, ExecutionStarted, NewExecution } from '../../../lib/contract/executions.ts';
 import { Problem } from '../problem.ts';
-import type { Stage } from './demo-client.ts';
+import { callApi, callForError, type DemoClient, waitFor } from './demo-client.ts';
 import type { Receiver } from './demo-receiver.ts';
 
-/** Every execution has come to its end by then: the service sees to that ten minutes after its start. */
-const runsWithinSeconds = 720;
-const arrivesWithinSeconds = 30;
+/** The longest time of an execution. The service ends every execution within ten minutes after its start. */
+const executionWithinSeconds = 720;
+const deliveryWithinSeconds = 30;
 
 const tasks = '/api/kanban-tasks';
 
-/** What a story is told with; `say` tells whoever watches. */
-type Telling = { stage: Stage; receiver: Receiver; secret: string; say: (sentence: string) => void };
+/** What each step of the demo uses. */
+type Demo = { client: DemoClient; receiver: Receiver; secret: string };
 
-/** Tells how an agent is hired, works on the board, and how a receiver hears of each step. */
-export async function tellStory(telling: Telling): Promise<void> {
-  const { stage, say } = telling;
-  const agent = await hire(telling);
-  await register(telling);
+/** Runs the demo: creates an agent, a webhook and two tasks, executes the agent on both, and checks the deliveries. */
+export async function runDemo(demo: Demo): Promise<void> {
+  const { client } = demo;
+  const agent = await createAgent(demo);
+  await registerWebhook(demo);
 
-  const draft = await createTask(telling, { title: 'Write the release notes of 1.4', priority: 'high' });
-  await stage.call('PATCH', `${tasks}/${draft}`, { assignedAgent: agent, status: 'assigned' });
-  say(`It is assigned to ${agent}.`);
-  const announcement = await createTask(telling, { title: 'Announce 1.4', assignedAgent: agent, dependsOn: [draft] });
+  const draft = await createTask(demo, { title: 'Write the release notes of 1.4', priority: 'high' });
+  await callApi(client, 'PATCH', `${tasks}/${draft}`, { assignedAgent: agent, status: 'assigned' });
+  console.log(`The task is assigned to ${agent}.`);
+  const announcement = await createTask(demo, { title: 'Announce 1.4', assignedAgent: agent, dependsOn: [draft] });
   const start = { taskId: announcement, input: 'Write the announcement of 1.4 from its release notes.' };
-  const refused = await stage.errorOf('POST', `/api/agents/${agent}/execute`, start);
-  say(`It waits for the first, so to work on it now is refused: ${refused.status} ${refused.code}. ${refused.message}`);
-  await heard(telling, 'task.status_changed', draft, 'assigned');
-  await heard(telling, 'task.created', announcement, 'backlog');
+  const { status, code, message } = await callForError(client, 'POST', `/api/agents/${agent}/execute`, start);
+  console.log(`It depends on the first task, so its execution is rejected: ${status} ${code}. ${message}`);
+  await waitForDelivery(demo, 'task.status_changed', draft, 'assigned');
+  await waitForDelivery(demo, 'task.created', announcement, 'backlog');
 
-  await execute(telling, agent, {
+  await execute(demo, agent, {
     taskId: draft,
     input: 'Write the release notes of version 1.4.',
-    context: { changes: ['Agents can be executed', 'Two quality gates judge what they hand in'] },
+    context: { changes: ['Agents can be executed', 'Two quality gates check their output'] },
   });
-  await stage.call('PATCH', `${tasks}/${draft}`, { status: 'done' });
-  say('\nA person has read it and moves the task to done.');
-  await heard(telling, 'task.status_changed', draft, 'done');
-  await heard(telling, 'task.completed', draft, 'done');
+  await callApi(client, 'PATCH', `${tasks}/${draft}`, { status: 'done' });
+  console.log('\nA person has reviewed the output and moves the task to done.');
+  await waitForDelivery(demo, 'task.status_changed', draft, 'done');
+  await waitForDelivery(demo, 'task.completed', draft, 'done');
 
-  say('\nThe second task waits for nothing any more.');
-  await execute(telling, agent, start);
+  console.log('\nThe second task is no longer blocked.');
+  await execute(demo, agent, start);
 }
 
-/** Creates an agent under a name that nobody has, and answers the name. */
-async function hire({ stage: { call, made }, say }: Telling): Promise<string> {
+/** Creates an agent with a unique name and two skills, and returns the name. */
+async function createAgent({ client }: Demo): Promise<string> {
   const name = `release-writer-${randomBytes(4).toString('hex')}`;
-  await call('POST', '/api/agents', {
+  await callApi(client, 'POST', '/api/agents', {
     name,
     displayName: 'Release writer',
     category: 'development',
-    soul: 'You write plainly, and promise nothing that is not there.',
+    soul: 'You write plainly and promise nothing that does not exist.',
     systemPrompt: 'You write release notes for the users of a product, in at most ten lines.',
   });
-  made(`/api/agents/${name}`);
+  client.created.push(`/api/agents/${name}`);
   const skills = ['sk_release-notes', 'sk_research-brief'];
-  for (const skillId of skills) await call('POST', `/api/agents/${name}/skills`, { skillId });
-  say(`An agent is hired: ${name}, with a soul, a system prompt and the skills ${skills.join(' and ')}.`);
+  for (const skillId of skills) await callApi(client, 'POST', `/api/agents/${name}/skills`, { skillId });
+  console.log(`Created the agent ${name} with a soul, a system prompt and the skills ${skills.join(' and ')}.`);
   return name;
 }
 
-async function register({ stage, receiver, secret, say }: Telling): Promise<void> {
-  const { id } = await stage.call('POST', '/api/webhooks/register', { url: receiver.url, events: eventNames, secret });
-  stage.made(`/api/webhooks/${id}`);
-  say(`A webhook is registered: ${id} hears ${eventNames.join(', ')}.\n`);
+async function registerWebhook({ client, receiver, secret }: Demo): Promise<void> {
+  const body = { url: receiver.url, events: eventNames, secret };
+  const { id } = await callApi(client, 'POST', '/api/webhooks/register', body);
+  client.created.push(`/api/webhooks/${id}`);
+  console.log(`Registered the webhook ${id} for the events ${eventNames.join(', ')}.\n`);
 }
 
-/** Puts a task on the board, and answers its id. */
-async function createTask({ stage, say }: Telling, task: object): Promise<string> {
-  const { id, title } = await stage.call<{ id: string; title: string }>('POST', tasks, task);
-  stage.made(`${tasks}/${id}`);
-  say(`A task is on the board: ${id} “${title}”.`);
+/** Creates a task, and returns its id. */
+async function createTask({ client }: Demo, task: object): Promise<string> {
+  const { id, title } = await callApi<{ id: string; title: string }>(client, 'POST', tasks, task);
+  client.created.push(`${tasks}/${id}`);
+  console.log(`Created the task ${id} “${title}”.`);
   return id;
 }
 
-/** Has the agent work on a task, waits for the end, and shows what has come of it. */
-async function execute(telling: Telling, agent: string, start: NewExecution & { taskId: string }): Promise<void> {
-  const { stage, say } = telling;
-  const started = await stage.call<ExecutionStarted>('POST', `/api/agents/${agent}/execute`, start);
+/** Executes the agent on a task, waits for the end, and prints the output. */
+async function execute(demo: Demo, agent: string, start: NewExecution & { taskId: string }): Promise<void> {
+  const { client } = demo;
+  const started = await callApi<ExecutionStarted>(client, 'POST', `/api/agents/${agent}/execute`, start);
   const { executionId: id } = started;
-  say(`\nAn execution is started, and answered at once: ${id} is ${started.status}.`);
-  const { status, output, tokensUsed, durationMs, qualityGates, error } = await stage.waitFor(
+  console.log(`\nStarted an execution: ${id} is ${started.status}.`);
+  const { status, output, tokensUsed, durationMs, qualityGates, error } = await waitFor(
+    client,
     `The end of ${id}`,
-    runsWithinSeconds,
+    executionWithinSeconds,
     async () => {
-      const execution = await stage.call<Execution>('GET', `/api/agents/${agent}/executions/${id}`);
+      const execution = await callApi<Execution>(client, 'GET', `/api/agents/${agent}/executions/${id}`);
       return execution.status !== 'running' && execution;
     },
   );
   if (status === 'failed') throw new Problem(`the execution failed. ${error}`);
-  const task = await stage.call<{ status: string }>('GET', `${tasks}/${start.taskId}`);
-  await heard(telling, 'agent.spawned', id, 'running');
-  await heard(telling, 'task.status_changed', start.taskId, 'in_progress');
-  await heard(telling, 'agent.completed', id, status);
-  await heard(telling, 'task.status_changed', start.taskId, task.status);
+  const task = await callApi<{ status: string }>(client, 'GET', `${tasks}/${start.taskId}`);
+  await waitForDelivery(demo, 'agent.spawned', id, 'running');
+  await waitForDelivery(demo, 'task.status_changed', start.taskId, 'in_progress');
+  await waitForDelivery(demo, 'agent.completed', id, status);
+  await waitForDelivery(demo, 'task.status_changed', start.taskId, task.status);
   const { selfTest, qaReview } = qualityGates;
-  say(`It is ${status} after ${durationMs} ms and ${tokensUsed} tokens:\n\n${indented(output ?? '')}\n`);
-  say(`Its own test has ${selfTest}, the review has ${qaReview}: the task has arrived at ${task.status}.`);
+  console.log(
+    `The execution is ${status} after ${durationMs} ms and ${tokensUsed} tokens:\n\n${indented(output ?? '')}\n`,
+  );
+  console.log(`Its self-test has ${selfTest}, its QA review has ${qaReview}. The task is now in ${task.status}.`);
 }
 
-/** Waits until the receiver was told of an event. */
-async function heard(
-  { stage, receiver }: Telling,
+/** Waits until the receiver has received an event. */
+async function waitForDelivery(
+  { client, receiver }: Demo,
   event: Delivery['event'],
   id: string,
   status: string,
 ): Promise<void> {
-  const look = () => receiver.hasHeard(event, id, status);
-  await stage.waitFor(`The delivery of ${event} for ${id}`, arrivesWithinSeconds, look);
+  const look = () => receiver.hasReceived(event, id, status);
+  await waitFor(client, `The delivery of ${event} for ${id}`, deliveryWithinSeconds, look);
 }
 
 function indented(text: string): string {
