@@ -12,7 +12,7 @@ import { createTable } from './engine/create-table.ts';
 import { type Engine, startEngine } from './engine/engine.ts';
 import { openEngineTable } from './engine/engine-table.ts';
 import { startGateway } from './gateway.ts';
-import { openLocalModel } from './model/local-model.ts';
+import { createLocalModel } from './model/local-model.ts';
 import { startPollers } from './pollers.ts';
 import { startQueueServer } from './queues/queue-server.ts';
 import { createQueues, senderOf } from './queues/queues.ts';
@@ -26,8 +26,8 @@ export type Deployment = {
   url: string;
   token: string;
   tokenFile: string;
-  /** Which model answers agents, as a line for whoever starts the service. */
-  modelIntroduction: string;
+  /** A line that names the model, for the output at the start. */
+  modelDescription: string;
   /** Resolves when the table's engine has ended without being asked to: nothing works any more. */
   broken: Promise<void>;
   stop: () => Promise<void>;
@@ -56,7 +56,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
   try {
     const data = openDataFolder(settings.dataFolder);
     stops.push(data.close);
-    const model = openLocalModel(settings.model);
+    const model = createLocalModel(settings.model);
     setConverseClient(model.client);
     const { endpoint, ended, stop: stopTable } = await openTableEngine(settings, data);
     stops.push(stopTable);
@@ -98,7 +98,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       url: gateway.url,
       token,
       tokenFile: data.path('token'),
-      modelIntroduction: model.introduction,
+      modelDescription: model.description,
       broken: ended,
       stop,
     };

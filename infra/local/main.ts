@@ -20,12 +20,12 @@ async function main(): Promise<void> {
   if (!stopping) throw new Problem('the table engine has ended; see engine.log in the data folder, then start again.');
 }
 
-function welcome({ url, token, tokenFile, modelIntroduction }: Deployment): string {
+function welcome({ url, token, tokenFile, modelDescription }: Deployment): string {
   return `
 Crewboard is at ${url}
 Your token is    ${token}
                  (also in ${tokenFile}; it may do everything in the organization "local")
-${modelIntroduction}.
+${modelDescription}.
 
 Put a task on the board:
 

@@ -1,6 +1,6 @@
 /**
- * The errors of Converse: the status of each and what Bedrock says with it
- * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, and the errors that all of AWS has).
+ * The errors of Converse, each with its status and message
+ * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, and the common errors of AWS).
  */
 const errors = {
   AccessDeniedException: [403, "You don't have access to the model with the specified model ID."],
@@ -14,7 +14,7 @@ const errors = {
   ServiceQuotaExceededException: [400, 'Your request exceeds the service quota for your account.'],
   ServiceUnavailableException: [503, 'Bedrock is unable to process your request.'],
   ThrottlingException: [429, 'Too many requests, please wait before trying again.'],
-  // Bedrock spells it so as well.
+  // Bedrock also uses this spelling.
   throttlingException: [429, 'Too many requests, please wait before trying again.'],
   UnrecognizedClientException: [403, 'The security token included in the request is invalid.'],
   ValidationException: [400, 'The request is not valid.'],
@@ -23,11 +23,11 @@ const errors = {
 /** The name of an error of Converse. */
 export type BedrockError = keyof typeof errors;
 
-/** Every error that there is. */
+/** The names of all errors. */
 export const bedrockErrors = Object.keys(errors) as BedrockError[];
 
-/** The status of an error, and what Bedrock says with it. */
-export function wordsOf(name: BedrockError): { status: number; message: string } {
+/** Returns the status and the message of an error. */
+export function bedrockErrorOf(name: BedrockError): { status: number; message: string } {
   const [status, message] = errors[name];
   return { status, message };
 }

@@ -1,25 +1,25 @@
 import type { ConverseCommand, ConverseCommandOutput } from '@aws-sdk/client-bedrock-runtime';
 import * as v from 'valibot';
 import type { ConverseClient } from '../../../lib/model/converse.ts';
-import { type BedrockError, wordsOf } from './bedrock-errors.ts';
+import { type BedrockError, bedrockErrorOf } from './bedrock-errors.ts';
 
-/** What a model is asked, as the model port asks it. */
+/** A request to a model, with the fields that the service sends. */
 export type Request = { model: string; system: string; user: string; maxTokens: number };
 
-/** What came of it, in Bedrock's terms. */
+/** The reply of a model, in Bedrock's terms. */
 export type Reply =
   | { kind: 'answer'; text: string; stopReason: string; tokens?: { input: number; output: number } }
   | { kind: 'error'; name: BedrockError; message?: string }
-  /** An answer that breaks off. */
+  /** A response that is not valid JSON. */
   | { kind: 'malformed' };
 
-/** A model of this machine. `signal` aborts once nobody waits for the answer any more. */
+/** A model that this process calls itself. `signal` aborts when the caller no longer waits. */
 export type LocalModel = (request: Request, signal: AbortSignal) => Promise<Reply>;
 
-/** Bedrock takes no text that is blank. */
+/** Bedrock rejects blank text. */
 const Text = v.object({ text: v.pipe(v.string(), v.regex(/\S/)) });
 
-/** What the model port sends; whatever else Converse knows is refused, so that no test passes by what is ignored. */
+/** The fields that the service sends. All other fields of Converse are rejected, so that no test relies on ignored ones. */
 const Input = v.strictObject({
   modelId: v.string(),
   system: v.optional(v.strictTuple([Text])),
@@ -29,9 +29,9 @@ const Input = v.strictObject({
 });
 
 /**
- * Returns a client of Bedrock's Converse operation that asks a model in this process. It checks requests, answers and
- * fails as Bedrock's own client does, without the connection and the middleware that take most of a call's processor
- * time.
+ * Returns a client of Bedrock's Converse operation that calls a model of this process. It validates requests, answers and
+ * fails as Bedrock's own client does, but without the connection and the middleware, which take most of the processor
+ * time of a call.
  */
 export function converseClient(model: LocalModel): ConverseClient {
   const send = async ({ input }: ConverseCommand, { abortSignal }: { abortSignal: AbortSignal }) => {
@@ -46,20 +46,20 @@ async function replyTo(input: object, model: LocalModel, signal: AbortSignal): P
   const read = v.safeParse(Input, input);
   if (!read.success) return { kind: 'error', name: 'ValidationException' };
   const { modelId, system, messages, inferenceConfig } = read.output;
-  const question = {
+  const request = {
     model: modelId,
     system: system?.[0].text ?? '',
     user: messages[0].content[0].text,
     maxTokens: inferenceConfig.maxTokens,
   };
-  // A fault of the model's own may quote a key.
-  return model(question, signal).catch((): Reply => ({ kind: 'error', name: 'InternalServerException' }));
+  // The message of another error is not passed on, because it may contain a key.
+  return model(request, signal).catch((): Reply => ({ kind: 'error', name: 'InternalServerException' }));
 }
 
 function outputOf(reply: Reply): Partial<ConverseCommandOutput> {
   if (reply.kind === 'malformed') throw failure(200, 'SyntaxError', 'Unterminated string in JSON');
   if (reply.kind === 'error') {
-    const { status, message } = wordsOf(reply.name);
+    const { status, message } = bedrockErrorOf(reply.name);
     throw failure(status, reply.name, reply.message ?? message);
   }
   const { text, stopReason, tokens } = reply;
@@ -72,7 +72,7 @@ function outputOf(reply: Reply): Partial<ConverseCommandOutput> {
   };
 }
 
-/** The error that Bedrock's client throws for a response. */
+/** Returns the error that Bedrock's client throws for a response. */
 function failure(httpStatusCode: number, name: string, message: string): Error {
   return Object.assign(new Error(message), { name, $metadata: { httpStatusCode } });
 }

@@ -1,36 +1,36 @@
 import type { ConverseClient } from '../../../lib/model/converse.ts';
-import { openChatBridge } from './chat-bridge.ts';
+import { createChatModel } from './chat-model.ts';
 import { converseClient, type LocalModel } from './converse-client.ts';
 import { readScript } from './model-script.ts';
 import type { ModelSettings } from './model-settings.ts';
-import { openSimulator } from './simulator.ts';
+import { createSimulator } from './simulator.ts';
 
-/** What answers agents. */
+/** The model that answers for agents. */
 export type Model = {
-  /** The client that asks it; unset for Bedrock itself, which the SDK finds by the machine's own configuration. */
+  /** The client of the model; `undefined` for Bedrock itself, which the SDK's own client calls. */
   client: ConverseClient | undefined;
-  /** Who it is that answers, in one line for whoever starts the service. */
-  introduction: string;
+  /** A line that names the model, for the output at the start. */
+  description: string;
 };
 
 /**
- * Opens what the settings choose.
+ * Creates the model that the settings choose.
  *
- * @throws `Problem` for a script that cannot be used
+ * @throws `Problem` if the simulator's script is invalid
  */
-export function openLocalModel(settings: ModelSettings): Model {
-  const client = settings.kind === 'bedrock' ? undefined : converseClient(localModel(settings));
-  return { client, introduction: `Agents are answered by ${nameOf(settings)}` };
+export function createLocalModel(settings: ModelSettings): Model {
+  const client = settings.kind === 'bedrock' ? undefined : converseClient(modelOf(settings));
+  return { client, description: `Agents use ${nameOf(settings)}` };
 }
 
-function localModel(settings: Exclude<ModelSettings, { kind: 'bedrock' }>): LocalModel {
-  if (settings.kind === 'chat') return openChatBridge(settings);
+function modelOf(settings: Exclude<ModelSettings, { kind: 'bedrock' }>): LocalModel {
+  if (settings.kind === 'chat') return createChatModel(settings);
   const { script, ...rest } = settings;
-  return openSimulator({ ...rest, rules: script === undefined ? [] : readScript(script) });
+  return createSimulator({ ...rest, rules: script === undefined ? [] : readScript(script) });
 }
 
 function nameOf(settings: ModelSettings): string {
   if (settings.kind === 'bedrock') return "Amazon Bedrock, with this machine's AWS credentials and region";
   if (settings.kind === 'chat') return `${settings.name ?? 'the first model'} at ${settings.baseUrl}`;
-  return `the built-in simulator${settings.script === undefined ? '' : `, by ${settings.script}`} (set MODEL_BASE_URL for a real model)`;
+  return `the built-in simulator${settings.script === undefined ? '' : ` with the script ${settings.script}`} (set MODEL_BASE_URL for a real model)`;
 }

@@ -9,48 +9,49 @@ import {
 import { environment } from '../../../lib/deployment/environment.ts';
 import { Problem } from '../problem.ts';
 
-/** What answers agents. */
+/** The settings of the model that answers for agents. */
 export type ModelSettings =
   | {
       kind: 'simulator';
-      /** The model of agents that name none. */
+      /** The default model of agents. */
       defaultModel: string;
-      /** How long an answer takes, in milliseconds. */
+      /** The latency of an answer, in milliseconds. */
       latencyMs: number;
-      /** The file of its rules. */
+      /** The path of the file of rules. */
       script: string | undefined;
     }
   | {
       kind: 'chat';
       defaultModel: string;
-      /** A server of the OpenAI chat protocol, such as http://127.0.0.1:11434/v1, with no slash at its end. */
+      /** The URL of a server of the OpenAI chat protocol, such as http://127.0.0.1:11434/v1, without a slash at the end. */
       baseUrl: string;
-      /** Never to be printed. */
+      /** It must not be printed. */
       apiKey: string | undefined;
-      /** What the server calls the model of agents that name none; the first one that it has if unset. */
+      /** The server's name of the default model; unset: the first model of the server. */
       name: string | undefined;
     }
   | { kind: 'bedrock'; defaultModel: string };
 
-const ofServers = ['MODEL_API_KEY', 'MODEL_NAME'] as const;
-const ofSimulator = ['MODEL_LATENCY_MS', 'MODEL_SCRIPT'] as const;
+const serverSettings = ['MODEL_API_KEY', 'MODEL_NAME'] as const;
+const simulatorSettings = ['MODEL_LATENCY_MS', 'MODEL_SCRIPT'] as const;
 
 /**
- * Reads which model answers. A setting that the chosen one would not look at is refused: whoever sets it expects
- * something of it.
+ * Reads the settings of the model. A setting that has no effect on the chosen model is an error, because the user expects
+ * an effect.
  *
- * @throws `Problem` for what cannot be meant; it never quotes what a key may be in
+ * @throws `Problem` for an invalid setting; the message contains no value that may be a key
  */
 export function readModelSettings(variables: Readonly<Record<string, string | undefined>>): ModelSettings {
   const { MODEL: model = '', MODEL_BASE_URL: baseUrl = '' } = variables;
-  const refuse = (names: readonly string[], where: string) => {
+  const rejectAll = (names: readonly string[], reason: string) => {
     const [name] = names.filter((one) => variables[one]);
-    if (name) throw new Problem(`${name} is ${where}.`);
+    if (name) throw new Problem(`${name} ${reason}.`);
   };
   if (model !== '' && model !== 'bedrock')
     throw new Problem(`MODEL is ${JSON.stringify(model)}; set it to bedrock, or leave it unset.`);
   if (model === 'bedrock') {
-    refuse(['MODEL_BASE_URL', ...ofServers, ...ofSimulator], 'set beside MODEL=bedrock; unset one of them');
+    const others = ['MODEL_BASE_URL', ...serverSettings, ...simulatorSettings];
+    rejectAll(others, 'has no effect together with MODEL=bedrock; unset one of them');
     return {
       kind: 'bedrock',
       defaultModel: allowed(variables, variables[environment.defaultModel] || ofRegion(variables)),
@@ -58,7 +59,7 @@ export function readModelSettings(variables: Readonly<Record<string, string | un
   }
   const defaultModel = allowed(variables, variables[environment.defaultModel] || standardModel);
   if (baseUrl === '') {
-    refuse(ofServers, 'for the server at MODEL_BASE_URL; set that too');
+    rejectAll(serverSettings, 'needs MODEL_BASE_URL; set both');
     return {
       kind: 'simulator',
       defaultModel,
@@ -66,7 +67,7 @@ export function readModelSettings(variables: Readonly<Record<string, string | un
       script: variables.MODEL_SCRIPT || undefined,
     };
   }
-  refuse(ofSimulator, 'for the simulator, and MODEL_BASE_URL sets another model; unset one of them');
+  rejectAll(simulatorSettings, 'is a setting of the simulator, which MODEL_BASE_URL replaces; unset one of them');
   return {
     kind: 'chat',
     defaultModel,
@@ -76,19 +77,19 @@ export function readModelSettings(variables: Readonly<Record<string, string | un
   };
 }
 
-/** The default model of the region that the SDK finds in the environment. */
+/** Returns the default model of the region that the environment variables set. */
 function ofRegion(variables: Readonly<Record<string, string | undefined>>): string {
   const region = variables[environment.modelRegion] || variables.AWS_REGION || variables.AWS_DEFAULT_REGION;
   const profile = region && standardProfileIn(region);
   if (profile) return profile;
   throw new Problem(
     region
-      ? `${standardModelName} has no inference profile that keeps prompts near ${region}; set DEFAULT_MODEL, to ${globalProfile} if prompts may be processed in any region.`
-      : 'MODEL=bedrock needs a region to choose the default model by; set AWS_REGION or DEFAULT_MODEL.',
+      ? `${standardModelName} has no inference profile for the geography of ${region}; set DEFAULT_MODEL, to ${globalProfile} if prompts may be processed in any region.`
+      : 'The default model for MODEL=bedrock depends on the region; set AWS_REGION or DEFAULT_MODEL.',
   );
 }
 
-/** A default model, which has to be among the allowed ones. */
+/** Returns a default model, if it is allowed. */
 function allowed(variables: Readonly<Record<string, string | undefined>>, defaultModel: string): string {
   const models = readAllowedModels(variables[environment.allowedModels]);
   if (isAllowed(defaultModel, models)) return defaultModel;
@@ -110,13 +111,13 @@ function checkedUrl(text: string): string {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
     throw new Problem(
-      'MODEL_BASE_URL cannot be used; set it to a URL such as http://127.0.0.1:11434/v1, with a key in MODEL_API_KEY alone.',
+      'MODEL_BASE_URL is invalid; set it to a URL such as http://127.0.0.1:11434/v1, and a key by MODEL_API_KEY only.',
     );
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
 function checkedKey(key: string | undefined): string | undefined {
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
-    throw new Problem('MODEL_API_KEY has characters that no key has, such as a space or the end of a line.');
+    throw new Problem('MODEL_API_KEY has invalid characters, such as a space or a line break; set it to the key only.');
   return key;
 }

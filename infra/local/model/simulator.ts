@@ -4,40 +4,40 @@ import { verdictLine } from '../../../lib/executions/prompts.ts';
 import type { LocalModel, Reply, Request } from './converse-client.ts';
 import type { Rule } from './model-script.ts';
 
-/** What the simulator is opened with. */
-export type Simulation = {
-  /** The model of agents that name none. It answers for this one, those that its rules name, and all that the project names. */
+/** The options of a simulator. */
+export type SimulatorOptions = {
+  /** The default model of agents. The simulator accepts it, the models of its rules, and all models that the project names. */
   defaultModel: string;
-  /** How long each answer takes, in milliseconds, where no rule says otherwise. */
+  /** The latency of each answer in milliseconds, unless a rule sets another. */
   latencyMs: number;
-  /** In this order; the first that is for a question says what comes of it. */
+  /** Rules are tried in order; the first match answers. */
   rules: readonly Rule[];
-  /** Waits these milliseconds, and throws as soon as the signal aborts. */
+  /** Waits for a time in milliseconds, and throws when the signal aborts. */
   sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 };
 
-/** How much of a question is quoted, in code points. */
-const quoted = 200;
+/** How many code points of a prompt an answer quotes. */
+const quotedLength = 200;
 
-/** A model that is none: it answers by rules, else by saying so. */
-export function openSimulator({ defaultModel, latencyMs, rules, sleep = wait }: Simulation): LocalModel {
-  // Agents of an earlier version have its default model.
+/** Creates a simulated model: it answers by rules, or by a text that says that it is a simulator. */
+export function createSimulator({ defaultModel, latencyMs, rules, sleep = wait }: SimulatorOptions): LocalModel {
+  // `namedModels` contains the default models of earlier versions, which agents may still have.
   const models = new Set([defaultModel, ...namedModels, ...rules.map(({ model }) => model)]);
   const scripted = rules.map((rule) => ({ rule, left: rule.times ?? Number.POSITIVE_INFINITY }));
   return async (request, signal) => {
     if (!models.has(request.model))
       return { kind: 'error', name: 'ValidationException', message: 'The provided model identifier is invalid.' };
-    const found = scripted.find(({ rule, left }) => left > 0 && isFor(rule, request));
+    const found = scripted.find(({ rule, left }) => left > 0 && matches(rule, request));
     if (found) found.left -= 1;
     const delayMs = found?.rule.delayMs ?? latencyMs;
     if (delayMs > 0) await sleep(delayMs, signal);
-    return found ? scriptedReply(found.rule, request) : ownReply(request);
+    return found ? scriptedReply(found.rule, request) : standardReply(request);
   };
 }
 
 const wait = (milliseconds: number, signal: AbortSignal) => timer(milliseconds, undefined, { signal });
 
-const isFor = ({ model, match, system }: Rule, request: Request) =>
+const matches = ({ model, match, system }: Rule, request: Request) =>
   (model === undefined || model === request.model) &&
   match(request.user) &&
   (system === undefined || system(request.system));
@@ -55,13 +55,13 @@ function scriptedReply(
   return { ...reply, tokens: { input, output: tokens - input } };
 }
 
-function ownReply(request: Request): Reply {
+function standardReply(request: Request): Reply {
   if (request.user.includes(verdictLine)) return answer(request, 'VERDICT: PASS');
-  const words = [...request.user.replace(/\s+/g, ' ').trim()];
-  const start = words.slice(0, quoted).join('');
+  const characters = [...request.user.replace(/\s+/g, ' ').trim()];
+  const start = characters.slice(0, quotedLength).join('');
   return answer(
     request,
-    `This is Crewboard's built-in simulator and not a model; nothing has been done. It was asked: "${start}${words.length > quoted ? '…' : ''}"`,
+    `This is Crewboard's built-in simulator and not a model; nothing has been done. It was asked: "${start}${characters.length > quotedLength ? '…' : ''}"`,
   );
 }
 
@@ -74,5 +74,5 @@ function answer({ system, user }: Request, text: string, stopReason = 'end_turn'
   };
 }
 
-/** About four characters a token, as in English. */
+/** Estimates a number of tokens: four characters each, as in English text. */
 const estimated = (text: string) => Math.ceil(text.length / 4);

@@ -115,10 +115,10 @@ it.concurrent('runs as many executions of an organization at once as RUNNING_CAP
 
 it.concurrent('says which model answers agents, and never its key', async () => {
   const service = await startDeployment();
-  expect(service.output()).toContain('\nAgents are answered by the built-in simulator (set MODEL_BASE_URL');
+  expect(service.output()).toContain('\nAgents use the built-in simulator (set MODEL_BASE_URL');
   const environment = { MODEL_BASE_URL: 'http://127.0.0.1:1/v1', MODEL_NAME: 'llama', MODEL_API_KEY: 'sk-secret' };
   const bridged = await startDeployment({ environment });
-  expect(bridged.output()).toContain('\nAgents are answered by llama at http://127.0.0.1:1/v1.\n');
+  expect(bridged.output()).toContain('\nAgents use llama at http://127.0.0.1:1/v1.\n');
   const { stdout, stderr } = await bridged.stop();
   expect(stdout + stderr).not.toContain('sk-secret');
 });
@@ -130,7 +130,7 @@ it.concurrent('tells that a setting of the model cannot be used', async () => {
 it.concurrent('tells what is wrong with the script of the simulator', async () => {
   const script = join(newFolder(), 'script.json');
   writeFileSync(script, '[{"match":"tea"}]');
-  expect(await refusal({ MODEL_SCRIPT: script })).toMatch(sentence('rule 1 has to have exactly one of text, throttle'));
+  expect(await refusal({ MODEL_SCRIPT: script })).toMatch(sentence('rule 1 must have exactly one of text, throttle'));
 });
 
 it.concurrent('tells how to go on where no engine is bundled for the platform', async () => {

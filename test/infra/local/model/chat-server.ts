@@ -2,10 +2,10 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 
-/** A request as it came, its body parsed. */
+/** A received request, with its body parsed. */
 type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: unknown };
 
-/** A server of the OpenAI chat protocol, what has reached it so far, and how it answers what. */
+/** A server of the OpenAI chat protocol, with its received requests and its responses. */
 export type ChatServer = {
   baseUrl: string;
   received: Received[];
@@ -13,7 +13,7 @@ export type ChatServer = {
   models: (response: ServerResponse) => void;
 };
 
-/** Starts a server that says `Hello.` with two models until it is told otherwise. */
+/** Starts a server that has two models and answers `Hello.`; tests replace `chat` and `models`. */
 export async function startChatServer(): Promise<ChatServer> {
   const server = createServer(async (request, response) => {
     const text = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString('utf8');
@@ -38,14 +38,14 @@ export async function startChatServer(): Promise<ChatServer> {
   return chat;
 }
 
-/** Answers with JSON. */
+/** Returns a function that responds with JSON. */
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}) {
   return (response: ServerResponse) => {
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 }
 
-/** A chat completion as servers of the protocol write it. */
+/** Returns a chat completion in the format of the protocol. */
 export function completion(content: unknown, finish_reason: unknown = 'stop', more: object = {}) {
   return {
     id: 'chatcmpl-1',

@@ -5,7 +5,7 @@ import { converseClient, type Request } from '../../../../infra/local/model/conv
 const asked: Request[] = [];
 const client = converseClient(async (request) => {
   asked.push(request);
-  if (request.user === 'break') throw new Error('of the model, with a key: sk-1');
+  if (request.user === 'break') throw new Error('an error of the model with a key: sk-1');
   return { kind: 'answer', text: 'Yes.', stopReason: 'end_turn', tokens: { input: 2, output: 1 } };
 });
 
@@ -13,9 +13,9 @@ const user = (text: string) => [{ role: 'user', content: [{ text }] }];
 const good = { modelId: 'm', messages: user('Hello?'), inferenceConfig: { maxTokens: 5 } };
 const { signal: abortSignal } = new AbortController();
 const send = (input: object) => client.send(new ConverseCommand(input as ConverseCommandInput), { abortSignal });
-const refusal = (name: string, httpStatusCode: number) => ({ name, $metadata: { httpStatusCode } });
+const errorOf = (name: string, httpStatusCode: number) => ({ name, $metadata: { httpStatusCode } });
 
-it('hands over what is asked, and answers as Converse does', async () => {
+it('passes a request to the model, and answers as Converse does', async () => {
   const modelId = 'arn:aws:bedrock:eu:1:inference-profile/a';
   expect(await send({ ...good, modelId, system: [{ text: 'Be brief.' }] })).toEqual({
     output: { message: { role: 'assistant', content: [{ text: 'Yes.' }] } },
@@ -31,18 +31,18 @@ it.each<[string, object]>([
   ['a blank system prompt', { ...good, system: [{ text: '' }] }],
   ['two messages', { ...good, messages: [...user('a'), ...user('b')] }],
   ['a message of the model', { ...good, messages: [{ role: 'assistant', content: [{ text: 'a' }] }] }],
-  ['no limit of tokens', { modelId: 'm', messages: good.messages }],
-  ['a limit of no tokens', { ...good, inferenceConfig: { maxTokens: 0 } }],
+  ['no token limit', { modelId: 'm', messages: good.messages }],
+  ['a token limit of 0', { ...good, inferenceConfig: { maxTokens: 0 } }],
   ['sampling', { ...good, inferenceConfig: { maxTokens: 5, temperature: 0 } }],
   ['tools', { ...good, toolConfig: { tools: [] } }],
-])('refuses a request with %s', async (_, input) => {
+])('rejects a request with %s', async (_, input) => {
   const before = asked.length;
-  await expect(send(input)).rejects.toMatchObject(refusal('ValidationException', 400));
+  await expect(send(input)).rejects.toMatchObject(errorOf('ValidationException', 400));
   expect(asked.length).toBe(before);
 });
 
-it('fails for a fault of the model as Bedrock does, and says nothing of it', async () => {
+it('fails as Bedrock does if the model throws, and does not pass on the message', async () => {
   const error: Error = await send({ ...good, messages: user('break') }).catch((failed) => failed);
-  expect(error).toMatchObject(refusal('InternalServerException', 500));
+  expect(error).toMatchObject(errorOf('InternalServerException', 500));
   expect(error.message).not.toContain('sk-1');
 });

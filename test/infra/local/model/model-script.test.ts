@@ -8,7 +8,7 @@ import { createTemporaryFolder } from '../../../temporary-files.ts';
 const folder = createTemporaryFolder();
 const file = join(folder, 'script.json');
 
-/** Reads a script with this content. */
+/** Writes and reads a script with this content. */
 function read(content: string) {
   writeFileSync(file, content);
   return readScript(file);
@@ -16,7 +16,7 @@ function read(content: string) {
 
 const matches = (match: string, user: string) => read(JSON.stringify([{ match, text: 'Yes.' }]))[0]?.match(user);
 
-it('takes all that a rule can say', () => {
+it('reads every field of a rule', () => {
   const rules = [
     { match: 'a', model: 'm', times: 2, delayMs: 0, tokens: 7, text: '' },
     { match: '', throttle: true },
@@ -32,12 +32,12 @@ it.each([
   ['cite', 'Always cite.', true],
   ['/CITE/i', 'Always cite.', true],
   ['cite', '', false],
-])('finds %j in a system prompt as in a user message: of %j that is %j', (system, prompt, found) => {
+])('matches %j against the system prompt %j: %j', (system, prompt, found) => {
   const [rule] = read(JSON.stringify([{ match: '', system, text: 'Yes.' }]));
   expect(rule?.system?.(prompt)).toBe(found);
 });
 
-it('takes an empty script', () => {
+it('reads an empty script', () => {
   expect(read('[]')).toEqual([]);
 });
 
@@ -52,11 +52,11 @@ it.each([
   ['/^gr.*a$/', 'a green tea', false],
   ['/TEA/i', 'green tea', true],
   ['/a.b/s', 'a\nb', true],
-])('the match %j of %j is %s', (match, user, answer) => {
+])('matches %j against the user message %j: %s', (match, user, answer) => {
   expect(matches(match, user)).toBe(answer);
 });
 
-it('finds an expression again, whatever its flags', () => {
+it('matches a regular expression repeatedly, whatever its flags', () => {
   const [rule] = read(JSON.stringify([{ match: '/tea/g', text: 'Yes.' }]));
   expect([rule?.match('tea'), rule?.match('tea')]).toEqual([true, true]);
 });
@@ -65,52 +65,50 @@ const outcomes = 'text, throttle, error, malformed, refusal, stopReason';
 const good = { match: '', text: 'Yes.' };
 
 it.each<[unknown, string]>([
-  [{}, 'it has to be a list of rules'],
-  [null, 'it has to be a list of rules'],
-  [[good, 'tea'], 'rule 2 has to be an object'],
-  [[null], 'rule 1 has to be an object'],
+  [{}, 'it must be a list of rules'],
+  [null, 'it must be a list of rules'],
+  [[good, 'tea'], 'rule 2 must be an object'],
+  [[null], 'rule 1 must be an object'],
   [[{ text: 'Yes.' }], 'rule 1 (match) is missing'],
   [
     [good, good, { match: 1, text: 'Yes.' }],
-    'rule 3 (match) has to be a text, or a regular expression between slashes',
+    'rule 3 (match) must be a string, or a regular expression between slashes',
   ],
-  [[{ ...good, match: '/(/' }], 'rule 1 (match) is no regular expression'],
-  [[{ ...good, match: '/a/q' }], 'rule 1 (match) is no regular expression'],
-  [[{ ...good, latency: 1 }], 'rule 1 (latency) is not known'],
+  [[{ ...good, match: '/(/' }], 'rule 1 (match) is not a valid regular expression'],
+  [[{ ...good, match: '/a/q' }], 'rule 1 (match) is not a valid regular expression'],
+  [[{ ...good, latency: 1 }], 'rule 1 (latency) is not a known field'],
   [[{ ...good, model: '' }], 'rule 1 (model) must not be empty'],
-  [[{ ...good, model: 1 }], 'rule 1 (model) has to be a text'],
-  [[{ ...good, times: 0 }], 'rule 1 (times) has to be a whole number from 1 to 1000000'],
-  [[{ ...good, times: '2' }], 'rule 1 (times) has to be a whole number from 1 to 1000000'],
-  [[{ ...good, delayMs: -1 }], 'rule 1 (delayMs) has to be a whole number from 0 to 600000'],
-  [[{ ...good, delayMs: 600_001 }], 'rule 1 (delayMs) has to be a whole number from 0 to 600000'],
-  [[{ ...good, tokens: 1.5 }], 'rule 1 (tokens) has to be a whole number from 0 to 1000000000'],
-  [[{ match: '', text: 1 }], 'rule 1 (text) has to be a text'],
-  [[{ match: '', throttle: false }], 'rule 1 (throttle) can be true only'],
-  [[{ match: '', malformed: 'yes' }], 'rule 1 (malformed) can be true only'],
-  [[{ match: '', refusal: 1 }], 'rule 1 (refusal) can be true only'],
+  [[{ ...good, model: 1 }], 'rule 1 (model) must be a string'],
+  [[{ ...good, times: 0 }], 'rule 1 (times) must be a whole number from 1 to 1000000'],
+  [[{ ...good, times: '2' }], 'rule 1 (times) must be a whole number from 1 to 1000000'],
+  [[{ ...good, delayMs: -1 }], 'rule 1 (delayMs) must be a whole number from 0 to 600000'],
+  [[{ ...good, delayMs: 600_001 }], 'rule 1 (delayMs) must be a whole number from 0 to 600000'],
+  [[{ ...good, tokens: 1.5 }], 'rule 1 (tokens) must be a whole number from 0 to 1000000000'],
+  [[{ match: '', text: 1 }], 'rule 1 (text) must be a string'],
+  [[{ match: '', throttle: false }], 'rule 1 (throttle) must be true'],
+  [[{ match: '', malformed: 'yes' }], 'rule 1 (malformed) must be true'],
+  [[{ match: '', refusal: 1 }], 'rule 1 (refusal) must be true'],
   [[{ match: '', stopReason: '' }], 'rule 1 (stopReason) must not be empty'],
-  [[{ match: '' }], `rule 1 has to have exactly one of ${outcomes}`],
-  [[good, { ...good, refusal: true }], `rule 2 has to have exactly one of ${outcomes}`],
-])('refuses %j in one sentence that names the rule', (script, what) => {
-  expect(() => read(JSON.stringify(script))).toThrow(new Problem(`MODEL_SCRIPT ${file} cannot be used: ${what}.`));
+  [[{ match: '' }], `rule 1 must have exactly one of ${outcomes}`],
+  [[good, { ...good, refusal: true }], `rule 2 must have exactly one of ${outcomes}`],
+])('rejects %j in one sentence that names the rule', (script, what) => {
+  expect(() => read(JSON.stringify(script))).toThrow(new Problem(`MODEL_SCRIPT ${file} is invalid: ${what}.`));
 });
 
-it('names the errors that there are, where it is given another', () => {
+it('lists the errors of Bedrock if a rule has an unknown one', () => {
   expect(() => read('[{"match":"","error":"TeapotException"}]')).toThrow(
-    /cannot be used: rule 1 \(error\) has to be one of AccessDeniedException, .*ValidationException\.$/,
+    /is invalid: rule 1 \(error\) must be one of AccessDeniedException, .*ValidationException\.$/,
   );
 });
 
-it('refuses what is not JSON', () => {
-  expect(() => read('[{]')).toThrow(new Problem(`MODEL_SCRIPT ${file} cannot be used: it is not JSON.`));
+it('rejects a file that is not JSON', () => {
+  expect(() => read('[{]')).toThrow(new Problem(`MODEL_SCRIPT ${file} is invalid: it is not JSON.`));
 });
 
 it.each([
   ['missing.json', 'ENOENT'],
   ['', 'EISDIR'],
-])('refuses a file that cannot be read (%j)', (name, code) => {
+])('rejects a file that cannot be read (%j)', (name, code) => {
   const path = join(folder, name);
-  expect(() => readScript(path)).toThrow(
-    new Problem(`MODEL_SCRIPT ${path} cannot be used: it cannot be read (${code}).`),
-  );
+  expect(() => readScript(path)).toThrow(new Problem(`MODEL_SCRIPT ${path} is invalid: it cannot be read (${code}).`));
 });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ConverseCommand } from '@aws-sdk/client-bedrock-runtime';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { type ChatServer as Bridged, openChatBridge } from '../../../../infra/local/model/chat-bridge.ts';
+import { createChatModel, type ChatServer as Options } from '../../../../infra/local/model/chat-model.ts';
 import { converseClient } from '../../../../infra/local/model/converse-client.ts';
 import { formerStandardModels, standardModel } from '../../../../lib/contract/models.ts';
 import { type Answer, createConverseModel, type Question } from '../../../../lib/model/converse.ts';
@@ -25,10 +25,10 @@ beforeEach(async () => {
   chat = await startChatServer();
 });
 
-/** A bridge to the server, asked through the model port. */
-async function bridge(more: Partial<Bridged> = {}) {
+/** Returns a function that sends a prompt to the server through the model client. */
+async function connect(more: Partial<Options> = {}) {
   const server = { defaultModel: 'the-default', baseUrl: chat.baseUrl, apiKey: key, name: 'llama', ...more };
-  const ask = createConverseModel(converseClient(openChatBridge(server)));
+  const ask = createConverseModel(converseClient(createChatModel(server)));
   return (asked: Partial<Question> = {}): Promise<Answer> =>
     ask({
       model: 'the-default',
@@ -40,21 +40,21 @@ async function bridge(more: Partial<Bridged> = {}) {
     });
 }
 
-describe('a question', () => {
-  it('of an agent that has the default model of an earlier version is asked of the same model', async () => {
-    const ask = await bridge();
+describe('a request', () => {
+  it('of an agent with the default model of an earlier version goes to the same model', async () => {
+    const ask = await connect();
     await ask({ model: formerStandardModels[0] });
     expect(chat.received.at(-1)?.body).toMatchObject({ model: 'llama' });
   });
 
-  it('has no tokens for thinking: another model answers than the one that the id names', async () => {
-    const ask = await bridge({ defaultModel: standardModel });
+  it('has no tokens for thinking, because another model than the named one answers', async () => {
+    const ask = await connect({ defaultModel: standardModel });
     await ask({ model: standardModel });
     expect(chat.received.at(-1)?.body).toMatchObject({ model: 'llama', max_tokens: 100 });
   });
 
-  it('is asked in the chat protocol', async () => {
-    const ask = await bridge();
+  it('is sent in the chat protocol', async () => {
+    const ask = await connect();
     expect(await ask()).toEqual({ kind: 'text', text: 'Hello.', tokens: 12 });
     expect(chat.received).toMatchObject([
       {
@@ -74,26 +74,26 @@ describe('a question', () => {
     });
   });
 
-  it('has no system message where there is nothing to be', async () => {
-    const ask = await bridge();
+  it('has no system message without a system prompt', async () => {
+    const ask = await connect();
     await ask({ system: '' });
     expect(chat.received[0]?.body).toMatchObject({ messages: [{ role: 'user', content: 'Say hello.' }] });
   });
 
-  it('carries no key where there is none', async () => {
-    const ask = await bridge({ apiKey: undefined });
+  it('has no Authorization header without a key', async () => {
+    const ask = await connect({ apiKey: undefined });
     await ask();
     expect(chat.received[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('goes to the model that it names, where that is not the default one', async () => {
-    const ask = await bridge();
+  it('goes to the model that it names, if that is not the default model', async () => {
+    const ask = await connect();
     await ask({ model: 'qwen3:8b' });
     expect(chat.received[0]?.body).toMatchObject({ model: 'qwen3:8b' });
   });
 
-  it('goes to the first model of the server where none is set for the default one', async () => {
-    const ask = await bridge({ name: undefined });
+  it('for the default model goes to the first model of the server, if no name is set', async () => {
+    const ask = await connect({ name: undefined });
     expect(await ask()).toMatchObject({ kind: 'text' });
     expect(chat.received).toMatchObject([
       { method: 'GET', path: '/v1/models', headers: { authorization: `Bearer ${key}` } },
@@ -101,8 +101,8 @@ describe('a question', () => {
     ]);
   });
 
-  it('has no model to go to while the server has none', async () => {
-    const ask = await bridge({ name: undefined });
+  it('fails while the server has no model', async () => {
+    const ask = await connect({ name: undefined });
     chat.models = json({ object: 'list', data: [] });
     expect(await ask()).toEqual(unknownModel);
     chat.models = json({ object: 'list', data: [{ id: 'pulled' }] });
@@ -112,10 +112,10 @@ describe('a question', () => {
 
   it.each([
     ['a broken list', json({ data: 'none' })],
-    ['no JSON', (response: ServerResponse) => response.end('Ollama is running')],
+    ['plain text', (response: ServerResponse) => response.end('Ollama is running')],
     ['an error', json({}, 500)],
-  ])('meets a fault where the server answers %s for its models', async (_, models) => {
-    const ask = await bridge({ name: undefined });
+  ])('fails if the server answers with %s for its models', async (_, models) => {
+    const ask = await connect({ name: undefined });
     chat.models = models;
     expect(await ask()).toEqual(broken);
   });
@@ -128,26 +128,26 @@ describe('an answer', () => {
     ['tool_calls', 'The model requested a tool, but no tools are available.'],
     ['function_call', 'The model requested a tool, but no tools are available.'],
     ['eos_of_next_year', 'The model stopped for an unknown reason.'],
-  ])('that finishes for %s is failed, with its tokens', async (reason, error) => {
+  ])('that finishes with %s fails the call, and its tokens count', async (reason, error) => {
     chat.chat = json(completion('Half of', reason));
-    const ask = await bridge();
+    const ask = await connect();
     expect(await ask()).toEqual({ kind: 'failed', error, tokens: 12 });
   });
 
-  it.each([['' as unknown], [null], [undefined], [' \n']])('of %j is empty', async (content) => {
+  it.each([['' as unknown], [null], [undefined], [' \n']])('of %j counts as empty', async (content) => {
     chat.chat = json(completion(content));
-    const ask = await bridge();
+    const ask = await connect();
     expect(await ask()).toEqual({ kind: 'failed', error: 'The answer of the model was empty.', tokens: 12 });
   });
 
   it.each([
     ['no usage', undefined],
     ['an empty usage', {}],
-    ['a usage of texts', { prompt_tokens: '7', completion_tokens: '5' }],
+    ['a usage of strings', { prompt_tokens: '7', completion_tokens: '5' }],
     ['null', null],
-  ])('with %s is taken, at no known cost', async (_, usage) => {
+  ])('with %s is accepted with 0 tokens', async (_, usage) => {
     chat.chat = json(completion('Hello.', 'stop', { usage }));
-    const ask = await bridge();
+    const ask = await connect();
     expect(await ask()).toEqual({ kind: 'text', text: 'Hello.', tokens: 0 });
   });
 
@@ -156,33 +156,33 @@ describe('an answer', () => {
     ['choices of another kind', completion('', 'stop', { choices: 'Hello.' })],
     ['no message', completion('', 'stop', { choices: [{ finish_reason: 'stop' }] })],
     ['content of another kind', completion([{ type: 'text', text: 'Hello.' }])],
-    ['no end', completion('Hello.', null)],
-    ['an error in a good status', { error: { message: `No, ${key}.` } }],
+    ['no finish reason', completion('Hello.', null)],
+    ['an error with status 200', { error: { message: `No, ${key}.` } }],
     ['nothing', null],
-  ])('with %s is a fault', async (_, body) => {
+  ])('with %s fails as a faulty model', async (_, body) => {
     chat.chat = json(body);
-    const ask = await bridge();
+    const ask = await connect();
     expect(await ask()).toEqual(broken);
   });
 
   it.each([
     ['broken JSON', (response: ServerResponse) => response.end('{"choices": [')],
-    ['no JSON', (response: ServerResponse) => response.end('<html>Sign in</html>')],
+    ['HTML', (response: ServerResponse) => response.end('<html>Sign in</html>')],
     ['no bytes', (response: ServerResponse) => response.end()],
     ['a connection that is closed', (response: ServerResponse) => response.destroy()],
     [
-      'a connection that is closed half way',
+      'a connection that is closed during the response',
       (response: ServerResponse) =>
         response.writeHead(200, { 'Content-Length': '1000' }).write('{"cho', () => response.destroy()),
     ],
-  ])('of %s is a fault', async (_, answer) => {
+  ])('of %s fails as a faulty model', async (_, answer) => {
     chat.chat = answer;
-    const ask = await bridge();
+    const ask = await connect();
     expect(await ask()).toEqual(broken);
   });
 });
 
-describe('a refusal', () => {
+describe('an error', () => {
   it.each([
     [400, notTaken],
     [401, noAccess],
@@ -199,10 +199,10 @@ describe('a refusal', () => {
     [504, tooSlow],
     [529, broken],
     [301, broken],
-  ])('with status %i means what it would of Bedrock', async (status, answer) => {
+  ])('with status %i has the same result as the error of Bedrock', async (status, answer) => {
     const headers = { 'Retry-After': '3600', Location: `${chat.baseUrl}/models` };
     chat.chat = json({ error: { message: `Incorrect API key provided: ${key}` } }, status, headers);
-    const ask = await bridge();
+    const ask = await connect();
     expect(await ask()).toEqual(answer);
     expect(chat.received).toHaveLength(1);
   });
@@ -213,7 +213,7 @@ describe('a refusal', () => {
     [429, 'ThrottlingException', 429],
     [500, 'ModelErrorException', 424],
     [502, 'ServiceUnavailableException', 503],
-  ])('with status %i is answered as %s', async (status, name, bedrockStatus) => {
+  ])('with status %i becomes %s', async (status, name, bedrockStatus) => {
     chat.chat = json({ error: { message: key } }, status, { 'Retry-After': '1' });
     const server = { defaultModel: 'm', baseUrl: chat.baseUrl, apiKey: key, name: 'llama' };
     const command = new ConverseCommand({
@@ -222,49 +222,49 @@ describe('a refusal', () => {
       inferenceConfig: { maxTokens: 1 },
     });
     const { signal: abortSignal } = new AbortController();
-    const error: Error = await converseClient(openChatBridge(server))
+    const error: Error = await converseClient(createChatModel(server))
       .send(command, { abortSignal })
       .catch((failed) => failed);
     expect(error).toMatchObject({ name, $metadata: { httpStatusCode: bedrockStatus } });
     expect(error.message).not.toContain(key);
   });
 
-  it('comes of a server that is not there', async () => {
-    const ask = await bridge({ baseUrl: await closedEndpoint() });
+  it('is returned if no server listens', async () => {
+    const ask = await connect({ baseUrl: await closedEndpoint() });
     expect(await ask()).toEqual(broken);
   });
 });
 
-describe('a server that hangs', () => {
-  it('is given up when its time is over', async () => {
+describe('a server that does not answer', () => {
+  it('fails the call at the deadline', async () => {
     const deadline = new AbortController();
     chat.chat = () => deadline.abort();
-    const ask = await bridge({ startDeadline: () => deadline.signal });
+    const ask = await connect({ startDeadline: () => deadline.signal });
     expect(await ask()).toEqual(tooSlow);
   });
 
-  it('is given up when its time is over half way', async () => {
+  it('fails the call at the deadline, also during the response', async () => {
     const deadline = new AbortController();
     chat.chat = (response) => response.writeHead(200).write('{"choices":', () => setImmediate(() => deadline.abort()));
-    const ask = await bridge({ startDeadline: () => deadline.signal });
+    const ask = await connect({ startDeadline: () => deadline.signal });
     expect(await ask()).toEqual(tooSlow);
   });
 
-  it('is left by the bridge when the caller ends the call', async () => {
+  it('is disconnected when the caller aborts the call', async () => {
     const caller = new AbortController();
-    const left = Promise.withResolvers<void>();
+    const disconnected = Promise.withResolvers<void>();
     chat.chat = (response) => {
-      response.once('close', left.resolve);
+      response.once('close', disconnected.resolve);
       caller.abort();
     };
-    const ask = await bridge();
+    const ask = await connect();
     expect(await ask({ signal: caller.signal })).toEqual({ kind: 'aborted', tokens: 0 });
-    await left.promise;
+    await disconnected.promise;
   });
 
-  it('has four minutes where nothing else is passed in', async () => {
+  it('has four minutes by default', async () => {
     const timeout = vi.spyOn(AbortSignal, 'timeout');
-    const ask = await bridge();
+    const ask = await connect();
     await ask();
     expect(timeout.mock.calls).toContainEqual([240_000]);
     timeout.mockRestore();

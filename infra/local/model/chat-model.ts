@@ -3,26 +3,26 @@ import { formerStandardModels, thinkingTokensOf } from '../../../lib/contract/mo
 import type { BedrockError } from './bedrock-errors.ts';
 import type { LocalModel, Reply, Request } from './converse-client.ts';
 
-/** What the bridge leads to. */
+/** A server of the OpenAI chat protocol. */
 export type ChatServer = {
-  /** The model of agents that name none. */
+  /** The default model of agents. */
   defaultModel: string;
-  /** Where the OpenAI chat protocol is spoken, with no slash at the end. */
+  /** The base URL of the protocol, without a slash at the end. */
   baseUrl: string;
-  /** Sent as a bearer token, and in no error. */
+  /** The bearer token. It must not appear in errors. */
   apiKey: string | undefined;
-  /** What the server calls the default model; the first one that it has if unset. */
+  /** The server's name of the default model; unset: the first model of the server. */
   name: string | undefined;
-  /** Begins the time that a whole answer may take. */
+  /** Returns a signal that aborts when a whole answer has taken too long. */
   startDeadline?: () => AbortSignal;
 };
 
-/** Long, for a model on a small machine is slow, and shorter than the five minutes after which `fetch` gives up itself. */
+/** The longest time of an answer. A model on a small machine is slow; `fetch` itself times out after five minutes. */
 const deadlineMs = 240_000;
 
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/** A chat completion (platform.openai.com/docs/api-reference/chat/object), as far as it is read. */
+/** The fields that are read of a chat completion (platform.openai.com/docs/api-reference/chat/object). */
 const Completion = v.object({
   choices: v.tupleWithRest(
     [v.object({ message: v.object({ content: v.nullish(v.string(), '') }), finish_reason: v.string() })],
@@ -33,7 +33,7 @@ const Completion = v.object({
 
 const Models = v.object({ data: v.array(v.object({ id: v.string() })) });
 
-/** What Converse calls the end of an answer. Others are passed on as they are. */
+/** The stop reasons of Converse for those of the chat protocol. All others stay unchanged. */
 const stopReasons = new Map([
   ['stop', 'end_turn'],
   ['length', 'max_tokens'],
@@ -42,8 +42,8 @@ const stopReasons = new Map([
   ['function_call', 'tool_use'],
 ]);
 
-/** What Bedrock would have answered where the server answers with this status. */
-const refusals = new Map<number, BedrockError>([
+/** The errors of Bedrock for the error statuses of the server. */
+const errorsByStatus = new Map<number, BedrockError>([
   [401, 'AccessDeniedException'],
   [402, 'AccessDeniedException'],
   [403, 'AccessDeniedException'],
@@ -55,8 +55,8 @@ const refusals = new Map<number, BedrockError>([
   [504, 'ModelTimeoutException'],
 ]);
 
-/** A call that came to no completion, by the name that Bedrock has for it. */
-class Refused extends Error {
+/** An error of a call to the server, with the name of the corresponding error of Bedrock. */
+class ChatError extends Error {
   readonly reason: BedrockError;
   constructor(reason: BedrockError) {
     super();
@@ -65,37 +65,37 @@ class Refused extends Error {
 }
 
 /**
- * A model behind a server of the OpenAI chat protocol, such as Ollama or vLLM. The default model is what the server
- * calls `name`; any other goes by its own name, so that agents can choose among the server's models, and one that it
- * does not have is refused. Nothing that the server says of a fault is passed on.
+ * Creates a model that calls a server of the OpenAI chat protocol, such as Ollama or vLLM. It replaces the default model by
+ * the server's model `name`. It sends every other model id unchanged, so that agents can choose among the server's models;
+ * the server rejects an unknown one. Error messages of the server are not passed on.
  */
-export function openChatBridge(server: ChatServer): LocalModel {
-  // Agents of an earlier version have its default model.
+export function createChatModel(server: ChatServer): LocalModel {
+  // Agents of earlier versions have the default model of those versions.
   const isDefault = (model: string) => [server.defaultModel, ...formerStandardModels].includes(model);
   const { name, startDeadline = () => AbortSignal.timeout(deadlineMs) } = server;
   return async (request, signal) => {
-    const either = AbortSignal.any([signal, startDeadline()]);
+    const limited = AbortSignal.any([signal, startDeadline()]);
     try {
-      const called = isDefault(request.model) ? (name ?? (await firstModel(server, either))) : request.model;
-      return replyOf(await call(server, '/chat/completions', Completion, either, questionOf(called, request)));
+      const model = isDefault(request.model) ? (name ?? (await firstModel(server, limited))) : request.model;
+      return replyOf(await call(server, '/chat/completions', Completion, limited, chatRequest(model, request)));
     } catch (error) {
-      return { kind: 'error', name: error instanceof Refused ? error.reason : 'InternalServerException' };
+      return { kind: 'error', name: error instanceof ChatError ? error.reason : 'InternalServerException' };
     }
   };
 }
 
-/** Asked each time, for the models of a server change, and it may have none yet when the service starts. */
+/** Returns the first model of the server. Not cached: models change, and the server may have none yet at the start. */
 async function firstModel(server: ChatServer, signal: AbortSignal): Promise<string> {
   const { data } = await call(server, '/models', Models, signal);
-  if (!data[0]) throw new Refused('ResourceNotFoundException');
+  if (!data[0]) throw new ChatError('ResourceNotFoundException');
   return data[0].id;
 }
 
-function questionOf(called: string, { model, system, user, maxTokens }: Request) {
+function chatRequest(serverModel: string, { model, system, user, maxTokens }: Request) {
   const messages = [...(system === '' ? [] : [{ role: 'system', content: system }]), { role: 'user', content: user }];
-  // OpenAI itself has a newer name for the limit, which servers of its protocol do not all know.
-  // The tokens for thinking are for the model that the id names, which is not the one that answers here.
-  return { model: called, messages, max_tokens: maxTokens - thinkingTokensOf(model), stream: false };
+  // `max_tokens` is deprecated at OpenAI, but not all other servers know its successor.
+  // `maxTokens` includes tokens for the thinking of the named model, but another model answers here.
+  return { model: serverModel, messages, max_tokens: maxTokens - thinkingTokensOf(model), stream: false };
 }
 
 function replyOf({ choices: [{ message, finish_reason }], usage }: v.InferOutput<typeof Completion>): Reply {
@@ -108,9 +108,9 @@ function replyOf({ choices: [{ message, finish_reason }], usage }: v.InferOutput
 }
 
 /**
- * Gets a path of the server, or posts to it, and reads the answer.
+ * Sends a request to the server, and reads the response. Sends a POST if there is a body, otherwise a GET.
  *
- * @throws `Refused` for all that comes between
+ * @throws `ChatError` for every failure
  */
 async function call<Schema extends v.GenericSchema>(
   { baseUrl, apiKey }: ChatServer,
@@ -122,19 +122,19 @@ async function call<Schema extends v.GenericSchema>(
   const headers = { 'Content-Type': 'application/json', ...(apiKey && { Authorization: `Bearer ${apiKey}` }) };
   const posted = body !== undefined && { method: 'POST', body: JSON.stringify(body) };
   try {
-    // Not after a redirect: the key is for this server alone.
+    // A redirect is not followed, because only this server may receive the key.
     const response = await fetch(baseUrl + path, { headers, signal, redirect: 'manual', ...posted });
     const text = await response.text();
-    if (!response.ok) throw new Refused(errorOf(response.status));
+    if (!response.ok) throw new ChatError(errorOf(response.status));
     const read = v.safeParse(schema, JSON.parse(text));
-    if (!read.success) throw new Refused('ModelErrorException');
+    if (!read.success) throw new ChatError('ModelErrorException');
     return read.output;
   } catch (error) {
-    if (error instanceof Refused) throw error;
-    if (signal.aborted) throw new Refused('ModelTimeoutException');
-    throw new Refused(error instanceof SyntaxError ? 'ModelErrorException' : 'ServiceUnavailableException');
+    if (error instanceof ChatError) throw error;
+    if (signal.aborted) throw new ChatError('ModelTimeoutException');
+    throw new ChatError(error instanceof SyntaxError ? 'ModelErrorException' : 'ServiceUnavailableException');
   }
 }
 
 const errorOf = (status: number): BedrockError =>
-  refusals.get(status) ?? (status >= 400 && status < 500 ? 'ValidationException' : 'ModelErrorException');
+  errorsByStatus.get(status) ?? (status >= 400 && status < 500 ? 'ValidationException' : 'ModelErrorException');
