@@ -5,7 +5,7 @@ import { type QueueName, queues as rows } from '../../../lib/deployment/queues.t
 import { changeVisibility, deleteMessage, type MemoryQueue, receiveMessages, sendMessages } from './memory-queue.ts';
 import type { Queues } from './queues.ts';
 
-/** The running server: where it answers, and each queue's URL, also by the variable that functions read it from. */
+/** The running server: its endpoint, the URL of each queue, and the environment variables with these URLs. */
 export type QueueServer = {
   endpoint: string;
   urls: Record<QueueName, string>;
@@ -14,8 +14,8 @@ export type QueueServer = {
 };
 
 /**
- * Serves the queues on the loopback to other processes: the part of the JSON protocol of SQS that the command line uses
- * (`infra/cli`), with its publisher. A receiver never waits, for it sees all messages at once.
+ * Serves the queues on the loopback to other processes. It has the operations of SQS's JSON protocol that the command line
+ * (`infra/cli`) uses. A receive never waits, because it sees all messages at once.
  */
 export async function startQueueServer(queues: Queues): Promise<QueueServer> {
   const server = createServer(async (request, response) => {
@@ -39,17 +39,17 @@ export async function startQueueServer(queues: Queues): Promise<QueueServer> {
 }
 
 type Answer = { status: number; body: object };
-type Sent = { MessageBody: string; DelaySeconds?: number };
 
 async function answer(queues: Queues, request: IncomingMessage): Promise<Answer> {
   try {
-    const operation = String(request.headers['x-amz-target']).replace(/^AmazonSQS\./, '');
-    const input = JSON.parse(Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString('utf8'));
-    const operate = operations[operation];
-    if (!operate) return fault('UnsupportedOperation', `The local queues have no operation ${operation}.`);
-    const queue = queues[String(input.QueueUrl).split('/').at(-1) as QueueName];
-    if (!queue) return fault('QueueDoesNotExist', `There is no queue ${input.QueueUrl}.`);
-    return { status: 200, body: operate(queue, input) };
+    const name = String(request.headers['x-amz-target']).replace(/^AmazonSQS\./, '');
+    const text = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString('utf8');
+    if (!isSupported(name)) return fault('UnsupportedOperation', `The local queues do not support ${name}.`);
+    // The SDK of the caller has checked the input.
+    const input = JSON.parse(text) as Inputs[typeof name] & { QueueUrl: string };
+    const queue = queues[input.QueueUrl.split('/').at(-1) as QueueName];
+    if (!queue) return fault('QueueDoesNotExist', `The queue ${input.QueueUrl} does not exist.`);
+    return { status: 200, body: operate(name, queue, input) };
   } catch (error) {
     return fault('InvalidParameterValue', (error as Error).message);
   }
@@ -60,16 +60,27 @@ const fault = (type: string, message: string): Answer => ({
   body: { __type: `com.amazonaws.sqs#${type}`, message },
 });
 
-/** The operations, with the names of the SQS API reference. */
-// biome-ignore lint/suspicious/noExplicitAny: the SDK of the caller has checked the input.
-const operations: Record<string, (queue: MemoryQueue, input: any) => object> = {
-  SendMessage: (queue, message: Sent) => send(queue, [message])[0] as object,
-  SendMessageBatch: (queue, { Entries }: { Entries: (Sent & { Id: string })[] }) => {
+type NewMessage = { MessageBody: string; DelaySeconds?: number };
+type Visibility = { Id: string; ReceiptHandle: string; VisibilityTimeout: number };
+
+/** The supported operations with the fields of their inputs, by the names of the SQS API reference. */
+type Inputs = {
+  SendMessage: NewMessage;
+  SendMessageBatch: { Entries: (NewMessage & { Id: string })[] };
+  ReceiveMessage: { MaxNumberOfMessages?: number; VisibilityTimeout?: number };
+  GetQueueAttributes: object;
+  DeleteMessage: { ReceiptHandle: string };
+  ChangeMessageVisibilityBatch: { Entries: Visibility[] };
+};
+
+const operations: { [Name in keyof Inputs]: (queue: MemoryQueue, input: Inputs[Name]) => object } = {
+  SendMessage: (queue, message) => send(queue, [message])[0] as object,
+  SendMessageBatch: (queue, { Entries }) => {
     const sent = send(queue, Entries);
     return { Successful: sent.map((one, at) => ({ ...one, Id: Entries[at]?.Id })), Failed: [] };
   },
-  ReceiveMessage: (queue, input: { MaxNumberOfMessages?: number; VisibilityTimeout?: number }) => ({
-    Messages: receiveMessages(queue, input.MaxNumberOfMessages ?? 1, input.VisibilityTimeout).map((message) => ({
+  ReceiveMessage: (queue, { MaxNumberOfMessages = 1, VisibilityTimeout }) => ({
+    Messages: receiveMessages(queue, MaxNumberOfMessages, VisibilityTimeout).map((message) => ({
       MessageId: message.id,
       ReceiptHandle: message.receiptHandle,
       Body: message.body,
@@ -84,20 +95,24 @@ const operations: Record<string, (queue: MemoryQueue, input: any) => object> = {
       ApproximateNumberOfMessagesDelayed: String(delayed.size),
     },
   }),
-  DeleteMessage: (queue, { ReceiptHandle }: { ReceiptHandle: string }) => {
+  DeleteMessage: (queue, { ReceiptHandle }) => {
     deleteMessage(queue, ReceiptHandle);
     return {};
   },
-  ChangeMessageVisibilityBatch: (queue, { Entries }: { Entries: Hidden[] }) => {
+  ChangeMessageVisibilityBatch: (queue, { Entries }) => {
     for (const { ReceiptHandle, VisibilityTimeout } of Entries)
       changeVisibility(queue, ReceiptHandle, VisibilityTimeout);
     return { Successful: Entries.map(({ Id }) => ({ Id })), Failed: [] };
   },
 };
 
-type Hidden = { Id: string; ReceiptHandle: string; VisibilityTimeout: number };
+const isSupported = (name: string): name is keyof Inputs => Object.hasOwn(operations, name);
 
-function send(queue: MemoryQueue, messages: readonly Sent[]): { MessageId: string; MD5OfMessageBody: string }[] {
+function operate<Name extends keyof Inputs>(name: Name, queue: MemoryQueue, input: Inputs[Name]): object {
+  return operations[name](queue, input);
+}
+
+function send(queue: MemoryQueue, messages: readonly NewMessage[]): { MessageId: string; MD5OfMessageBody: string }[] {
   const ids = sendMessages(
     queue,
     messages.map(({ MessageBody, DelaySeconds = 0 }) => ({ body: MessageBody, delaySeconds: DelaySeconds })),

@@ -31,7 +31,7 @@ async function receive(QueueUrl: string, VisibilityTimeout?: number) {
   return (await client.send(request)).Messages ?? [];
 }
 
-it('has every queue of the contract, under the variable of its URL', () => {
+it('has the URL of every queue under its environment variable', () => {
   const rows = Object.entries(contractQueues).map(([name, { urlVariable }]) => [
     urlVariable,
     server.urls[name as keyof typeof contractQueues],
@@ -39,7 +39,7 @@ it('has every queue of the contract, under the variable of its URL', () => {
   expect(Object.entries(server.variables)).toEqual(rows);
 });
 
-it('takes what the SDK sends, alone and in batches, and gives it out until it is deleted', async () => {
+it('receives messages of the SDK, single and in batches, and returns them until they are deleted', async () => {
   const QueueUrl = server.urls.purges;
   const before = Date.now();
   const { MessageId } = await client.send(
@@ -67,22 +67,18 @@ it('takes what the SDK sends, alone and in batches, and gives it out until it is
 });
 
 it.each([
+  ['an unknown queue', new ReceiveMessageCommand({ QueueUrl: `${server.endpoint}/1/gone` }), 'QueueDoesNotExist'],
   [
-    'a queue that there is not',
-    new ReceiveMessageCommand({ QueueUrl: `${server.endpoint}/1/gone` }),
-    'QueueDoesNotExist',
-  ],
-  [
-    'a delay that SQS does not take',
+    'a delay longer than SQS allows',
     new SendMessageCommand({ QueueUrl: server.urls.purges, MessageBody: 'a', DelaySeconds: 901 }),
     'InvalidParameterValue',
   ],
-  ['another operation', new ListQueuesCommand({}), 'UnsupportedOperation'],
+  ['an unsupported operation', new ListQueuesCommand({}), 'UnsupportedOperation'],
 ])('answers %s with an error', async (_, command, name) => {
   await expect(client.send(command as ReceiveMessageCommand)).rejects.toMatchObject({ name });
 });
 
-it('says how many messages wait, are received and are delayed', async () => {
+it('returns the numbers of visible, received and delayed messages', async () => {
   const QueueUrl = server.urls.firstRetry;
   const delays = [0, 0, 0, 900, 900];
   await openQueue(client, QueueUrl).send(delays.map((delaySeconds, nth) => ({ message: { nth }, delaySeconds })));
