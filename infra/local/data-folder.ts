@@ -3,49 +3,60 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Problem } from './problem.ts';
 
-/** The folder that holds all that a local deployment keeps. */
-export type DataFolder = ReturnType<typeof openDataFolder>;
+/** The open data folder of a local deployment, which contains everything that survives a restart. */
+export type DataFolder = { readonly folder: string; readonly lock: DatabaseSync };
 
 /**
- * Opens the data folder, making it if need be, and keeps it for this process alone until `close`.
+ * Opens the data folder and locks it for this process until `closeDataFolder`. Creates the folder if it does not exist.
  *
- * @throws `Problem` when it cannot be written, or is another running deployment's
+ * @throws `Problem` if the folder is not writable or another running deployment uses it
  */
-export function openDataFolder(folder: string) {
+export function openDataFolder(folder: string): DataFolder {
   try {
-    makeFolder(folder);
+    createFolder(folder);
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new Problem(
-      `The data folder ${folder} cannot be written (${(error as Error).message}); set CREWBOARD_DATA to one that can.`,
+      `The data folder ${folder} cannot be written (${(error as Error).message}); set CREWBOARD_DATA to a writable folder.`,
     );
   }
-  const unlock = lock(folder);
-  const path = (name: string) => join(folder, name);
-  return {
-    path,
-    /** The text of a file, or `undefined` where there is none. */
-    read: (name: string) => readText(path(name)),
-    /**
-     * Replaces a file whole, so that a process killed meanwhile leaves the old text or the new. Where `flush` is false
-     * a machine that loses its power may leave neither.
-     */
-    write: (name: string, text: string, { flush = true } = {}) => {
-      writeFileSync(path(`${name}.new`), text, { mode: 0o600, flush });
-      renameSync(path(`${name}.new`), path(name));
-    },
-    close: unlock,
-  };
+  return { folder, lock: lock(folder) };
 }
 
-/** Makes a folder and those above it. Step by step: Node's own recursion never ends below a place such as /proc. */
-function makeFolder(folder: string): void {
+/** Unlocks the data folder. */
+export function closeDataFolder(data: DataFolder): void {
+  data.lock.close();
+}
+
+/** Returns the path of a file in the data folder. */
+export function dataPath(data: DataFolder, name: string): string {
+  return join(data.folder, name);
+}
+
+/** Returns the text of a file in the data folder, or `undefined` if there is no such file. */
+export function readData(data: DataFolder, name: string): string | undefined {
+  return readText(dataPath(data, name));
+}
+
+/**
+ * Replaces a file in the data folder atomically: if the process is killed, the file has either the old or the new text.
+ *
+ * @param options.flush if `false`, a power failure may lose both texts
+ */
+export function writeData(data: DataFolder, name: string, text: string, { flush = true } = {}): void {
+  const path = dataPath(data, name);
+  writeFileSync(`${path}.new`, text, { mode: 0o600, flush });
+  renameSync(`${path}.new`, path);
+}
+
+/** Creates a folder and its parents. The recursion of Node.js itself never ends below a path such as /proc. */
+function createFolder(folder: string): void {
   if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
+  createFolder(dirname(folder));
   mkdirSync(folder, { mode: 0o700 });
 }
 
-/** The text of a file, or `undefined` where there is none. */
+/** Returns the text of a file, or `undefined` if there is no such file. */
 export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -55,21 +66,21 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** Holds the folder by an open SQLite transaction: a lock of the system's own, which a killed process cannot leave behind. */
-function lock(folder: string): () => void {
+/** Locks the folder by an open SQLite transaction. The operating system releases this lock if the process is killed. */
+function lock(folder: string): DatabaseSync {
   const database = new DatabaseSync(join(folder, 'lock'));
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    return database;
   } catch {
     database.close();
     throw new Problem(
       `Another Crewboard is running on the data folder ${folder}; stop it, or set CREWBOARD_DATA to another folder.`,
     );
   }
-  return () => database.close();
 }
 
-/** Whether a running deployment has the folder open. */
+/** Returns whether a running deployment has locked the folder. */
 export function isOpen(folder: string): boolean {
   if (!existsSync(join(folder, 'lock'))) return false;
   const database = new DatabaseSync(join(folder, 'lock'));

@@ -1,5 +1,4 @@
-import { app } from '../../lib/app.ts';
-import { setProcessContext } from '../../lib/context.ts';
+import { processContext, setProcessContext } from '../../lib/context.ts';
 import { scopes } from '../../lib/contract/endpoint.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { environment } from '../../lib/deployment/environment.ts';
@@ -7,10 +6,10 @@ import { issueToken } from '../../lib/http/issue-token.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { setConverseClient } from '../../lib/model/bedrock.ts';
 import { readStoredToken } from '../../lib/table/tokens.ts';
-import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { closeDataFolder, type DataFolder, dataPath, openDataFolder, readData, writeData } from './data-folder.ts';
 import { createTable } from './engine/create-table.ts';
 import { type Engine, startEngine } from './engine/engine.ts';
-import { openEngineTable } from './engine/engine-table.ts';
+import { createEngineTable } from './engine/engine-table.ts';
 import { startGateway } from './gateway.ts';
 import { createLocalModel } from './model/local-model.ts';
 import { startPollers } from './pollers.ts';
@@ -18,24 +17,24 @@ import { startQueueServer } from './queues/queue-server.ts';
 import { createQueues, senderOf } from './queues/queues.ts';
 import { addressFile, type Running, tableName } from './running.ts';
 import type { Settings } from './settings.ts';
-import { openBell } from './stream/change-signal.ts';
-import { positionsOf } from './stream/stream-positions.ts';
+import { createChangeSignal, signalChange } from './stream/change-signal.ts';
+import { createPositionStore } from './stream/stream-positions.ts';
 
-/** A running local deployment. `stop` ends it cleanly; all that it answered for is in the data folder by then. */
+/** A running local deployment. `stop` ends it cleanly: every change that it confirmed is then in the data folder. */
 export type Deployment = {
   url: string;
   token: string;
   tokenFile: string;
   /** A line that names the model, for the output at the start. */
   modelDescription: string;
-  /** Resolves when the table's engine has ended without being asked to: nothing works any more. */
+  /** Resolves when the table's engine has ended unexpectedly. The deployment cannot work without it. */
   broken: Promise<void>;
   stop: () => Promise<void>;
 };
 
 /**
- * How many attempts of one webhook run at the same time: this process stands for all containers of AWS, where each makes
- * five. So a receiver that takes 300 ms can still get hundreds of events a second.
+ * The highest number of concurrent attempts of one webhook. In AWS each container makes five; this one process replaces all
+ * containers. A receiver that takes 300 ms can still get hundreds of events a second.
  */
 const promptAttempts = 100;
 
@@ -43,10 +42,10 @@ const promptAttempts = 100;
 const firstOrganization = 'local' as Organization;
 
 /**
- * Brings the whole service up on this machine: the table's engine, the gateway and the handlers that Lambda would
- * run. One deployment a process, for the handlers read their environment from the process.
+ * Starts the whole service on this machine: the table's engine, the gateway and the handlers that Lambda runs in AWS. A
+ * process can have one deployment only, because the handlers read the environment variables of the process.
  *
- * @throws `Problem` for what its user can put right; what was started before is stopped again
+ * @throws `Problem` for an error that the user can correct; all started parts are stopped first
  */
 export async function startDeployment(settings: Settings): Promise<Deployment> {
   const stops: (() => unknown)[] = [];
@@ -55,7 +54,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
   };
   try {
     const data = openDataFolder(settings.dataFolder);
-    stops.push(data.close);
+    stops.push(() => closeDataFolder(data));
     const model = createLocalModel(settings.model);
     setConverseClient(model.client);
     const { endpoint, ended, stop: stopTable } = await openTableEngine(settings, data);
@@ -69,7 +68,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.dynamodbEndpoint]: endpoint,
       [environment.sqsEndpoint]: queueServer.endpoint,
       ...queueServer.variables,
-      // Of Bedrock itself where that answers, whatever the shell has set.
+      // The endpoint of Bedrock itself, even if the shell sets another one.
       [environment.modelEndpoint]: '',
       [environment.defaultModel]: settings.model.defaultModel,
       ...(settings.retryLadder !== undefined && { [environment.retryLadder]: settings.retryLadder }),
@@ -78,7 +77,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.requestsPerMinute]: String(settings.limits.requestsPerMinute),
       [environment.executionsPerMinute]: String(settings.limits.executionsPerMinute),
       [environment.promptAttempts]: String(promptAttempts),
-      [environment.secretsKeyFile]: data.path('secrets.key'),
+      [environment.secretsKeyFile]: dataPath(data, 'secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
     });
     const bundled = settings.dynamodbEndpoint === undefined;
@@ -86,18 +85,19 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       environment: process.env,
       clock: Date.now,
       queue: (name) => senderOf(queues[name]),
-      ...(bundled && { table: openEngineTable(tableName, endpoint) }),
+      ...(bundled && { table: createEngineTable(tableName, endpoint) }),
     });
-    const bell = openBell();
-    stops.push(await startPollers({ endpoint, tableName, queues, data, bell }));
-    const gateway = await startGateway(settings.port, bell.ring);
+    const signal = createChangeSignal();
+    stops.push(await startPollers({ endpoint, tableName, queues, data, signal }));
+    const gateway = await startGateway(settings.port, () => signalChange(signal));
     stops.push(gateway.stop);
     const token = await firstToken(data);
-    data.write(addressFile, JSON.stringify({ url: gateway.url, environment: given() } satisfies Running));
+    const running: Running = { url: gateway.url, environment: functionEnvironment() };
+    writeData(data, addressFile, JSON.stringify(running));
     return {
       url: gateway.url,
       token,
-      tokenFile: data.path('token'),
+      tokenFile: dataPath(data, 'token'),
       modelDescription: model.description,
       broken: ended,
       stop,
@@ -108,25 +108,27 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
   }
 }
 
-/** The environment variables that functions are given: no secret is among them. */
-function given(): Record<string, string> {
+/** Returns the environment variables of functions. They contain no secret. */
+function functionEnvironment(): Record<string, string> {
   const entries = Object.values(environment).map((name) => [name, process.env[name]]);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** The engine that the settings name, or the bundled one on the data folder. */
+/** Returns the engine that the settings name, or starts the bundled one on the data folder. */
 async function openTableEngine({ dynamodbEndpoint }: Settings, data: DataFolder): Promise<Engine> {
   if (dynamodbEndpoint) return { endpoint: dynamodbEndpoint, ended: new Promise(() => {}), stop: async () => {} };
-  return startEngine({ database: data.path('table.db'), log: data.path('engine.log') }, positionsOf(data));
+  const files = { database: dataPath(data, 'table.db'), log: dataPath(data, 'engine.log') };
+  return startEngine(files, createPositionStore(data));
 }
 
-/** The token in the data folder; a new one, with every scope, where there is none or it is not good any more. */
+/** Returns the token in the data folder. Creates one with every scope if there is none or it is not valid. */
 async function firstToken(data: DataFolder): Promise<string> {
-  const kept = data.read('token')?.trim();
-  const id = kept && readToken(kept)?.id;
-  const token = id && (await readStoredToken(app(), id));
-  if (kept && token && !token.revokedAt) return kept;
-  const issued = await issueToken(app(), { organization: firstOrganization, scopes });
-  data.write('token', `${issued}\n`);
-  return issued;
+  const context = processContext();
+  const stored = readData(data, 'token')?.trim();
+  const id = stored && readToken(stored)?.id;
+  const token = id && (await readStoredToken(context, id));
+  if (stored && token && !token.revokedAt) return stored;
+  const created = await issueToken(context, { organization: firstOrganization, scopes });
+  writeData(data, 'token', `${created}\n`);
+  return created;
 }

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
 
-/** A Lambda handler, whatever it is called with. */
+/** A Lambda handler of any event. */
 export type Handler = (event: unknown, context: Context) => Promise<unknown>;
 
-/** Loads the handler of `functions/<folder>/<file>.ts`: the very module that the stack deploys. */
+/** Loads the handler of `functions/<folder>/<file>.ts`, the module that the stack deploys. */
 export async function loadHandler(folder: string, file: string): Promise<Handler> {
   const module = (await import(`../../functions/${folder}/${file}.ts`)) as { handler: Handler };
   return module.handler;
 }
 
-/** The context that Lambda gives a call: who is called, and how much time it has. */
+/** Returns the context that Lambda gives a call of a function, with the function's name and the remaining time. */
 export function contextOf(functionName: string, timeoutSeconds: number): Context {
   const deadline = Date.now() + timeoutSeconds * 1000;
   const awsRequestId = randomUUID();

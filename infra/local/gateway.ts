@@ -7,22 +7,25 @@ import { isPassedOn } from '../../lib/http/payload.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { codeOf, Problem } from './problem.ts';
 
-/** API functions may take this long: an HTTP API gives up at 30 s. */
+/** The timeout of API functions. API Gateway's own timeout is 30 s. */
 const timeoutSeconds = 29;
 
-/** An HTTP API takes no larger body. */
+/** The largest request body in bytes, as API Gateway limits it. */
 const bodyLimit = 10 * 1024 * 1024;
 
-/** A running gateway: API Gateway's part of the local deployment. */
+/** How long a gateway that stops waits for current requests. */
+const closeWithinMs = 5_000;
+
+/** A running gateway, which does the work of API Gateway in a local deployment. */
 export type Gateway = { url: string; stop: () => Promise<void> };
 
 /**
- * Serves the contract's rows on the loopback by the Lambda handlers themselves, called with API Gateway v2 events.
- * What no row takes goes to the `$default` function, as in AWS.
+ * Serves the endpoints of the contract on the loopback. It calls the Lambda handlers with API Gateway v2 events. As in AWS,
+ * the `$default` function answers requests that match no endpoint.
  *
- * @param port 0 takes any free port
- * @param changed called after each request that may have changed something
- * @throws `Problem` when the port is taken
+ * @param port 0 stands for any free port
+ * @param changed called after each request with a method other than GET
+ * @throws `Problem` if the port is in use
  */
 export async function startGateway(port: number, changed: () => void = () => {}): Promise<Gateway> {
   const handlers = new Map<string, Handler>(
@@ -39,7 +42,7 @@ export async function startGateway(port: number, changed: () => void = () => {})
   });
   server.keepAliveTimeout = 65_000;
   await listening(server, port);
-  const { port: taken } = server.address() as { port: number };
+  const { port: listeningPort } = server.address() as { port: number };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
@@ -52,23 +55,22 @@ export async function startGateway(port: number, changed: () => void = () => {})
     const context = contextOf(match?.operation ?? 'unmatched', timeoutSeconds);
     try {
       const result = (await handler(event, context)) as APIGatewayProxyStructuredResultV2;
-      if (!isPassedOn(result)) throw new Error('The response is larger than Lambda passes on.');
+      if (!isPassedOn(result)) throw new Error('The response is larger than the limit of Lambda.');
       send(response, result);
     } catch {
-      // What API Gateway answers for a function that fails; the function has logged why.
+      // API Gateway answers this for a failed function. The function has logged its error.
       send(response, { statusCode: 500, body: '{"message":"Internal Server Error"}' });
     }
     if (match && match.row.method !== 'GET') changed();
   }
 
   return {
-    url: `http://127.0.0.1:${taken}`,
+    url: `http://127.0.0.1:${listeningPort}`,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
-        // A request that outlives its function's time is not waited for.
-        setTimeout(() => server.closeAllConnections(), 5_000).unref();
+        setTimeout(() => server.closeAllConnections(), closeWithinMs).unref();
       }),
   };
 }
@@ -77,13 +79,15 @@ function listening(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
       const taken = codeOf(error) === 'EADDRINUSE';
-      reject(taken ? new Problem(`Port ${port} is taken; stop what uses it, or set PORT to a free one.`) : error);
+      reject(
+        taken ? new Problem(`Port ${port} is in use; stop the other program, or set PORT to a free port.`) : error,
+      );
     });
     server.listen(port, '127.0.0.1', resolve);
   });
 }
 
-/** The whole body, or `undefined` for one that an HTTP API would not take. */
+/** Returns the whole body, or `undefined` if it is larger than the limit. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -94,7 +98,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return length <= bodyLimit ? Buffer.concat(chunks) : undefined;
 }
 
-/** The path as an HTTP API hands it over, decoded once; what cannot be decoded stays as it is and matches nothing. */
+/** Returns the path as API Gateway puts it into an event: decoded once. A path that cannot be decoded stays unchanged. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
@@ -142,7 +146,7 @@ function eventOf(request: IncomingMessage, { path, body, routeKey, params }: Rou
 function send(response: ServerResponse, result: APIGatewayProxyStructuredResultV2): void {
   const { statusCode = 200, headers = {}, body = '', isBase64Encoded = false } = result;
   response.statusCode = statusCode;
-  // Not by `writeHead`, which sends the headers before the length of the body is known, and the body in chunks then.
+  // `writeHead` would send the headers before the length of the body is known, and then the body in chunks.
   response.setHeaders(new Map(Object.entries(headers as Record<string, string>)));
   response.end(body, isBase64Encoded ? 'base64' : 'utf8');
 }

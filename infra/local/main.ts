@@ -2,7 +2,7 @@ import { type Deployment, startDeployment } from './deployment.ts';
 import { Problem } from './problem.ts';
 import { readSettings } from './settings.ts';
 
-/** `npm start`: the whole service on this machine, until Ctrl-C. */
+/** `npm start`: runs the whole service on this machine until Ctrl-C. */
 async function main(): Promise<void> {
   const deployment = await startDeployment(readSettings(process.env));
   console.log(welcome(deployment));
@@ -17,33 +17,34 @@ async function main(): Promise<void> {
     });
   console.log('ready');
   await deployment.broken;
-  if (!stopping) throw new Problem('the table engine has ended; see engine.log in the data folder, then start again.');
+  if (!stopping)
+    throw new Problem('the table engine has ended; see engine.log in the data folder, then restart the service.');
 }
 
 function welcome({ url, token, tokenFile, modelDescription }: Deployment): string {
   return `
 Crewboard is at ${url}
 Your token is    ${token}
-                 (also in ${tokenFile}; it may do everything in the organization "local")
+                 (also in ${tokenFile}; it has every scope in the organization "local")
 ${modelDescription}.
 
-Put a task on the board:
+Create a task:
 
   curl -s ${url}/api/kanban-tasks \\
     -H "Authorization: Bearer $(cat ${tokenFile})" \\
     -H 'Content-Type: application/json' \\
     -d '{"title":"Try Crewboard"}'
 
-Have an agent do something, and see what has come of it at ${url}/api/agents/qa-reviewer/executions/ID:
+Execute an agent. Its output is then at ${url}/api/agents/qa-reviewer/executions/ID:
 
   curl -s ${url}/api/agents/qa-reviewer/execute \\
     -H "Authorization: Bearer $(cat ${tokenFile})" \\
     -H 'Content-Type: application/json' \\
     -d '{"input":"What makes a task easy to review?"}'
 
-What else there is, to read and to try: ${url}/docs (as a document: ${url}/openapi.json)
-In another terminal, the whole story: npm run demo
-Ctrl-C stops it.
+API reference: ${url}/docs (OpenAPI document: ${url}/openapi.json)
+Demo, in another terminal: npm run demo
+Stop Crewboard: Ctrl-C
 `;
 }
 

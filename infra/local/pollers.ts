@@ -5,28 +5,30 @@ import type { DataFolder } from './data-folder.ts';
 import { contextOf, type Handler, loadHandler } from './functions.ts';
 import { pollQueue, type Stop } from './queues/queue-poller.ts';
 import type { Queues } from './queues/queues.ts';
-import type { Bell } from './stream/change-signal.ts';
+import { type ChangeSignal, signalChange } from './stream/change-signal.ts';
 import { pollStream } from './stream/stream-poller.ts';
-import { positionsOf } from './stream/stream-positions.ts';
+import { createPositionStore } from './stream/stream-positions.ts';
 
-/** What the consumers are fed from. */
-export type Sources = { endpoint: string; tableName: string; queues: Queues; data: DataFolder; bell: Bell };
+/** The event sources of the consumers. */
+export type Sources = { endpoint: string; tableName: string; queues: Queues; data: DataFolder; signal: ChangeSignal };
 
 /**
- * The defaults of AWS. Executions have more: `RUNNING_CAP` may be higher on one machine, where a call that waits for a
- * model costs no container.
+ * The polling of each queue: the defaults of AWS, but with the highest concurrency for executions. `RUNNING_CAP` may be
+ * higher on one machine, because a call that waits for a model needs no container of its own there.
  */
 const polling = pollingOf(usualLambdaConcurrency, { executions: { concurrency: concurrencyBounds.most } });
 
-/** Whose calls change what the stream is read for. What the others change wakes nobody, and is not looked for at once. */
+/** The consumers whose calls write changes that the stream's consumers handle. The calls of all others signal nothing. */
 const changing: readonly ConsumerName[] = ['runExecution', 'purgeAgent'];
 
-/** A time that everything that waits is due by. */
-const allTime = '9999-12-31T23:59:59.999Z';
+/** A time that is later than every due time. */
+const endOfTime = '9999-12-31T23:59:59.999Z';
 
 /**
- * Lambda's event source mappings and schedules: feeds every consumer of the contract by its handler. The schedules are
- * called once at the start for all time to come, because the queues start empty and the table knows what waited in them.
+ * Starts the event sources of all consumers, as Lambda's event source mappings and EventBridge's schedules do in AWS. At the
+ * start each schedule is called once for all work with a due time, because the queues start empty.
+ *
+ * @returns a function that stops all event sources
  */
 export async function startPollers(sources: Sources): Promise<Stop> {
   const names = Object.keys(consumers) as ConsumerName[];
@@ -34,7 +36,7 @@ export async function startPollers(sources: Sources): Promise<Stop> {
   const others: Stop[] = [];
   await Promise.all(
     names.map(async (name) => {
-      const handler = changing.includes(name) ? ringing(await load(name), sources.bell) : await load(name);
+      const handler = changing.includes(name) ? signalling(await load(name), sources.signal) : await load(name);
       const called = { name, timeoutSeconds: consumers[name].timeoutSeconds, handler };
       const rows: readonly Source[] = consumers[name].sources;
       await Promise.all(
@@ -46,29 +48,30 @@ export async function startPollers(sources: Sources): Promise<Stop> {
     }),
   );
   return async () => {
-    // The stream last: the position that it keeps is above the first attempts that the others have ended.
+    // The stream last: it then stores a position above the first attempts that the others have finished.
     for (const stops of [others, ofStream]) await Promise.all(stops.map((stop) => stop()));
   };
 }
 
 const load = (name: ConsumerName) => loadHandler('pipeline', fileNameOf(name));
 
-/** A handler after whose calls the bell rings. */
-function ringing(handler: Handler, bell: Bell): Handler {
-  return (event, context) => handler(event, context).finally(bell.ring);
+/** Returns a handler that signals a change after each call. */
+function signalling(handler: Handler, signal: ChangeSignal): Handler {
+  return (event, context) => handler(event, context).finally(() => signalChange(signal));
 }
 
-/** A function that sources call. */
+/** A function that event sources call. */
 type Called = { name: ConsumerName; timeoutSeconds: number; handler: Handler };
 
 async function startPoller(
   called: Called,
   source: Source,
-  { endpoint, tableName, queues, data, bell }: Sources,
+  { endpoint, tableName, queues, data, signal }: Sources,
 ): Promise<Stop> {
   if ('stream' in source) {
     const { kinds, batchSize } = source;
-    return pollStream({ ...called, endpoint, tableName, kinds, batchSize, positions: positionsOf(data), bell });
+    const positions = createPositionStore(data);
+    return pollStream({ ...called, endpoint, tableName, kinds, batchSize, positions, signal });
   }
   if ('queue' in source) {
     const { queue } = source;
@@ -76,7 +79,7 @@ async function startPoller(
   }
   const { handler, name, timeoutSeconds } = called;
   const { job, everySeconds } = source;
-  await handler({ detail: { job, until: allTime } }, contextOf(name, timeoutSeconds));
+  await handler({ detail: { job, until: endOfTime } }, contextOf(name, timeoutSeconds));
   const timer = setInterval(
     () => void handler({ detail: { job } }, contextOf(name, timeoutSeconds)).catch(console.error),
     everySeconds * 1000,

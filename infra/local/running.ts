@@ -2,19 +2,19 @@ import { join } from 'node:path';
 import { isOpen, readText } from './data-folder.ts';
 import { Problem } from './problem.ts';
 
-/** The table's name in a local deployment. */
+/** The name of the table in a local deployment. */
 export const tableName = 'crewboard';
 
-/** The file in the data folder that tells of the deployment that runs on it: a `Running`. */
+/** The file in the data folder that describes the deployment that runs on it, as a `Running`. */
 export const addressFile = 'addresses.json';
 
-/** A running deployment: where its API answers, and the environment variables that its functions read. */
+/** A running deployment: the URL of its API, and the environment variables of its functions. */
 export type Running = { url: string; environment: Record<string, string> };
 
 /**
  * Finds the deployment that is running on a data folder.
  *
- * @throws `Problem` when there is none
+ * @throws `Problem` if none is running
  */
 export async function findRunning(dataFolder: string): Promise<Running> {
   const text = isOpen(dataFolder) ? readText(join(dataFolder, addressFile)) : undefined;

@@ -8,35 +8,35 @@ import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { type ModelSettings, readModelSettings } from './model/model-settings.ts';
 import { Problem } from './problem.ts';
 
-/** What the environment can set of a local deployment. */
+/** The settings of a local deployment, which it reads from environment variables. */
 export type Settings = {
-  /** Where the API listens, on 127.0.0.1; 0 takes any free port. */
+  /** The port of the API on 127.0.0.1; 0 stands for any free port. */
   port: number;
-  /** The folder of everything that is to survive a restart. */
+  /** The folder of all data that survives a restart. */
   dataFolder: string;
-  /** A table engine to use instead of the bundled one. */
+  /** The URL of a table engine that replaces the bundled one. */
   dynamodbEndpoint: string | undefined;
-  /** Receivers beside public https ones. */
+  /** The receivers that are allowed besides public https URLs. */
   allowedReceivers: string;
-  /** How long after each failed attempt the next one is made, in seconds; unset: 5 minutes, 30 minutes, 2 hours. */
+  /** The retry schedule: the seconds from each failed attempt to the next; unset: 5 minutes, 30 minutes, 2 hours. */
   retryLadder: string | undefined;
-  /** How many executions of an organization may run at once; the standard number if unset. */
+  /** How many executions of an organization may run at once; unset: the standard number. */
   runningCap: string | undefined;
-  /** How many minutes an execution may wait for its first worker; the standard number if unset. */
+  /** How many minutes an execution may wait for its first worker; unset: the standard number. */
   waitingLimit: string | undefined;
-  /** What an organization may do in a minute, if it has no limits of its own. */
+  /** The limits per minute of an organization that has none of its own. */
   limits: Limits;
-  /** What answers agents. */
+  /** The model that answers for agents. */
   model: ModelSettings;
 };
 
-/** Far more than in AWS: one machine has no other organization to protect. Programs that run away are still stopped. */
+/** Far higher than in AWS, because one machine has few organizations to protect from each other. They stop runaway programs. */
 const standardLimits: Limits = { requestsPerMinute: 60_000, executionsPerMinute: 6_000 };
 
 /**
- * Reads the settings.
+ * Reads the settings from environment variables.
  *
- * @throws `Problem` for what cannot be meant
+ * @throws `Problem` for an invalid value
  */
 export function readSettings(variables: Readonly<Record<string, string | undefined>>): Settings {
   const port = variables.PORT ?? '3000';

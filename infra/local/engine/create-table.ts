@@ -10,9 +10,9 @@ import { tableSchema } from '../../../lib/deployment/table-schema.ts';
 import { Problem } from '../problem.ts';
 
 /**
- * Creates the table with its stream and its index, as the stack does in AWS, unless it is there.
+ * Creates the table with its stream and its index, as the stack does in AWS. Does nothing if the table exists.
  *
- * @throws `Problem` when nothing answers at the endpoint
+ * @throws `Problem` if no server answers at the endpoint
  */
 export async function createTable(endpoint: string, name: string): Promise<void> {
   const client = new DynamoDBClient(clientConfig(endpoint));

@@ -1,38 +1,40 @@
-import { Agent, type RequestOptions, request } from 'node:http';
+import { Agent, request } from 'node:http';
 import * as models from '@aws-sdk/client-dynamodb';
 import type { CallLimits } from '../../../lib/aws/call-limits.ts';
 import { unsignedHeaders } from '../../../lib/aws/client-config.ts';
 
-/** A client of the JSON protocol of DynamoDB and its streams, for engines on this machine. */
-export type EngineClient = {
-  /**
-   * Calls an operation, such as `DynamoDB_20120810.GetItem`, and returns its output as JSON.
-   *
-   * @throws the SDK's exception for an error response; `TimeoutError`; `SyntaxError` for what is not JSON; what Node.js says
-   *   of the connection
-   */
-  call: (target: string, input: object) => Promise<object>;
-  close: () => void;
-};
+/** A client of the JSON protocol of DynamoDB and its streams, for an engine on this machine. */
+export type EngineClient = { host: string; port: string; agent: Agent };
 
 type Response = { status: number; text: string };
 
 /**
- * Opens a client. A request is sent once, and waits as long as all tries of the SDK together: sending it again to an engine
- * on the same machine makes no answer come earlier.
+ * Creates a client. It sends a request once, and waits as long as all tries of the SDK together: an engine on the same
+ * machine does not answer a repeated request earlier.
  *
  * @param limits how long a call may take
  */
-export function openEngineClient(endpoint: string, limits: CallLimits): EngineClient {
+export function createEngineClient(endpoint: string, limits: CallLimits): EngineClient {
   const { hostname: host, port } = new URL(endpoint);
-  const agent = new Agent({ keepAlive: true, maxSockets: 50, timeout: limits.tries * limits.tryMs });
-  return {
-    call: async (target, input) => read(await post({ host, port, agent }, target, JSON.stringify(input))),
-    close: () => agent.destroy(),
-  };
+  return { host, port, agent: new Agent({ keepAlive: true, maxSockets: 50, timeout: limits.tries * limits.tryMs }) };
 }
 
-function post(server: RequestOptions, target: string, body: string): Promise<Response> {
+/** Closes the connections of a client. */
+export function closeEngineClient({ agent }: EngineClient): void {
+  agent.destroy();
+}
+
+/**
+ * Calls an operation, such as `DynamoDB_20120810.GetItem`, and returns its output as JSON.
+ *
+ * @throws the SDK's exception for an error response; `TimeoutError`; `SyntaxError` if the response is not JSON; the error
+ *   of Node.js if the connection fails
+ */
+export async function callEngine(client: EngineClient, target: string, input: object): Promise<object> {
+  return read(await post(client, target, JSON.stringify(input)));
+}
+
+function post(server: EngineClient, target: string, body: string): Promise<Response> {
   const headers = {
     ...unsignedHeaders,
     'content-type': 'application/x-amz-json-1.0',
@@ -60,8 +62,8 @@ function post(server: RequestOptions, target: string, body: string): Promise<Res
 /**
  * Reads a response.
  *
- * @throws the SDK's exception for an error; `SyntaxError` where it is not JSON, with the mark of the SDK's that
- *   `isHopeless` knows it by
+ * @throws the SDK's exception for an error; `SyntaxError` if it is not JSON, with the property `$response` that the SDK
+ *   sets and `isHopeless` looks for
  */
 function read(response: Response): object {
   let answer: object;
@@ -74,7 +76,7 @@ function read(response: Response): object {
   return answer;
 }
 
-/** The fields that every error response has; `__type` is a namespace, `#` and the name. */
+/** The fields of every error response; `__type` is a namespace, `#` and the name. */
 type ErrorAnswer = { __type?: string; message?: string; Message?: string };
 
 type Exception = new (options: { message: string; $metadata: object }) => models.DynamoDBServiceException;

@@ -13,12 +13,12 @@ import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { callLimitsOf } from '../../../lib/aws/call-limits.ts';
 import { openTable, type Table } from '../../../lib/table/client.ts';
 import { noteLostAnswer } from '../../../lib/table/lost-answers.ts';
-import { openEngineClient } from './engine-client.ts';
+import { callEngine, createEngineClient } from './engine-client.ts';
 
-/** Where a request or a response has items or parts of items. `*` stands for every name and every index. */
+/** The places of items, or parts of items, in a request or a response. `*` stands for every name and every index. */
 type Fields = 'item' | { [name: string]: Fields };
 
-/** An operation of DynamoDB, and where its request and its response have items. */
+/** An operation of DynamoDB, and the places of items in its request and its response. */
 type Operation = { name: string; request: Fields; response: Fields };
 
 const write: Fields = { Item: 'item', Key: 'item', ExpressionAttributeValues: 'item' };
@@ -53,7 +53,7 @@ const operations = new Map<unknown, Operation>([
 
 type Command = { input: { ClientRequestToken?: string } };
 
-/** The writes of a batch as a transaction. */
+/** Returns the writes of a batch as a transaction. */
 function transactionOf({ input: { RequestItems = {} } }: BatchWriteCommand): TransactWriteCommand {
   return new TransactWriteCommand({
     TransactItems: Object.entries(RequestItems).flatMap(([TableName, requests]) =>
@@ -65,43 +65,43 @@ function transactionOf({ input: { RequestItems = {} } }: BatchWriteCommand): Tra
 }
 
 /**
- * Opens the table in the bundled engine by a client of its own: a call takes a third of the processor time that the
- * SDK's middleware takes. Commands, outputs and errors are the SDK's. Binary values are not supported; no item has any.
+ * Creates the table of the bundled engine with a client that needs a third of the processor time of the SDK's middleware.
+ * Commands, outputs and errors are the SDK's. Binary values are not supported; no item has any.
  *
- * A transaction needs no `ClientRequestToken`, since a request is sent once: it is left out because the engine keeps each
- * for 10 minutes and goes through all of them at every transaction. A batch of writes is sent as a transaction: the engine
- * would commit, and so wait for the disk, after each write of a batch.
+ * The client omits the `ClientRequestToken` of transactions: it sends a request once, and the engine keeps each token for
+ * 10 minutes and searches all of them at every transaction. It sends a batch of writes as a transaction: the engine
+ * commits, and so waits for the disk, after each write of a batch.
  *
  * @param limits how long a call may take
  */
-export function openEngineTable(name: string, endpoint: string, limits = callLimitsOf('dynamodb', endpoint)): Table {
+export function createEngineTable(name: string, endpoint: string, limits = callLimitsOf('dynamodb', endpoint)): Table {
   const table = openTable(name, endpoint);
-  const client = openEngineClient(endpoint, limits);
+  const client = createEngineClient(endpoint, limits);
   const send = async (command: Command): Promise<object> => {
     if (command instanceof BatchWriteCommand) {
       await send(transactionOf(command));
       return { $metadata: {}, UnprocessedItems: {} };
     }
     const operation = operations.get(command.constructor);
-    if (!operation) throw new Error(`The client of the engine does not know ${command.constructor.name}.`);
+    if (!operation) throw new Error(`The client of the engine does not support ${command.constructor.name}.`);
     const { ClientRequestToken: _, ...sent } = command.input;
     try {
       const input = converted(sent, operation.request, toWire) as object;
-      const answer = await client.call(`DynamoDB_20120810.${operation.name}`, input);
-      return { $metadata: {}, ...(converted(answer, operation.response, unmarshall) as object) };
+      const output = await callEngine(client, `DynamoDB_20120810.${operation.name}`, input);
+      return { $metadata: {}, ...(converted(output, operation.response, unmarshall) as object) };
     } catch (error) {
       noteLostAnswer(error);
       throw error;
     }
   };
-  // The SDK's paginators take instances of its client only.
+  // The SDK's paginators accept instances of its own client only, so the client stays and its `send` is replaced.
   table.client.send = send as typeof table.client.send;
   return table;
 }
 
 const toWire = (item: object) => marshall(item, { removeUndefinedValues: true });
 
-/** Converts the items of a request or of a response. */
+/** Returns a request or a response with its items converted. */
 function converted(value: unknown, fields: Fields, convert: (item: never) => unknown): unknown {
   if (value === undefined) return undefined;
   if (fields === 'item') return convert(value as never);

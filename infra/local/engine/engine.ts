@@ -5,48 +5,48 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../problem.ts';
-import { openTrimmer, tidyStream } from '../stream/stream-cleanup.ts';
-import type { KeptPositions } from '../stream/stream-positions.ts';
+import { closeStreamTrimmer, openStreamTrimmer, prepareStream, trimStream } from '../stream/stream-cleanup.ts';
+import type { PositionStore } from '../stream/stream-positions.ts';
 
-/** A running table engine. `ended` resolves when it has, whoever ended it. */
+/** A running table engine. `ended` resolves when its process has ended, for whatever reason. */
 export type Engine = { endpoint: string; ended: Promise<void>; stop: () => Promise<void> };
 
-/** Where the bundled engine keeps its data, and what it prints. */
+/** The files of the bundled engine: its database and its output. */
 export type EngineFiles = { database: string; log: string };
 
 /**
- * The engine as a child that cannot outlive us: the shell waits on its standard input, a pipe that ends with this
- * process however it ends, and then kills the engine. A terminal's Ctrl-C does not reach it (`detached`), so writes
- * under way finish before we stop it ourselves.
+ * A shell script that runs the engine and kills it when this process ends. It reads its standard input, a pipe that the
+ * operating system closes with this process. Ctrl-C in a terminal does not reach the engine (`detached`), so current
+ * writes finish before this process stops it.
  */
-const leashed = 'exec 3<&0; "$@" & engine=$!; (cat <&3 >/dev/null; kill $engine 2>/dev/null) & wait $engine';
+const engineScript = 'exec 3<&0; "$@" & engine=$!; (cat <&3 >/dev/null; kill $engine 2>/dev/null) & wait $engine';
 
 const startedWithinMs = 15_000;
 
-/** How often handled records of the stream are deleted. Each stays at least for this long after it was handled. */
+/** How often handled records of the stream are deleted. A record stays at least this long after it was handled. */
 const trimEveryMs = 20_000;
 
 /**
- * Starts the bundled DynamoDB engine on a free port of the loopback, and prepares its stream before: a database that is
- * new is first created by a start of its own.
+ * Starts the bundled DynamoDB engine on a free loopback port. Prepares its stream first; a new database is created by an
+ * extra start of the engine before that.
  *
- * @param positions how far the stream of this database has been handled; without them no record of it is deleted
- * @throws `Problem` where the platform has none, or it does not come up
+ * @param positions the stored positions in the stream of this database; without them no record is deleted
+ * @throws `Problem` if no engine is bundled for this platform or it does not start
  */
 export async function startEngine(
   files: EngineFiles,
-  positions: KeptPositions = { read: () => ({}), write: () => {} },
+  positions: PositionStore = { read: () => ({}), write: () => {} },
 ): Promise<Engine> {
   if (!existsSync(files.database)) await (await launch(files)).stop();
-  tidyStream(files.database, positions);
+  prepareStream(files.database, positions);
   const engine = await launch(files);
-  const trimmer = openTrimmer(files.database, positions);
-  const timer = setInterval(() => void trimmer.pass().catch(console.error), trimEveryMs).unref();
+  const trimmer = openStreamTrimmer(files.database, positions);
+  const timer = setInterval(() => void trimStream(trimmer).catch(console.error), trimEveryMs).unref();
   return {
     ...engine,
     stop: async () => {
       clearInterval(timer);
-      trimmer.close();
+      closeStreamTrimmer(trimmer);
       await engine.stop();
     },
   };
@@ -57,7 +57,7 @@ async function launch({ database, log }: EngineFiles): Promise<Engine> {
   const port = await freePort();
   const output = openSync(log, 'a');
   const args = ['serve', '--port', String(port), '--db-path', database];
-  const child = spawn('/bin/sh', ['-c', leashed, 'sh', program, ...args], {
+  const child = spawn('/bin/sh', ['-c', engineScript, 'sh', program, ...args], {
     detached: true,
     stdio: ['pipe', output, output],
   });
@@ -69,7 +69,7 @@ async function launch({ database, log }: EngineFiles): Promise<Engine> {
     await ended;
   };
   try {
-    await answering(endpoint, () => child.exitCode !== null);
+    await waitUntilAnswering(endpoint, () => child.exitCode !== null);
   } catch (error) {
     await stop();
     throw error;
@@ -77,7 +77,7 @@ async function launch({ database, log }: EngineFiles): Promise<Engine> {
   return { endpoint, ended, stop };
 }
 
-/** The path of the engine that npm installed for this platform. */
+/** Returns the path of the engine that npm installed for this platform. */
 function bundledEngine(): string {
   const name = `@dynoxide/${process.platform}-${process.arch}`;
   try {
@@ -90,7 +90,7 @@ function bundledEngine(): string {
   }
 }
 
-/** A port of the loopback that is free now, for what cannot choose one itself. */
+/** Returns a loopback port that is free now, for programs that cannot choose one themselves. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -99,7 +99,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-async function answering(endpoint: string, hasEnded: () => boolean): Promise<void> {
+async function waitUntilAnswering(endpoint: string, hasEnded: () => boolean): Promise<void> {
   const deadline = Date.now() + startedWithinMs;
   while (Date.now() < deadline && !hasEnded()) {
     try {

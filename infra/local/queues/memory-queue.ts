@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { longestDelaySeconds } from '../../../lib/sqs/queue.ts';
-import { type RecordBatch, recordBatchesOfCall } from './record-batches.ts';
+import { currentRecordBatches, type RecordBatch } from './record-batches.ts';
 
-/** A queue of SQS in the memory of this process. The functions of this file work on it. */
+/** A queue in the memory of this process that behaves like a standard queue of SQS. */
 export type MemoryQueue = {
-  /** How long a received message stays hidden, unless its receiver asks for another time. */
+  /** The default visibility timeout: how long a received message stays hidden. */
   readonly visibilitySeconds: number;
-  /** Where a message goes once it has been received `maxReceiveCount` times and is still not deleted. */
+  /** The dead-letter queue, to which a message moves that was received `maxReceiveCount` times and not deleted. */
   readonly deadLetters: { queue: MemoryQueue; maxReceiveCount: number } | undefined;
-  /** Whether its messages hold back the stream position; see `first-attempts.ts`. */
+  /** Whether the stored stream position stays behind its messages; see `record-batches.ts`. */
   readonly holdsPosition: boolean;
   readonly time: QueueTime;
   /** The messages whose delay has not ended. */
@@ -17,19 +17,19 @@ export type MemoryQueue = {
   readonly visible: Set<StoredMessage>;
   /** The received messages that are hidden, by receipt handle. */
   readonly received: Map<string, StoredMessage>;
-  /** Called when messages can be received that could not be before. */
+  /** Called when messages become visible. */
   readonly listeners: Set<() => void>;
 };
 
-/** The time that a queue goes by. */
+/** The clock and the timers of a queue. */
 export type QueueTime = {
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Calls back once after so many milliseconds, unless the returned function is called before. */
+  /** Calls a function once after a time; the returned function cancels the call. */
   after: (milliseconds: number, run: () => void) => () => void;
 };
 
-/** A message as a receiver gets it. Times are milliseconds since 1970. */
+/** A received message. Times are milliseconds since 1970. */
 export type ReceivedMessage = {
   id: string;
   receiptHandle: string;
@@ -37,7 +37,7 @@ export type ReceivedMessage = {
   sentAt: number;
   firstReceivedAt: number;
   receiveCount: number;
-  /** The batches of stream records that it belongs to. */
+  /** The batches of stream records to which it belongs. */
   recordBatches: readonly RecordBatch[];
 };
 
@@ -47,7 +47,7 @@ type StoredMessage = Pick<ReceivedMessage, 'id' | 'body' | 'sentAt' | 'receiveCo
   cancelTimeout: () => void;
 };
 
-/** The time of this process. A hidden message does not keep the process running. */
+/** The time of this process. Its timers do not keep the process running. */
 const processTime: QueueTime = {
   now: () => Date.now(),
   after: (milliseconds, run) => {
@@ -77,11 +77,10 @@ export function createMemoryQueue({
 }
 
 /**
- * Sends messages, each with a delay in whole seconds from 0 to 900. Those sent together with one delay
- * become visible together.
+ * Sends messages, each with a delay in whole seconds from 0 to 900. Messages with the same delay become visible together.
  *
- * @returns their ids
- * @throws `Error` for another delay; nothing is sent then
+ * @returns the ids of the messages
+ * @throws `Error` for an invalid delay; no message is sent then
  */
 export function sendMessages(
   queue: MemoryQueue,
@@ -89,8 +88,10 @@ export function sendMessages(
 ): string[] {
   for (const { delaySeconds } of messages)
     if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > longestDelaySeconds)
-      throw new Error(`A message cannot wait ${delaySeconds} s; SQS takes 0 to ${longestDelaySeconds}.`);
-  const recordBatches = queue.holdsPosition ? recordBatchesOfCall() : [];
+      throw new Error(
+        `The delay of ${delaySeconds} s is invalid; use a whole number from 0 to ${longestDelaySeconds}.`,
+      );
+  const recordBatches = queue.holdsPosition ? currentRecordBatches() : [];
   const sent = messages.map(({ body, delaySeconds }) => {
     for (const batch of recordBatches) batch.messages += 1;
     const message: StoredMessage = {
@@ -118,7 +119,7 @@ export function sendMessages(
   return sent.map(({ message }) => message.id);
 }
 
-/** Receives the oldest visible messages, at most `most`, and hides them for the queue's time or another one. */
+/** Receives the oldest visible messages, at most `most`, and hides them for the visibility timeout. */
 export function receiveMessages(
   queue: MemoryQueue,
   most: number,
@@ -138,13 +139,13 @@ export function receiveMessages(
   return messages;
 }
 
-/** Deletes a received message. A handle whose visibility timeout has ended deletes nothing: the message is received again. */
+/** Deletes a received message. Does nothing if its visibility timeout has ended, because the message is received again. */
 export function deleteMessage(queue: MemoryQueue, receiptHandle: string): void {
   const message = takeReceived(queue, receiptHandle);
-  if (message) release(message);
+  if (message) releasePosition(message);
 }
 
-/** Hides a received message for so many seconds from now; at 0 it is visible at once. */
+/** Changes the visibility timeout of a received message, counted from now. With 0 it is visible at once. */
 export function changeVisibility(queue: MemoryQueue, receiptHandle: string, visibilitySeconds: number): void {
   const message = takeReceived(queue, receiptHandle);
   if (!message) return;
@@ -155,7 +156,7 @@ export function changeVisibility(queue: MemoryQueue, receiptHandle: string, visi
 /**
  * Calls a function whenever messages become visible.
  *
- * @returns what ends that
+ * @returns a function that removes the listener
  */
 export function onVisible(queue: MemoryQueue, listener: () => void): () => void {
   queue.listeners.add(listener);
@@ -182,17 +183,17 @@ function takeReceived(queue: MemoryQueue, receiptHandle: string): StoredMessage 
   return message;
 }
 
-/** Shows a message again that was received and not deleted, or moves it to the dead letters. */
+/** Makes a received message visible again, or moves it to the dead-letter queue. */
 function reappear(queue: MemoryQueue, message: StoredMessage): void {
   const { deadLetters } = queue;
   if (deadLetters && message.receiveCount >= deadLetters.maxReceiveCount) {
-    // An operator decides about it from here on. If it held the position until then, the stream would grow meanwhile.
-    release(message);
+    // A dead letter stays until an operator handles it. The stream would grow until then if it still held the position.
+    releasePosition(message);
     show(deadLetters.queue, [{ ...message, receiveCount: 0, recordBatches: [] }]);
   } else show(queue, [message]);
 }
 
-/** Ends what a message holds back. */
-function release(message: StoredMessage): void {
+/** Stops the stored stream position from staying behind a message. */
+function releasePosition(message: StoredMessage): void {
   for (const batch of message.recordBatches) batch.messages -= 1;
 }

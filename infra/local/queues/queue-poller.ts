@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { contextOf, type Handler } from '../functions.ts';
 import { deleteMessage, type MemoryQueue, onVisible, type ReceivedMessage, receiveMessages } from './memory-queue.ts';
-import { sendingFor } from './record-batches.ts';
+import { runForBatches } from './record-batches.ts';
 
-/** What is polled for whom: a consumer's row, its queue and its handler. */
+/** An event source mapping of a queue: the queue, the handler, the settings of the consumer. */
 export type QueueMapping = {
   name: string;
   queue: MemoryQueue;
@@ -16,29 +16,30 @@ export type QueueMapping = {
   timeoutSeconds: number;
 };
 
-/** Stops what polls, once the calls under way have ended, or have been given the time to. */
+/** Stops a poller. Waits until its current calls have ended, up to a limit. */
 export type Stop = () => Promise<void>;
 
-/** Waits these milliseconds, no longer than until the signal aborts, and does not keep the process running. */
+/** Waits for a time, or until the signal aborts. Does not keep the process running. */
 export type Wait = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
 /** Waits by the time of this process. */
 export const waited: Wait = (milliseconds, signal) =>
   pause(milliseconds, undefined, { ref: false, ...(signal && { signal }) }).catch(() => {});
 
-/** How long a call that is under way may take when the service stops. */
-const leaveAfterMs = 12_000;
+/** How long a poller that stops waits for its current calls. */
+const stopWithinMs = 12_000;
 
 /**
- * Lambda's part for a queue: gives what is visible to the handler at once, in batches, in as many calls at the same time
- * as may run.
+ * Does the work of Lambda's event source mapping for a queue: gives visible messages to the handler at once, in batches
+ * and in concurrent calls.
  *
- * @param wait how long calls that are under way are waited for when it stops
+ * @param wait waits for current calls when the poller stops
+ * @returns a function that stops polling
  */
 export function pollQueue(mapping: QueueMapping, wait: Wait = waited): Stop {
   const { queue, batchSize, concurrency } = mapping;
   const calls = new Set<Promise<void>>();
-  // What calls the handler must not see the asynchronous context of what sent the message.
+  // The handler must not run in the asynchronous context of the function that sent the message.
   const inOwnContext = AsyncLocalStorage.snapshot();
   let stopping = false;
   let woken = false;
@@ -58,7 +59,7 @@ export function pollQueue(mapping: QueueMapping, wait: Wait = waited): Stop {
     while (!stopping && calls.size < concurrency) {
       const messages = receiveMessages(queue, batchSize);
       if (messages.length === 0) return;
-      // A call that fails has logged why; its messages become visible again.
+      // A failed call has logged its error. Its messages become visible again.
       const call = handle(mapping, messages)
         .catch(() => {})
         .finally(() => {
@@ -72,17 +73,17 @@ export function pollQueue(mapping: QueueMapping, wait: Wait = waited): Stop {
   return async () => {
     stopping = true;
     stopListening();
-    // An attempt is over by then. An execution may take minutes: it is left, and taken up again by the next start.
-    await Promise.race([Promise.all(calls), wait(leaveAfterMs)]);
+    // Every attempt ends within this time. An execution may take minutes; the next start of the service resumes it.
+    await Promise.race([Promise.all(calls), wait(stopWithinMs)]);
   };
 }
 
-/** Gives messages to the handler, and deletes those that it is done with. */
+/** Gives messages to the handler, and deletes those that it handled. */
 async function handle({ name, queue, handler, timeoutSeconds }: QueueMapping, messages: ReceivedMessage[]) {
   const event: SQSEvent = { Records: messages.map(recordOf) };
   const call = () => handler(event, contextOf(name, timeoutSeconds));
   const recordBatches = new Set(messages.flatMap((message) => message.recordBatches));
-  const result = (await sendingFor([...recordBatches], call)) as SQSBatchResponse;
+  const result = (await runForBatches([...recordBatches], call)) as SQSBatchResponse;
   const failed = new Set(result.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   for (const { id, receiptHandle } of messages) if (!failed.has(id)) deleteMessage(queue, receiptHandle);
 }

@@ -2,18 +2,18 @@ import { maxReceiveCount, type QueueName, queues, workQueues } from '../../../li
 import type { Queue } from '../../../lib/sqs/queue.ts';
 import { createMemoryQueue, type MemoryQueue, type QueueTime, sendMessages } from './memory-queue.ts';
 
-/** The queues of the contract, in memory. */
+/** The queues of `lib/deployment/queues.ts`, in memory. */
 export type Queues = Readonly<Record<QueueName, MemoryQueue>>;
 
 /**
- * The queues of first attempts. A slow webhook's first attempt is passed on to the second. What is in all others is found
- * again by its `due` entry when the service starts.
+ * The queues of first attempts; those of slow webhooks move to `slowDeliveries`. The messages of all other queues have a
+ * `due` entry in the table, by which a start of the service sends them again.
  */
 const firstAttempts: readonly QueueName[] = ['deliveries', 'slowDeliveries'];
 
 /**
- * Creates the queues. They are in memory because everything in them can be found again: see `first-attempts.ts` for
- * first attempts, and the sweep at the start for the others.
+ * Creates the queues. They can be in memory because a start of the service sends every lost message again: first attempts
+ * from the stream (see `record-batches.ts`), all others by the sweep.
  */
 export function createQueues(time?: QueueTime): Queues {
   const common = (name: QueueName) => ({ visibilitySeconds: queues[name].visibilitySeconds, ...(time && { time }) });
@@ -26,7 +26,7 @@ export function createQueues(time?: QueueTime): Queues {
   return { ...Object.fromEntries(others), deadLetters };
 }
 
-/** Returns what this process sends to a queue with. */
+/** Returns the sending side of a queue, for the functions of this process. */
 export function senderOf<Message>(queue: MemoryQueue): Queue<Message> {
   return {
     send: async (messages) => {

@@ -1,43 +1,44 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * What holds back the stream position that is kept for the next start.
+ * Tracks which stream records have unfinished first attempts, so that the stored stream position stays below them.
  *
- * The queues are in memory, and a first attempt need not be in the table before it is made. A killed process loses the
- * messages of first attempts; the next one sends them again by handling the records again that they come from. So the
- * kept position must stay below the first record that has such a message left.
+ * The queues are in memory, and a first attempt is not written to the table before it is made. If the process is killed,
+ * messages of first attempts are lost. The next process sends them again by handling their stream records again. So the
+ * stored position must stay below the first record that still has such a message.
  *
- * The rule: a message belongs to the batch of records in whose handler call it was sent. A message that is sent while
- * other messages are handled belongs to their batches: a consumer passes a message on before the message that it has is
- * deleted. A batch is done when all of its messages are deleted or are dead letters.
+ * A message belongs to the batch of records whose handler call sent it. A message that is sent while other messages are
+ * handled belongs to their batches: a consumer sends a message on before it deletes the received one. A batch is finished
+ * when each of its messages is deleted or is a dead letter.
  */
 
-/** A batch of stream records, and how many messages of first attempts it has left. */
+/** A batch of stream records, with the number of its messages of first attempts that are in the queues. */
 export type RecordBatch = { messages: number };
 
-const calls = new AsyncLocalStorage<readonly RecordBatch[]>();
+const currentBatches = new AsyncLocalStorage<readonly RecordBatch[]>();
 
 /** Runs a handler call. The messages of first attempts that it sends belong to these batches. */
-export function sendingFor<Result>(batches: readonly RecordBatch[], call: () => Result): Result {
-  return calls.run(batches, call);
+export function runForBatches<Result>(batches: readonly RecordBatch[], call: () => Result): Result {
+  return currentBatches.run(batches, call);
 }
 
-/** Returns the batches that a message belongs to which is sent now; none outside of a handler call. */
-export function recordBatchesOfCall(): readonly RecordBatch[] {
-  return calls.getStore() ?? [];
+/** Returns the batches to which a message belongs that is sent now; none outside of a handler call. */
+export function currentRecordBatches(): readonly RecordBatch[] {
+  return currentBatches.getStore() ?? [];
 }
 
-/** A batch of a shard that was handled, and the position at its end. */
+/** A handled batch of a shard, with the position at its end. */
 export type HandledBatch = { batch: RecordBatch; position: string };
 
 /**
- * Removes the batches of a shard that are done. The position of one that follows an open batch goes to the open batch, so
- * only as many remain as are open, however long the first of them takes.
+ * Removes the finished batches of a shard. An open batch takes over the position of a finished batch that follows it, so
+ * that the list contains open batches only, even if the first one stays open for long.
  *
  * @param batches oldest first
- * @returns the open batches, and the position up to which all is done; `undefined` where that is no further than before
+ * @returns the open batches, and the position up to which all batches are finished, `undefined` if none before the first
+ *   open batch is
  */
-export function settle(batches: readonly HandledBatch[]): { open: HandledBatch[]; done: string | undefined } {
+export function removeFinished(batches: readonly HandledBatch[]): { open: HandledBatch[]; done: string | undefined } {
   const open: HandledBatch[] = [];
   let done: string | undefined;
   for (const { batch, position } of batches) {

@@ -1,31 +1,37 @@
-/** Says to who waits that there may be something to look at. */
-export type Bell = ReturnType<typeof openBell>;
+/** Wakes the readers of the table's stream when a call may have changed the table. */
+export type ChangeSignal = {
+  /** The number of changes that were signalled. */
+  changes: number;
+  /** The callbacks that end the current waits. */
+  readonly waiting: Set<() => void>;
+};
 
-/** Opens a bell. */
-export function openBell() {
-  let rings = 0;
-  const waiting = new Set<() => void>();
-  return {
-    ring(): void {
-      rings += 1;
-      for (const goOn of waiting) goOn();
-    },
+/** Creates a signal on which nothing waits. */
+export function createChangeSignal(): ChangeSignal {
+  return { changes: 0, waiting: new Set() };
+}
 
-    /** How often it has rung. */
-    rings: () => rings,
+/** Signals a change: ends all current waits. */
+export function signalChange(signal: ChangeSignal): void {
+  signal.changes += 1;
+  for (const wake of signal.waiting) wake();
+}
 
-    /** Waits until it rings, but no longer than these milliseconds; not at all where it has rung since it had so often. */
-    async wait(since: number, milliseconds: number): Promise<void> {
-      if (rings !== since) return;
-      await new Promise<void>((resolve) => {
-        const goOn = () => {
-          clearTimeout(timer);
-          waiting.delete(goOn);
-          resolve();
-        };
-        const timer = setTimeout(goOn, milliseconds);
-        waiting.add(goOn);
-      });
-    },
-  };
+/**
+ * Waits for the next change. Returns at once if a change was signalled since the caller read `signal.changes`.
+ *
+ * @param seen the value of `signal.changes` that the caller read
+ * @param milliseconds the longest wait
+ */
+export async function waitForChange(signal: ChangeSignal, seen: number, milliseconds: number): Promise<void> {
+  if (signal.changes !== seen) return;
+  await new Promise<void>((resolve) => {
+    const wake = () => {
+      clearTimeout(timer);
+      signal.waiting.delete(wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, milliseconds);
+    signal.waiting.add(wake);
+  });
 }

@@ -1,90 +1,96 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { KeptPositions, Positions } from './stream-positions.ts';
+import type { PositionStore, Positions } from './stream-positions.ts';
 
 /**
- * Prepares the stream of the bundled engine, on its database file while the engine is stopped.
+ * Prepares the stream in the database file of the bundled engine, while the engine is stopped:
  *
- * - Adds the index that the engine's writes search by. Without it each write takes longer the more records there are.
- * - Deletes handled records: those below the position of their shard. The record at the position stays: the engine
- *   numbers a new record by the greatest number that it finds, and would begin at 1 again in an empty stream, below the
- *   position.
- * - Forgets a position above every record of its shard. It belongs to records that no longer exist, and new records
- *   would get numbers below it and would not be read.
- * - Gives the space of deleted records back where it is more than half of the file. The engine only reuses it.
+ * - Adds an index for the queries that the engine runs at each write. Without it, writes get slower as records accumulate.
+ * - Deletes handled records: those below the position of their shard. The record at the position stays, because the
+ *   engine numbers a new record by the highest number that it finds. In an empty stream it would start at 1 again, below
+ *   the position.
+ * - Deletes a position above every record of its shard. It belongs to records that no longer exist; new records would get
+ *   numbers below it and would not be read.
+ * - Shrinks the file if more than half of it is free. The engine reuses free space but never returns it.
  *
- * The schema is the engine's own, so a database that does not fit it is left alone.
+ * The schema belongs to the engine. A database with another schema is left unchanged.
  */
-export function tidyStream(database: string, kept: KeptPositions): void {
-  const positions = kept.read();
+export function prepareStream(database: string, store: PositionStore): void {
+  const positions = store.read();
   const file = new DatabaseSync(database);
   try {
     file.exec('CREATE INDEX IF NOT EXISTS sr_seq ON _stream_records(table_name, CAST(sequence_number AS INTEGER))');
-    const passed = Object.keys(positions).filter((shard) => isPassed(file, shard, positions));
-    if (passed.length > 0) {
-      for (const shard of passed) delete positions[shard];
-      kept.write(positions);
+    const outdated = Object.keys(positions).filter((shard) => isAboveAllRecords(file, shard, positions));
+    if (outdated.length > 0) {
+      for (const shard of outdated) delete positions[shard];
+      store.write(positions);
     }
-    for (const [shard, position] of Object.entries(positions)) deleteHandled(file, shard, position, -1);
+    for (const [shard, position] of Object.entries(positions)) deleteBelow(file, shard, position, -1);
     if (pragma(file, 'freelist_count') * 2 > pragma(file, 'page_count')) file.exec('VACUUM');
   } catch {
-    // Another version's schema: slower, but right.
+    // Another version of the engine has another schema. Without the preparation it is slower, but works.
   } finally {
     file.close();
   }
 }
 
-/** Deletes handled records of a running engine's stream. */
-export type Trimmer = {
-  /** Deletes the records that were handled before the last pass. */
-  pass: () => Promise<void>;
-  close: () => void;
+/** The state of the periodic deletion of handled records from the stream of a running engine. */
+export type StreamTrimmer = {
+  readonly file: DatabaseSync;
+  readonly store: PositionStore;
+  /** The stored positions at the last pass. */
+  positions: Positions;
 };
 
-/** So many records are deleted in a transaction, which keeps the engine from writing for about a millisecond. */
-const trimmedAtOnce = 500;
+/** How many records one transaction deletes. It blocks the engine's writes for about a millisecond. */
+const deletedAtOnce = 500;
 
-/** The pause between two transactions, in which the engine writes. */
+/** The pause between two transactions, in which the engine can write. */
 const trimPauseMs = 10;
 
-/** The code of SQLite for a database that another connection writes to. */
+/** The error code of SQLite if another connection writes to the database. */
 const busy = 5;
 
 /**
- * Opens a second connection to the database of a running engine, to delete handled records. SQLite lets processes
- * share a file: each waits while the other writes. The engine reuses the space, so that the file stops growing.
+ * Opens a second connection to the database of a running engine, through which `trimStream` deletes handled records.
+ * SQLite lets processes share a file: each waits while the other writes. The engine reuses the space, so that the file
+ * stops growing.
  *
- * The positions are those that are kept, not those in memory: after a crash the stream is read from them on.
+ * The deletion follows the stored positions and not those in memory: after a crash, reading resumes at the stored ones.
  */
-export function openTrimmer(database: string, kept: KeptPositions): Trimmer {
+export function openStreamTrimmer(database: string, store: PositionStore): StreamTrimmer {
   const file = new DatabaseSync(database);
-  // The engine flushes and checkpoints the log that both write to. A deletion that is lost is made again.
+  // The engine flushes and checkpoints the shared log. A deletion that is lost in a crash is repeated later.
   file.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
-  let handled: Positions = {};
-  const isDone = (shard: string, position: string): boolean => {
-    try {
-      return deleteHandled(file, shard, position, trimmedAtOnce) < trimmedAtOnce;
-    } catch (error) {
-      if ((error as { errcode?: number }).errcode === busy) return false;
-      throw error;
-    }
-  };
-  return {
-    async pass() {
-      const before = handled;
-      handled = kept.read();
-      for (const [shard, position] of Object.entries(before))
-        while (file.isOpen && !isDone(shard, position)) await pause(trimPauseMs);
-    },
-    close: () => {
-      if (file.isOpen) file.close();
-    },
-  };
+  return { file, store, positions: {} };
 }
 
-/** Deletes records of a shard below a position, no more than `limit` (-1: all), and returns how many. */
-function deleteHandled(file: DatabaseSync, shard: string, position: string, limit: number): number {
-  // By the index, which only the table's name and the number are in.
+/** Deletes the records that were already handled at the last pass. Stops early if the trimmer is closed. */
+export async function trimStream(trimmer: StreamTrimmer): Promise<void> {
+  const handled = trimmer.positions;
+  trimmer.positions = trimmer.store.read();
+  for (const [shard, position] of Object.entries(handled))
+    while (trimmer.file.isOpen && !isTrimmed(trimmer.file, shard, position)) await pause(trimPauseMs);
+}
+
+/** Closes the connection of a trimmer. */
+export function closeStreamTrimmer({ file }: StreamTrimmer): void {
+  if (file.isOpen) file.close();
+}
+
+/** Deletes some records below a position, and returns whether that were all. */
+function isTrimmed(file: DatabaseSync, shard: string, position: string): boolean {
+  try {
+    return deleteBelow(file, shard, position, deletedAtOnce) < deletedAtOnce;
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === busy) return false;
+    throw error;
+  }
+}
+
+/** Deletes at most `limit` records of a shard below a position (-1: all), and returns how many were deleted. */
+function deleteBelow(file: DatabaseSync, shard: string, position: string, limit: number): number {
+  // These conditions use the index, which contains the table name and the number only.
   const handled =
     'SELECT id FROM _stream_records WHERE table_name IN (SELECT table_name FROM _tables)' +
     ' AND CAST(sequence_number AS INTEGER) < CAST(? AS INTEGER) AND shard_id = ? LIMIT ?';
@@ -92,8 +98,8 @@ function deleteHandled(file: DatabaseSync, shard: string, position: string, limi
   return Number(changes);
 }
 
-/** Whether a shard has no record at its position or above it. */
-function isPassed(file: DatabaseSync, shard: string, positions: Positions): boolean {
+/** Returns whether a shard has no record at its position or above it. */
+function isAboveAllRecords(file: DatabaseSync, shard: string, positions: Positions): boolean {
   const query =
     'SELECT 1 FROM _stream_records WHERE shard_id = ? AND CAST(sequence_number AS INTEGER) >= CAST(? AS INTEGER)';
   return file.prepare(query).get(shard, positions[shard] as string) === undefined;

@@ -1,13 +1,13 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { callLimitsOf } from '../../../lib/aws/call-limits.ts';
-import { openEngineClient } from '../engine/engine-client.ts';
+import { callEngine, closeEngineClient, createEngineClient } from '../engine/engine-client.ts';
 import { contextOf, type Handler } from '../functions.ts';
 import { type Stop, type Wait, waited } from '../queues/queue-poller.ts';
-import { type HandledBatch, type RecordBatch, sendingFor, settle } from '../queues/record-batches.ts';
-import type { Bell } from './change-signal.ts';
-import type { KeptPositions } from './stream-positions.ts';
+import { type HandledBatch, type RecordBatch, removeFinished, runForBatches } from '../queues/record-batches.ts';
+import { type ChangeSignal, signalChange, waitForChange } from './change-signal.ts';
+import type { PositionStore } from './stream-positions.ts';
 
-/** What is polled for whom: a consumer's row, the table's stream, the handler, and where the position is kept. */
+/** An event source mapping of the table's stream: the stream, the handler, the settings of the consumer. */
 export type StreamMapping = {
   name: string;
   endpoint: string;
@@ -16,73 +16,80 @@ export type StreamMapping = {
   kinds: readonly string[];
   batchSize: number;
   timeoutSeconds: number;
-  positions: KeptPositions;
-  /** Rings when there may be changes, to be looked for at once. */
-  bell: Bell;
+  positions: PositionStore;
+  /** Signals that the stream may have new records. */
+  signal: ChangeSignal;
 };
 
 /**
- * How long a reader that has seen all waits before it reads again, in milliseconds, unless the bell rings: twice as long
- * each time that there is nothing, up to the most. Only changes by other processes wait for it.
+ * How long a reader at the end of its shard waits before it reads again, in milliseconds, unless a change is signalled.
+ * The wait doubles after each empty read, up to `most`. It delays only changes by other processes, which signal nothing.
  */
 const idleMs = { least: 50, most: 1_000 };
 
-/** So many changes are asked for at once, the most that there are; where fewer come, they are all. */
+/** How many records a reader requests at once, which is the maximum. A smaller page is the last one. */
 const pageSize = 1000;
 
-/** How long it waits before it asks for the shards again where the engine could not say, or named none that is open. */
-const shardsAgainMs = 5_000;
+/** The wait before the shards are listed again, if listing failed or no shard is open. */
+const listShardsAgainMs = 5_000;
 
 /**
- * Lambda's part for the table's stream: reads every shard from where it was left, gives the changes of the listed kinds
- * to the handler in order, and moves on once they are handled; from a failed one on they come again, a little later
- * each time. The position that is kept for the next start waits for the first attempts; see `first-attempts.ts`.
+ * Does the work of Lambda's event source mapping for the table's stream. Reads every shard from its last position, gives
+ * the changes of the listed kinds to the handler in order, and advances the position after they were handled. It retries
+ * a failed change and those after it, with increasing delays. The stored position, from which the next start reads,
+ * stays behind records whose first attempts are not finished; see `record-batches.ts`.
  *
- * @param waitFor how time passes after a fault
+ * @param waitFor waits after an error
+ * @param waitForSignal waits for the next change at the end of a shard
+ * @returns a function that stops polling
  */
-export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop {
-  const client = openEngineClient(mapping.endpoint, callLimitsOf('dynamodb', mapping.endpoint));
-  const ask = async <Output>(operation: string, input: object) =>
-    (await client.call(`DynamoDBStreams_20120810.${operation}`, input)) as Output;
+export function pollStream(
+  mapping: StreamMapping,
+  waitFor: Wait = waited,
+  waitForSignal: typeof waitForChange = waitForChange,
+): Stop {
+  const client = createEngineClient(mapping.endpoint, callLimitsOf('dynamodb', mapping.endpoint));
+  const call = async <Output>(operation: string, input: object) =>
+    (await callEngine(client, `DynamoDBStreams_20120810.${operation}`, input)) as Output;
   const stopping = new AbortController();
-  const kept = mapping.positions.read();
-  /** Where each shard is read from. The kept positions are behind while first attempts are still to be made. */
-  const positions = { ...kept };
+  const stored = mapping.positions.read();
+  /** The position from which each shard is read. The stored position is behind it while first attempts are unfinished. */
+  const positions = { ...stored };
   const handled = new Map<string, HandledBatch[]>();
-  /** How many changes were handled since the positions were kept. */
-  let handledSince = 0;
+  /** The number of changes that were handled since the positions were stored. */
+  let handledSinceStored = 0;
   const seen = new Set<string>();
   const readers = new Set<Promise<void>>();
   const watcher = watch();
   return async () => {
     stopping.abort();
-    mapping.bell.ring();
+    signalChange(mapping.signal);
     await watcher;
     await Promise.all(readers);
-    keep();
-    client.close();
+    storePositions();
+    closeEngineClient(client);
   };
 
-  /** Reads all shards. They are asked for again when one of them ends, because the engine reads the whole stream to answer. */
+  /** Reads all shards. Lists them again only when one of them ends, because the engine reads the whole stream to list them. */
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
         await readNewShards();
         if (readers.size > 0) await Promise.race(readers);
-        else await wait(shardsAgainMs);
+        else await wait(listShardsAgainMs);
       } catch (error) {
         report(error);
-        await wait(shardsAgainMs);
+        await wait(listShardsAgainMs);
       }
     }
   }
 
   async function readNewShards(): Promise<void> {
-    const { Streams } = await ask<{ Streams: [{ StreamArn: string }] }>('ListStreams', {
+    const { Streams } = await call<{ Streams: [{ StreamArn: string }] }>('ListStreams', {
       TableName: mapping.tableName,
     });
     const { StreamArn } = Streams[0];
-    const { StreamDescription } = await ask<{ StreamDescription: { Shards?: { ShardId: string }[] } }>(
+    const { StreamDescription } = await call<{ StreamDescription: { Shards?: { ShardId: string }[] } }>(
       'DescribeStream',
       {
         StreamArn,
@@ -103,8 +110,8 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
     while (!stopping.signal.aborted) {
       try {
         iterator ??= await iteratorAt(StreamArn, ShardId);
-        const rings = mapping.bell.rings();
-        const { Records = [], NextShardIterator } = await ask<{
+        const seenChanges = mapping.signal.changes;
+        const { Records = [], NextShardIterator } = await call<{
           Records?: DynamoDBRecord[];
           NextShardIterator?: string;
         }>('GetRecords', { ShardIterator: iterator, Limit: pageSize });
@@ -116,16 +123,16 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
         if (!allHandled) await wait(Math.min(10_000, 100 * 2 ** failures));
         else if (Records.length < pageSize) {
           if (Records.length > 0) idle = idleMs.least;
-          await mapping.bell.wait(rings, idle);
-          idle = mapping.bell.rings() === rings ? Math.min(2 * idle, idleMs.most) : idleMs.least;
+          await waitForSignal(mapping.signal, seenChanges, idle);
+          idle = mapping.signal.changes === seenChanges ? Math.min(2 * idle, idleMs.most) : idleMs.least;
         }
-        // Kept at rest, and now and then: from an older position on, changes are only handled again.
-        if (handledSince >= pageSize || Records.length === 0) keep();
+        // Not after every batch: a start from an older position only handles changes again.
+        if (handledSinceStored >= pageSize || Records.length === 0) storePositions();
       } catch (error) {
         report(error);
         iterator = undefined;
-        // A position that the engine has forgotten is behind everything it still has. Any other fault passes, and to
-        // begin anew for it would have what is new wait behind a day of what was handled.
+        // The engine has deleted the records up to this position, so the shard is read from its oldest record. After any
+        // other error the position stays: reading from the oldest record would delay new changes by a day of handled ones.
         if ((error as Error).name === 'TrimmedDataAccessException') delete positions[ShardId];
         await wait(500);
       }
@@ -137,15 +144,15 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
     const shard = { StreamArn, ShardId };
     const oldest = { ...shard, ShardIteratorType: 'TRIM_HORIZON' as const };
     const next = SequenceNumber && { ...shard, ShardIteratorType: 'AFTER_SEQUENCE_NUMBER' as const, SequenceNumber };
-    return (await ask<{ ShardIterator: string }>('GetShardIterator', next || oldest)).ShardIterator;
+    return (await call<{ ShardIterator: string }>('GetShardIterator', next || oldest)).ShardIterator;
   }
 
-  /** Hands records over, a batch at a time; false from the first that failed on. */
+  /** Handles records in batches, up to the first failed record. Returns whether all were handled. */
   async function handleAll(records: DynamoDBRecord[], shard: string): Promise<boolean> {
     for (let at = 0; at < records.length && !stopping.signal.aborted; at += mapping.batchSize) {
       const part = records.slice(at, at + mapping.batchSize);
       const batch: RecordBatch = { messages: 0 };
-      const failed = await sendingFor([batch], () =>
+      const failed = await runForBatches([batch], () =>
         handleBatch(part.filter((record) => isOfKind(record, mapping.kinds))),
       );
       const done =
@@ -161,28 +168,28 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
         const batches = handled.get(shard) ?? [];
         batches.push({ batch, position });
         handled.set(shard, batches);
-        handledSince += done.length;
+        handledSinceStored += done.length;
       }
       if (failed !== undefined) return false;
     }
     return true;
   }
 
-  /** Keeps the positions below which no first attempt is left to be made. */
-  function keep(): void {
-    handledSince = 0;
+  /** Stores the positions up to which all first attempts are finished. */
+  function storePositions(): void {
+    handledSinceStored = 0;
     let moved = false;
     for (const [shard, batches] of handled) {
-      const { open, done } = settle(batches);
+      const { open, done } = removeFinished(batches);
       handled.set(shard, open);
       if (done === undefined) continue;
-      kept[shard] = done;
+      stored[shard] = done;
       moved = true;
     }
-    if (moved) mapping.positions.write(kept);
+    if (moved) mapping.positions.write(stored);
   }
 
-  /** The sequence number of the first record that failed, if one did. */
+  /** Gives records to the handler. Returns the sequence number of the first failed record, if any. */
   async function handleBatch(records: DynamoDBRecord[]): Promise<string | undefined> {
     if (records.length === 0) return undefined;
     const event: DynamoDBStreamEvent = {
@@ -196,9 +203,9 @@ export function pollStream(mapping: StreamMapping, waitFor: Wait = waited): Stop
     return numbers.sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))[0];
   }
 
-  /** Says what went wrong; it is tried again. While stopping, the engine may go first. */
+  /** Prints an error, after which the poller retries. While it stops, the engine may end first, so errors are expected. */
   function report(error: unknown): void {
-    if (!stopping.signal.aborted) console.error(`${mapping.name} could not be fed from the table's stream:`, error);
+    if (!stopping.signal.aborted) console.error(`${mapping.name} cannot read the table's stream:`, error);
   }
 
   function wait(milliseconds: number): Promise<void> {

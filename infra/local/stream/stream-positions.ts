@@ -1,24 +1,24 @@
-import type { DataFolder } from '../data-folder.ts';
+import { type DataFolder, readData, writeData } from '../data-folder.ts';
 
-/** How far each shard of the table's stream has been handled: the last sequence number, by shard id. */
+/** The sequence number of the last handled record of each shard of the table's stream, by shard id. */
 export type Positions = Record<string, string>;
 
-/** Where the positions are kept between two starts. */
-export type KeptPositions = { read: () => Positions; write: (positions: Positions) => void };
+/** Where the positions are stored between two starts of the service. */
+export type PositionStore = { read: () => Positions; write: (positions: Positions) => void };
 
 const file = 'stream.json';
 
-/** Returns the positions that are kept in a data folder. */
-export function positionsOf(data: DataFolder): KeptPositions {
+/** Creates a store that keeps the positions in a data folder. */
+export function createPositionStore(data: DataFolder): PositionStore {
   return {
-    read: () => positionsIn(data.read(file)),
-    // Not flushed: from an older position on, changes are only handled again.
-    write: (positions) => data.write(file, JSON.stringify(positions), { flush: false }),
+    read: () => parsePositions(readData(data, file)),
+    // Without a flush the machine may lose a position at a power failure. Changes after an older position are handled again.
+    write: (positions) => writeData(data, file, JSON.stringify(positions), { flush: false }),
   };
 }
 
-/** The positions in a file; none where there is no file, or the machine lost its power while it was written. */
-export function positionsIn(text: string | undefined): Positions {
+/** Returns the positions in the text of a file; none if there is no file or a power failure damaged it. */
+export function parsePositions(text: string | undefined): Positions {
   try {
     return JSON.parse(text ?? '{}') as Positions;
   } catch {

@@ -4,11 +4,11 @@ import { afterAll, expect, it, vi } from 'vitest';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { Problem } from '../../../infra/local/problem.ts';
 
-/** Handlers that answer what they were called with, in place of the functions'. */
+/** Replaces the functions by handlers that return their event and context. */
 vi.mock('../../../infra/local/functions.ts', async (importActual) => ({
   ...(await importActual<object>()),
   loadHandler: async (folder: string, file: string) => async (event: APIGatewayProxyEventV2, context: Context) => {
-    if (event.headers['x-fail']) throw new Error('a fault of ours');
+    if (event.headers['x-fail']) throw new Error('for the test');
     if (event.headers['x-large']) return { statusCode: 200, body: '\u0001'.repeat(Number(event.headers['x-large'])) };
     const { functionName, awsRequestId } = context;
     const called = { handler: `${folder}/${file}`, event, functionName, awsRequestId };
@@ -35,7 +35,7 @@ afterAll(() => gateway.stop());
 
 type Sent = { headers?: Record<string, string | string[]>; body?: Buffer };
 
-/** Sends a request as it is, without a client's own ideas of paths. */
+/** Sends a request with exactly this path, which other clients would normalize. */
 function send(method: string, path: string, { headers = {}, body }: Sent = {}) {
   return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; bytes: Buffer }>((resolve, reject) => {
     const { port } = new URL(gateway.url);
@@ -50,7 +50,7 @@ function send(method: string, path: string, { headers = {}, body }: Sent = {}) {
 const called = async (method: string, path: string, sent?: Sent): Promise<Called> =>
   JSON.parse((await send(method, path, sent)).bytes.toString()) as Called;
 
-it('calls the row’s function with the event of API Gateway', async () => {
+it('calls the function of the endpoint with an event of API Gateway', async () => {
   const id = 'tk_01K00000000000000000000000';
   const { handler, event, functionName } = await called('PATCH', `/api/kanban-tasks/${id}?a=1`, {
     headers: { 'Content-Type': 'application/json', 'User-Agent': 'me' },
@@ -80,27 +80,27 @@ it('calls the row’s function with the event of API Gateway', async () => {
   });
 });
 
-it('hands the answer over as the function made it', async () => {
+it('passes on the status and the headers of the function', async () => {
   const answer = await send('GET', '/api/kanban-tasks');
   expect([answer.status, answer.headers['x-made-by']]).toEqual([299, 'handler']);
 });
 
-it('hands bytes over that the function answers in base64', async () => {
+it('passes on the bytes that the function returns in base64', async () => {
   const answer = await send('GET', '/health', { headers: { 'X-Bytes': 'yes' } });
   expect([answer.status, answer.bytes]).toEqual([299, Buffer.from([0, 0xff, 0xfe, 1])]);
 });
 
-it('answers with the length of the body, in bytes', async () => {
+it('sends the length of the body in bytes', async () => {
   const { headers, bytes } = await send('GET', '/api/kanban-tasks/%C3%BC');
   expect([headers['content-length'], headers['transfer-encoding']]).toEqual([String(bytes.length), undefined]);
 });
 
-it('joins repeated headers with commas, and keeps those named like parts of every object', async () => {
+it('joins repeated headers with commas, and keeps headers that are named like properties of every object', async () => {
   const { event } = await called('GET', '/health', { headers: { 'X-Many': ['a', 'b'], __proto__x: '1', Accept: 'q' } });
   expect(event.headers).toMatchObject({ 'x-many': 'a,b', __proto__x: '1', accept: 'q' });
 });
 
-it('hands the query over as it was sent', async () => {
+it('passes on the query string unchanged', async () => {
   const { event } = await called('GET', '/api/kanban-tasks?x=%2F+%ZZ&x=2&&y?z=1');
   expect(event.rawQueryString).toBe('x=%2F+%ZZ&x=2&&y?z=1');
   expect((await called('GET', '/health')).event.rawQueryString).toBe('');
@@ -118,17 +118,17 @@ it.each([
   expect(event.rawPath).toBe(`/api/kanban-tasks/${id}`);
 });
 
-it.each(['/api/kanban-tasks/%ZZ', '/api/kanban-tasks/%ff', '/%'])('leaves the path %s as it is', async (path) => {
+it.each(['/api/kanban-tasks/%ZZ', '/api/kanban-tasks/%ff', '/%'])('passes on the path %s undecoded', async (path) => {
   expect((await called('GET', path)).event.rawPath).toBe(path);
 });
 
-it('sends a body that is not text in base64', async () => {
+it('passes on a binary body in base64', async () => {
   const body = Buffer.from([0, 0xff, 0xfe, 1]);
   const { event } = await called('POST', '/api/kanban-tasks', { body });
   expect([event.body, event.isBase64Encoded]).toEqual([body.toString('base64'), true]);
 });
 
-it('leaves out a body that was not sent, and keeps a byte order mark', async () => {
+it('passes on no body if there is none, and keeps a byte order mark', async () => {
   const none = await called('POST', '/api/kanban-tasks');
   expect(none.event).not.toHaveProperty('body');
   expect(none.event.isBase64Encoded).toBe(false);
@@ -147,7 +147,7 @@ it.each([
   ['GET', '/openapi.json', 'open/openapi'],
   ['GET', '/docs', 'open/docs'],
   ['GET', '/docs/script.js', 'open/docs-script'],
-])('gives %s %s to %s', async (method, path, handler) => {
+])('routes %s %s to %s', async (method, path, handler) => {
   expect((await called(method, path)).handler).toBe(handler);
 });
 
@@ -160,13 +160,13 @@ it.each([
   ['GET', '/API/kanban-tasks'],
   ['GET', '/api/kanban-tasks/a/b'],
   ['GET', '/docs/'],
-])('gives %s %s to the $default function, without parameters', async (method, path) => {
+])('routes %s %s to the $default function, without path parameters', async (method, path) => {
   const { handler, event } = await called(method, path);
   expect([handler, event.routeKey]).toEqual(['open/unmatched', '$default']);
   expect(event).not.toHaveProperty('pathParameters');
 });
 
-it('gives each call a context of its own with the time that is left', async () => {
+it('gives each call its own context with the remaining time', async () => {
   const [one, two] = [await called('GET', '/health'), await called('GET', '/health')];
   expect(one.awsRequestId).not.toBe(two.awsRequestId);
   expect(one.event.requestContext.requestId).not.toBe(two.event.requestContext.requestId);
@@ -174,7 +174,7 @@ it('gives each call a context of its own with the time that is left', async () =
   expect(one.remainingMs).toBeLessThanOrEqual(29_000);
 });
 
-it('answers a response larger than Lambda passes on as AWS does', async () => {
+it('answers 500 for a response over the limit of Lambda, as AWS does', async () => {
   // A control character takes 6 bytes of the 6 MiB.
   const answer = (characters: number) => send('GET', '/health', { headers: { 'X-Large': `${characters}` } });
   expect((await answer(1_048_000)).status).toBe(200);
@@ -182,13 +182,13 @@ it('answers a response larger than Lambda passes on as AWS does', async () => {
   expect([status, bytes.toString()]).toEqual([500, '{"message":"Internal Server Error"}']);
 });
 
-it('answers what API Gateway answers for a function that fails, and says nothing of the fault', async () => {
+it('answers 500 for a function that throws, as API Gateway does, without the error', async () => {
   const { status, bytes } = await send('GET', '/health', { headers: { 'X-Fail': 'yes' } });
   expect([status, bytes.toString()]).toEqual([500, '{"message":"Internal Server Error"}']);
 });
 
-it('refuses what is over 10 MB without calling anything', async () => {
-  // The handler answers a few bytes here: with the body in it its response would be too large itself.
+it('rejects a body over 10 MB without calling a function', async () => {
+  // The handler returns a few bytes here: with the request body, its response would be too large.
   const headers = { 'X-Bytes': 'yes' };
   const most = await send('POST', '/api/kanban-tasks', { headers, body: Buffer.alloc(10 * 1024 * 1024, ' ') });
   expect(most.status).toBe(299);
@@ -196,25 +196,25 @@ it('refuses what is over 10 MB without calling anything', async () => {
   expect([over.status, over.bytes.toString()]).toEqual([413, '{"message":"Request Too Long"}']);
 });
 
-it('says after a request that something may have changed, unless it only reads', async () => {
-  const said = async (...sent: Parameters<typeof send>) => {
+it('signals a change after every request except GET', async () => {
+  const signalled = async (...sent: Parameters<typeof send>) => {
     const before = changes;
     await send(...sent);
     return changes - before;
   };
-  expect(await said('POST', '/api/kanban-tasks')).toBe(1);
-  expect(await said('POST', '/api/kanban-tasks', { headers: { 'X-Fail': 'yes' } })).toBe(1);
-  expect(await said('GET', '/api/kanban-tasks')).toBe(0);
-  expect(await said('POST', '/nowhere')).toBe(0);
+  expect(await signalled('POST', '/api/kanban-tasks')).toBe(1);
+  expect(await signalled('POST', '/api/kanban-tasks', { headers: { 'X-Fail': 'yes' } })).toBe(1);
+  expect(await signalled('GET', '/api/kanban-tasks')).toBe(0);
+  expect(await signalled('POST', '/nowhere')).toBe(0);
 });
 
-it('says that its port is taken', async () => {
+it('reports that its port is in use', async () => {
   const { port } = new URL(gateway.url);
   await expect(startGateway(Number(port))).rejects.toThrow(Problem);
-  await expect(startGateway(Number(port))).rejects.toThrow(`Port ${port} is taken`);
+  await expect(startGateway(Number(port))).rejects.toThrow(`Port ${port} is in use`);
 });
 
-it('stops while a client keeps its connection open', async () => {
+it('stops although a client keeps its connection open', async () => {
   const other = await startGateway(0);
   await (await fetch(`${other.url}/health`)).text();
   await other.stop();

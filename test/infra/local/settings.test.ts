@@ -4,7 +4,7 @@ import { Problem } from '../../../infra/local/problem.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
 import { standardModel } from '../../../lib/contract/models.ts';
 
-it('has a setting for everything that the environment says nothing of', () => {
+it('has a default for every setting', () => {
   expect(readSettings({})).toEqual({
     port: 3000,
     dataFolder: resolve('.crewboard'),
@@ -18,7 +18,7 @@ it('has a setting for everything that the environment says nothing of', () => {
   });
 });
 
-it('takes what the environment says', () => {
+it('reads every setting from the environment', () => {
   expect(
     readSettings({
       PORT: '0',
@@ -45,7 +45,7 @@ it('takes what the environment says', () => {
   });
 });
 
-it('counts an empty folder, endpoint, ladder or cap as not given', () => {
+it('treats an empty folder, endpoint, retry schedule or running cap as unset', () => {
   expect(readSettings({ CREWBOARD_DATA: '', DYNAMODB_ENDPOINT: '', RETRY_LADDER: '', RUNNING_CAP: '' })).toMatchObject({
     dataFolder: resolve('.crewboard'),
     dynamodbEndpoint: undefined,
@@ -54,22 +54,22 @@ it('counts an empty folder, endpoint, ladder or cap as not given', () => {
   });
 });
 
-it('opens no receiver but public ones where ALLOWED_RECEIVERS is empty', () => {
+it('allows public receivers only if ALLOWED_RECEIVERS is empty', () => {
   expect(readSettings({ ALLOWED_RECEIVERS: '' }).allowedReceivers).toBe('');
 });
 
-it.each(['0', '1441', '1.5', '-1', 'an hour'])('refuses the waiting limit %j in one sentence', (minutes) => {
+it.each(['0', '1441', '1.5', '-1', 'an hour'])('rejects the waiting limit %j in one sentence', (minutes) => {
   expect(() => readSettings({ WAITING_LIMIT_MINUTES: minutes })).toThrow(
     new Problem(`WAITING_LIMIT_MINUTES is "${minutes}"; set it to a whole number of minutes from 1 to 1440.`),
   );
 });
 
-it.each(['0', '1', '65535'])('takes the port %s', (port) => {
+it.each(['0', '1', '65535'])('accepts the port %s', (port) => {
   expect(readSettings({ PORT: port }).port).toBe(Number(port));
 });
 
 it.each(['http', '-1', '65536', '3000.5', '1e3', '0x10', ' 3000', ''])(
-  'refuses the port %j in one sentence',
+  'rejects the port %j in one sentence',
   (port) => {
     expect(() => readSettings({ PORT: port })).toThrow(Problem);
     expect(() => readSettings({ PORT: port })).toThrow(
@@ -78,7 +78,7 @@ it.each(['http', '-1', '65536', '3000.5', '1e3', '0x10', ' 3000', ''])(
   },
 );
 
-it.each(['1,1,1', '86400,86400,86400', '300,1800,7200'])('takes the ladder %s', (retrySchedule) => {
+it.each(['1,1,1', '86400,86400,86400', '300,1800,7200'])('accepts the retry schedule %s', (retrySchedule) => {
   expect(readSettings({ RETRY_LADDER: retrySchedule }).retryLadder).toBe(retrySchedule);
 });
 
@@ -96,19 +96,19 @@ it.each([
   '5m,30m,2h',
   ' ',
   '2,3,4\n5',
-])('refuses the ladder %j in one sentence', (retrySchedule) => {
+])('rejects the retry schedule %j in one sentence', (retrySchedule) => {
   expect(() => readSettings({ RETRY_LADDER: retrySchedule })).toThrow(Problem);
   expect(() => readSettings({ RETRY_LADDER: retrySchedule })).toThrow(
     `RETRY_LADDER is ${JSON.stringify(retrySchedule)}; write three whole numbers of seconds from 1 to 86400, such as 300,1800,7200.`,
   );
 });
 
-it.each(['1', '50', '999999'])('takes the cap %s', (cap) => {
+it.each(['1', '50', '999999'])('accepts the running cap %s', (cap) => {
   expect(readSettings({ RUNNING_CAP: cap }).runningCap).toBe(cap);
 });
 
 it.each(['0', '-1', '1.5', 'x', '007', '+1', '1e3', '0x10', ' 1', '1\n', ' ', 'ูก', '1000000', 'Infinity'])(
-  'refuses the cap %j in one sentence',
+  'rejects the running cap %j in one sentence',
   (cap) => {
     expect(() => readSettings({ RUNNING_CAP: cap })).toThrow(Problem);
     expect(() => readSettings({ RUNNING_CAP: cap })).toThrow(
@@ -117,7 +117,7 @@ it.each(['0', '-1', '1.5', 'x', '007', '+1', '1e3', '0x10', ' 1', '1\n', ' ', 'ู
   },
 );
 
-it.each(['0', '-1', '1.5', '1000001', 'many'])('refuses the limit %j in one sentence', (limit) => {
+it.each(['0', '-1', '1.5', '1000001', 'many'])('rejects the limit %j in one sentence', (limit) => {
   for (const name of ['REQUESTS_PER_MINUTE', 'EXECUTIONS_PER_MINUTE'])
     expect(() => readSettings({ [name]: limit })).toThrow(
       new Problem(`${name} is ${JSON.stringify(limit)}; set it to a whole number from 1 to 1000000.`),

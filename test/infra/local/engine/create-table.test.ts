@@ -7,7 +7,7 @@ import { clientConfig } from '../../../../lib/aws/client-config.ts';
 
 const endpoint = inject('dynamodbEndpoint');
 
-it('makes the table that the stack makes, and leaves one that is there', async () => {
+it('creates the table as the stack does, and does not change an existing one', async () => {
   const name = `table-${randomUUID()}`;
   await createTable(endpoint, name);
   await createTable(endpoint, name);
@@ -34,12 +34,12 @@ it('makes the table that the stack makes, and leaves one that is there', async (
   expect(TimeToLiveDescription).toMatchObject({ AttributeName: 'expiresAt', TimeToLiveStatus: 'ENABLED' });
 });
 
-it('makes it once for all that ask at once', async () => {
+it('creates the table once for concurrent calls', async () => {
   const name = `table-${randomUUID()}`;
   await Promise.all([createTable(endpoint, name), createTable(endpoint, name), createTable(endpoint, name)]);
 });
 
-it('says in one sentence that nothing answers', async () => {
+it('reports in one sentence that no server answers', async () => {
   const sentence = 'Nothing answers at DYNAMODB_ENDPOINT http://127.0.0.1:1; start DynamoDB Local there, or unset it.';
   await expect(createTable('http://127.0.0.1:1', 'any')).rejects.toThrow(new Problem(sentence));
 });

@@ -13,7 +13,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { openEngineTable } from '../../../../infra/local/engine/engine-table.ts';
+import { createEngineTable } from '../../../../infra/local/engine/engine-table.ts';
 import { isHopeless } from '../../../../lib/queue/hopeless.ts';
 import { openTable, type Table } from '../../../../lib/table/client.ts';
 import { isOutage, mayHaveBeenCarriedOut } from '../../../../lib/table/lost-answers.ts';
@@ -26,7 +26,7 @@ import { type Asked, loseAnswers, watchEngine } from '../../../watched-engine.ts
 const services = [await openService(), await openService()] as const;
 const [sdk, own] = [
   openTable(services[0].tableName, services[0].endpoint),
-  openEngineTable(services[1].tableName, services[1].endpoint),
+  createEngineTable(services[1].tableName, services[1].endpoint),
 ] as const;
 
 const item = {
@@ -51,7 +51,7 @@ const taken = {
   ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
 } as const;
 
-/** What a store does, in this order on one table: each command that stores send. */
+/** Every command that stores send, in this order on one table. */
 const operations: [string, (table: Table) => Promise<object>][] = [
   ['puts an item', ({ client, name: TableName }) => client.send(new PutCommand({ TableName, Item: item }))],
   ['gets an item', ({ client, name: TableName }) => client.send(new GetCommand({ TableName, Key: key('full') }))],
@@ -127,13 +127,13 @@ const operations: [string, (table: Table) => Promise<object>][] = [
     ({ client, name: TableName }) => Array.fromAsync(paginateScan({ client, pageSize: 2 }, { TableName })),
   ],
   [
-    'deletes an item and reads what it was',
+    'deletes an item and returns it',
     ({ client, name: TableName }) =>
       client.send(new DeleteCommand({ TableName, Key: key('full'), ReturnValues: 'ALL_OLD' })),
   ],
 ];
 
-/** What a call returns, without what the SDK says of its own tries. */
+/** Returns the output of a call without the SDK's metadata. */
 const answered = (output: object) =>
   JSON.parse(
     JSON.stringify(output, (name, value) =>
@@ -141,12 +141,12 @@ const answered = (output: object) =>
     ),
   );
 
-describe('an operation over the client of the engine is answered as over the SDK, and', () => {
+describe('an operation of the client of the engine returns the same as the SDK:', () => {
   it.each(operations)('%s', async (_, act) => {
     expect(answered(await act(own))).toEqual(answered(await act(sdk)));
   });
 
-  it('reads values as they were written', async () => {
+  it('reads the values that were written', async () => {
     const { client, name: TableName } = own;
     await client.send(new PutCommand({ TableName, Item: item }));
     const { absent: _, ...written } = item;
@@ -154,10 +154,10 @@ describe('an operation over the client of the engine is answered as over the SDK
   });
 });
 
-/** All that anything knows an error by. */
+/** Returns all properties of an error by which the service classifies it. */
 async function failureOf(work: Promise<unknown>) {
   const error = await work.then(
-    () => expect.unreachable('Nothing failed.'),
+    () => expect.unreachable('The call succeeded.'),
     (raised) => raised,
   );
   const { name, message, code, $fault, $retryable, $metadata, Item, CancellationReasons } = error;
@@ -178,17 +178,17 @@ async function failureOf(work: Promise<unknown>) {
   };
 }
 
-describe('a write that the engine refuses fails as over the SDK:', () => {
+describe('a rejected call throws the same error as the SDK:', () => {
   const put = (TableName: string) => ({ Put: { TableName, Item: key('taken'), ...taken } });
 
   const refused: [string, (table: Table) => Promise<unknown>, object][] = [
     [
-      'a failed condition, with the item that was found',
+      'a failed condition, with the existing item',
       ({ client, name }) => client.send(new PutCommand(put(name).Put)),
       { type: 'ConditionalCheckFailedException', Item: { pk: { S: 'p' }, sk: { S: 'taken' } } },
     ],
     [
-      'a failed condition where nothing was found',
+      'a failed condition without an existing item',
       ({ client, name: TableName }) =>
         client.send(new DeleteCommand({ TableName, Key: key('none'), ConditionExpression: 'attribute_exists(pk)' })),
       { type: 'ConditionalCheckFailedException', Item: undefined },
@@ -208,7 +208,7 @@ describe('a write that the engine refuses fails as over the SDK:', () => {
       },
     ],
     [
-      'an item that the table does not take',
+      'an invalid item',
       ({ client, name: TableName }) => client.send(new PutCommand({ TableName, Item: { pk: 'p' } })),
       { name: 'ValidationException', isHopeless: true },
     ],
@@ -228,7 +228,7 @@ describe('a write that the engine refuses fails as over the SDK:', () => {
   });
 });
 
-/** What the server does with a request once it is read. */
+/** Answers a request of which the server has read the body. */
 let answer: RequestListener = () => {};
 const server = createServer((request, response) => {
   request.resume().once('end', () => answer(request, response));
@@ -243,64 +243,64 @@ afterAll(() => {
 });
 
 const error = (name: string, status: number): RequestListener => {
-  const body = { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: `${name} it is.` };
+  const body = { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: `The error is ${name}.` };
   return (_, response) => json(body, status)(response);
 };
 
-describe('a call that goes wrong fails as over the SDK:', () => {
+describe('a failed call throws the same error as the SDK:', () => {
   const faults: [string, RequestListener, object, number?][] = [
-    ['it is never answered', () => {}, { name: 'TimeoutError', isOutage: true }, 40],
+    ['there is no response', () => {}, { name: 'TimeoutError', isOutage: true }, 40],
     [
-      'its answer stops midway',
+      'the response is incomplete',
       (_, response) => response.writeHead(200, { 'Content-Length': '100' }).write('{'),
       { name: 'TimeoutError', isOutage: true },
       40,
     ],
-    ['its connection is closed', (_, response) => response.destroy(), { code: 'ECONNRESET', isOutage: true }],
+    ['the connection is closed', (_, response) => response.destroy(), { code: 'ECONNRESET', isOutage: true }],
     [
-      'its answer cannot be read',
+      'the response is not JSON',
       (_, response) => response.writeHead(200).end('{"Item": {"pk'),
       { name: 'SyntaxError', isHopeless: false },
     ],
-    ['the engine itself fails', error('InternalServerError', 500), { isOutage: true }],
-    ['an error without a class of its own', error('Novel', 503), { name: 'Novel', isOutage: true }],
+    ['an internal error of the engine', error('InternalServerError', 500), { isOutage: true }],
+    ['an error without its own class', error('Novel', 503), { name: 'Novel', isOutage: true }],
   ];
 
   it.each(faults)('%s', async (_, fault, expected, tryMs = 5_000) => {
     answer = fault;
     const limits = { tries: 1, tryMs };
     const put = new PutCommand({ TableName: 'table', Item: key('s') });
-    const failure = await failureOf(openEngineTable('table', faulty, limits).client.send(put));
+    const failure = await failureOf(createEngineTable('table', faulty, limits).client.send(put));
     const overSdk = await failureOf(openTable('table', faulty, limits).client.send(put));
     expect(failure).toMatchObject({ ...expected, mayHaveBeenCarriedOut: true });
     for (const mark of ['isHopeless', 'isThrottling', 'isOutage'] as const) expect(failure[mark]).toBe(overSdk[mark]);
   });
 
   it.each(['ThrottlingException', 'TransactionConflictException', 'ProvisionedThroughputExceededException'])(
-    '%s, which is known not to be carried out',
+    '%s, after which the write was certainly not carried out',
     async (name) => {
       answer = error(name, 400);
       const put = new PutCommand({ TableName: 'table', Item: key('s') });
       const once = { tries: 1, tryMs: 5_000 };
-      const failure = await failureOf(openEngineTable('table', faulty, once).client.send(put));
+      const failure = await failureOf(createEngineTable('table', faulty, once).client.send(put));
       expect(failure).toMatchObject({ name, mayHaveBeenCarriedOut: false });
       expect(failure).toEqual(await failureOf(openTable('table', faulty, once).client.send(put)));
     },
   );
 
-  it('nothing listens, so that it was not carried out', async () => {
+  it('no server listens, so that the write was not carried out', async () => {
     const endpoint = await closedEndpoint();
     const put = new PutCommand({ TableName: 'table', Item: key('s') });
-    const failure = await failureOf(openEngineTable('table', endpoint).client.send(put));
+    const failure = await failureOf(createEngineTable('table', endpoint).client.send(put));
     expect(failure).toMatchObject({ code: 'ECONNREFUSED', isOutage: true, mayHaveBeenCarriedOut: false });
   });
 });
 
 describe('the client of the engine', () => {
-  const table = { ...openEngineTable(own.name, watched.endpoint), sleep: async () => {} };
+  const table = { ...createEngineTable(own.name, watched.endpoint), sleep: async () => {} };
   const put = (sk: string) => ({ Put: { Item: key(sk) } });
 
-  it('sends a transaction without a token, which the engine would keep', async () => {
+  it('sends a transaction without a client request token, because the engine would keep it', async () => {
     const asked: Asked[] = [];
     watched.before = (one) => asked.push(one);
     await transact(table, [put('a'), put('b')]);
@@ -309,7 +309,7 @@ describe('the client of the engine', () => {
     ]);
   });
 
-  it('sends a write once, also where its answer is lost', async () => {
+  it('sends a write once, even if the response is lost', async () => {
     const lost = loseAnswers(watched, { count: 2 });
     const add = (sk: string) => ({
       Update: { Key: key(sk), UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } },
@@ -320,7 +320,7 @@ describe('the client of the engine', () => {
     expect(Item?.n).toBe(1);
   });
 
-  it('knows the commands of stores only', async () => {
+  it('rejects commands that stores do not send', async () => {
     await expect(own.client.send(new CreateTableCommand({} as never) as never)).rejects.toThrow('CreateTableCommand');
   });
 });

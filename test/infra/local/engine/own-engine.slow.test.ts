@@ -7,7 +7,7 @@ import { startReceiver } from '../../../journeys/receiver.ts';
 import { attemptsOf, createTask, newToken, register } from '../../../journeys/stories.ts';
 import { processesOn } from '../../../processes.ts';
 
-it.concurrent('runs the whole service on the engine that DYNAMODB_ENDPOINT names, and leaves it running', async () => {
+it.concurrent('the service uses the engine that DYNAMODB_ENDPOINT names, and does not stop it', async () => {
   const folder = newFolder();
   const engine = await startEngine({ database: join(folder, 'own.db'), log: join(folder, 'engine.log') });
   const environment = { DYNAMODB_ENDPOINT: engine.endpoint };
@@ -31,7 +31,7 @@ it.concurrent('runs the whole service on the engine that DYNAMODB_ENDPOINT names
   await engine.stop();
 });
 
-it.concurrent('stops an engine that it has started, and says when it has ended', async () => {
+it.concurrent('a started engine can be stopped, and reports its end', async () => {
   const folder = newFolder();
   const engine = await startEngine({ database: join(folder, 'table.db'), log: join(folder, 'engine.log') });
   expect((await fetch(engine.endpoint)).status).toBeLessThan(500);

@@ -8,10 +8,10 @@ import {
   receiveMessages,
   sendMessages,
 } from '../../../../infra/local/queues/memory-queue.ts';
-import { type RecordBatch, sendingFor } from '../../../../infra/local/queues/record-batches.ts';
+import { type RecordBatch, runForBatches } from '../../../../infra/local/queues/record-batches.ts';
 import { createManualTime } from './queue-time.ts';
 
-/** A queue that hides messages for 30 s and moves them to the dead letters after three receives. */
+/** Creates a queue with a visibility timeout of 30 s and a dead-letter queue after three receives. */
 function newQueue() {
   const time = createManualTime();
   const deadLetters = createMemoryQueue({ visibilitySeconds: 5, time });
@@ -31,7 +31,7 @@ const send = (queue: MemoryQueue, bodies: Iterable<string>, delaySeconds = 0) =>
 const receive = (queue: MemoryQueue, most = 10) => receiveMessages(queue, most);
 const bodiesIn = (queue: MemoryQueue) => receive(queue).map(({ body }) => body);
 
-/** Receives one message that must be there. */
+/** Receives one message; throws if none is visible. */
 function receiveOne(queue: MemoryQueue) {
   const [message] = receive(queue, 1);
   if (!message) throw new Error('No message is visible.');
@@ -39,7 +39,7 @@ function receiveOne(queue: MemoryQueue) {
 }
 
 describe('a queue in memory', () => {
-  it('gives out messages in the order in which they were sent, at most as many as asked for', () => {
+  it('returns messages in the order in which they were sent, up to the requested number', () => {
     const { queue } = newQueue();
     send(queue, 'abc');
     expect(receive(queue, 2).map(({ body }) => body)).toEqual(['a', 'b']);
@@ -47,7 +47,7 @@ describe('a queue in memory', () => {
     expect(bodiesIn(queue)).toEqual([]);
   });
 
-  it('tells of a message when it was sent and first received, and how often it was received', () => {
+  it('returns with a message when it was sent and first received, and how often it was received', () => {
     const { queue, time } = newQueue();
     const sentAt = time.now();
     const [id] = send(queue, 'a');
@@ -58,7 +58,7 @@ describe('a queue in memory', () => {
     expect(receiveOne(queue)).toMatchObject({ id, sentAt, firstReceivedAt, receiveCount: 2 });
   });
 
-  it('shows a message once its delay has passed', () => {
+  it('makes a message visible after its delay', () => {
     const { queue, time } = newQueue();
     send(queue, 'a', 900);
     time.pass(899);
@@ -67,17 +67,17 @@ describe('a queue in memory', () => {
     expect(bodiesIn(queue)).toEqual(['a']);
   });
 
-  it.each([-1, 901, 0.5, Number.NaN])('takes none of the messages where one is to wait %d s', (delaySeconds) => {
+  it.each([-1, 901, 0.5, Number.NaN])('rejects all messages if one has a delay of %d s', (delaySeconds) => {
     const { queue } = newQueue();
     const messages = [
       { body: 'a', delaySeconds: 0 },
       { body: 'b', delaySeconds },
     ];
-    expect(() => sendMessages(queue, messages)).toThrow('0 to 900');
+    expect(() => sendMessages(queue, messages)).toThrow('from 0 to 900');
     expect(bodiesIn(queue)).toEqual([]);
   });
 
-  it('shows a received message again after its visibility timeout, unless it was deleted', () => {
+  it('makes a received message visible again after its visibility timeout, unless it was deleted', () => {
     const { queue, time } = newQueue();
     send(queue, 'ab');
     deleteMessage(queue, receiveOne(queue).receiptHandle);
@@ -88,7 +88,7 @@ describe('a queue in memory', () => {
     expect(bodiesIn(queue)).toEqual(['b']);
   });
 
-  it('hides a message for as long as its receiver asks', () => {
+  it('hides a message for the visibility timeout that its receiver sets', () => {
     const { queue, time } = newQueue();
     send(queue, 'a');
     receiveMessages(queue, 1, 100);
@@ -103,7 +103,7 @@ describe('a queue in memory', () => {
     expect(bodiesIn(queue)).toEqual(['a']);
   });
 
-  it('deletes nothing by the handle of an earlier receive', () => {
+  it('does not delete a message by the receipt handle of an earlier receive', () => {
     const { queue, time } = newQueue();
     send(queue, 'a');
     const { receiptHandle } = receiveOne(queue);
@@ -116,7 +116,7 @@ describe('a queue in memory', () => {
     expect(bodiesIn(queue)).toEqual(['a']);
   });
 
-  it('moves a message to the dead letters instead of showing it after the last receive', () => {
+  it('moves a message to the dead-letter queue after the last receive', () => {
     const { queue, deadLetters, time } = newQueue();
     const sentAt = time.now();
     const [id] = send(queue, 'a');
@@ -127,14 +127,14 @@ describe('a queue in memory', () => {
     }
     expect(bodiesIn(queue)).toEqual([]);
     expect(receiveOne(deadLetters)).toMatchObject({ id, body: 'a', sentAt, receiveCount: 1 });
-    // Nothing is moved on from there.
+    // A message never leaves the dead-letter queue by itself.
     for (let receives = 1; receives <= 10; receives++) {
       time.pass(5);
       expect(bodiesIn(deadLetters)).toEqual(['a']);
     }
   });
 
-  it('calls its listener once for messages that are sent together, and for each that appears later', () => {
+  it('calls its listener once for messages that are sent together, and whenever messages become visible later', () => {
     const { queue, time } = newQueue();
     let calls = 0;
     const end = onVisible(queue, () => {
@@ -156,7 +156,7 @@ describe('a queue in memory', () => {
 });
 
 describe('a message of a queue that holds the stream position', () => {
-  /** A batch of records, and queues of first attempts with dead letters after one receive. */
+  /** Creates a batch of records, and queues of first attempts with a dead-letter queue after one receive. */
   function newAttempts() {
     const time = createManualTime();
     const deadLetters = { queue: createMemoryQueue({ visibilitySeconds: 5, time }), maxReceiveCount: 1 };
@@ -165,9 +165,9 @@ describe('a message of a queue that holds the stream position', () => {
     return { time, batch, queue: create(), slowQueue: create(), deadLetters: deadLetters.queue };
   }
 
-  it('is left of its batch until it is deleted, delayed, visible or received', () => {
+  it('counts for its batch until it is deleted, whether it is delayed, visible or received', () => {
     const { time, batch, queue } = newAttempts();
-    sendingFor([batch], () => {
+    runForBatches([batch], () => {
       send(queue, 'a', 10);
       send(queue, 'b');
     });
@@ -182,18 +182,18 @@ describe('a message of a queue that holds the stream position', () => {
     expect(batch.messages).toBe(0);
   });
 
-  it('leaves its batch to the message that it is passed on as', () => {
+  it('is replaced in its batch by the message that its handler sends on', () => {
     const { batch, queue, slowQueue } = newAttempts();
-    sendingFor([batch], () => send(queue, 'a'));
+    runForBatches([batch], () => send(queue, 'a'));
     const { receiptHandle, recordBatches } = receiveOne(queue);
-    sendingFor(recordBatches, () => send(slowQueue, 'a', 900));
+    runForBatches(recordBatches, () => send(slowQueue, 'a', 900));
     deleteMessage(queue, receiptHandle);
     expect(batch.messages).toBe(1);
   });
 
-  it('is no longer left of its batch once it is a dead letter', () => {
+  it('does not count for its batch once it is a dead letter', () => {
     const { time, batch, queue, deadLetters } = newAttempts();
-    sendingFor([batch], () => send(queue, 'a'));
+    runForBatches([batch], () => send(queue, 'a'));
     receiveOne(queue);
     time.pass(30);
     expect(batch.messages).toBe(0);
@@ -201,10 +201,10 @@ describe('a message of a queue that holds the stream position', () => {
     expect(batch.messages).toBe(0);
   });
 
-  it('belongs to no batch where it was not sent in a handler call, as in other queues', () => {
+  it('belongs to no batch if it was sent outside of a handler call, or in a queue that holds no position', () => {
     const { batch, queue, deadLetters } = newAttempts();
     send(queue, 'a');
-    sendingFor([batch], () => send(deadLetters, 'b'));
+    runForBatches([batch], () => send(deadLetters, 'b'));
     expect([receiveOne(queue).recordBatches, receiveOne(deadLetters).recordBatches, batch.messages]).toEqual([
       [],
       [],

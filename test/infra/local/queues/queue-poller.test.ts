@@ -2,27 +2,27 @@ import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import { expect, it } from 'vitest';
 import { createMemoryQueue, sendMessages } from '../../../../infra/local/queues/memory-queue.ts';
 import { pollQueue, type Wait } from '../../../../infra/local/queues/queue-poller.ts';
-import { type RecordBatch, sendingFor } from '../../../../infra/local/queues/record-batches.ts';
+import { type RecordBatch, runForBatches } from '../../../../infra/local/queues/record-batches.ts';
 import { createManualTime } from './queue-time.ts';
 
 type Handling = (records: SQSRecord[], context: Context) => string[] | undefined | Promise<string[] | undefined>;
 
-/** A promise that a test resolves. */
+/** Creates a promise that a test resolves. */
 function gated() {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   return { gate: promise, open: () => resolve(undefined) };
 }
 
-/** A queue whose messages come back after 30 s unless they are deleted. */
+/** Creates a queue with a visibility timeout of 30 s. */
 function newQueue() {
   const time = createManualTime();
   const queue = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true, time });
   return {
     now: time.now,
-    /** Lets so many seconds pass for the queue, and everything happen that follows. */
+    /** Advances the time of the queue, and waits until the handler calls have ended. */
     pass: async (seconds = 0): Promise<void> => {
       time.pass(seconds);
-      // The poller receives in the next turn of the event loop; what it calls then has ended by the end of that.
+      // The poller receives in the next turn of the event loop, and its calls end within the turns after it.
       for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
     },
     send: (bodies: Iterable<string>) =>
@@ -30,9 +30,9 @@ function newQueue() {
         queue,
         [...bodies].map((body) => ({ body, delaySeconds: 0 })),
       ),
-    /** How many messages are in the queue, received or not. */
+    /** Returns the number of messages in the queue, visible and received. */
     size: () => queue.visible.size + queue.received.size,
-    /** Polls; what is handled is noted first. `handle` answers the bodies that fail. */
+    /** Polls, and records every batch before it is handled. `handle` returns the bodies of the messages that fail. */
     poll: (
       handle: Handling = () => undefined,
       { batchSize = 10, concurrency = 1, wait }: { batchSize?: number; concurrency?: number; wait?: Wait } = {},
@@ -51,7 +51,7 @@ function newQueue() {
   };
 }
 
-it('hands messages over as Lambda does, and deletes those that succeed', async () => {
+it('gives messages to the handler as Lambda does, and deletes the handled ones', async () => {
   const queue = newQueue();
   const ids = queue.send('ab');
   const sentAt = queue.now();
@@ -81,7 +81,7 @@ it('hands messages over as Lambda does, and deletes those that succeed', async (
   expect(queue.size()).toBe(0);
 });
 
-it('hands over at once what is sent while it waits, in one call what is sent together', async () => {
+it('gives new messages to the handler at once, and messages of one turn in one call', async () => {
   const queue = newQueue();
   const { batches } = queue.poll(undefined, { concurrency: 5 });
   await queue.pass(100);
@@ -93,7 +93,7 @@ it('hands over at once what is sent while it waits, in one call what is sent tog
   expect(batches).toEqual([['a', 'b'], ['c']]);
 });
 
-it('hands over at most as many at once as it is told', async () => {
+it('gives the handler at most the batch size of messages', async () => {
   const queue = newQueue();
   queue.send('abcdefgh');
   const { batches } = queue.poll(undefined, { batchSize: 3 });
@@ -101,7 +101,7 @@ it('hands over at most as many at once as it is told', async () => {
   expect(batches).toEqual([[...'abc'], [...'def'], [...'gh']]);
 });
 
-it('hands a failed message over again after its time, and only that', async () => {
+it('retries only a failed message, after its visibility timeout', async () => {
   const queue = newQueue();
   queue.send('abc');
   const counts: (string | undefined)[] = [];
@@ -118,11 +118,11 @@ it('hands a failed message over again after its time, and only that', async () =
   expect(queue.size()).toBe(0);
 });
 
-it('hands a batch over again where the handler throws, and goes on with others meanwhile', async () => {
+it('retries a batch if the handler throws, and handles other messages meanwhile', async () => {
   const queue = newQueue();
   queue.send(['poison']);
   const { batches } = queue.poll((records) => {
-    if (batches.length < 3 && records.some(({ body }) => body === 'poison')) throw new Error('a fault');
+    if (batches.length < 3 && records.some(({ body }) => body === 'poison')) throw new Error('for the test');
     return undefined;
   });
   await queue.pass();
@@ -134,7 +134,7 @@ it('hands a batch over again where the handler throws, and goes on with others m
   expect(queue.size()).toBe(0);
 });
 
-it('runs as many calls at once as it is told, no more, and the next as soon as one ends', async () => {
+it('runs at most the concurrency of calls, and the next when one ends', async () => {
   const queue = newQueue();
   const open: (() => void)[] = [];
   const { batches } = queue.poll(
@@ -156,7 +156,7 @@ it('runs as many calls at once as it is told, no more, and the next as soon as o
   expect(batches.flat()).toEqual([...'abcde']);
 });
 
-/** A poller with calls under way that do not end by themselves, and whose time passes when the test says so. */
+/** Stops a poller whose current calls, and whose wait for them, end when the test says so. */
 async function stopping(bodies: string, concurrency: number) {
   const [call, time] = [gated(), gated()];
   const waits: number[] = [];
@@ -177,9 +177,9 @@ async function stopping(bodies: string, concurrency: number) {
 }
 
 it.each([
-  ['where more could run', 2],
-  ['where as many are under way as may be', 1],
-])('leaves a call that takes longer than 12 s, whose message stays, %s', async (_, concurrency) => {
+  ['below the concurrency', 2],
+  ['at the concurrency', 1],
+])('stops after 12 s while a call %s still runs, and keeps its message', async (_, concurrency) => {
   const { queue, stopped, waits, state, passTime } = await stopping('a', concurrency);
   expect([waits, state()]).toEqual([[12_000], 'stopping']);
   passTime();
@@ -187,7 +187,7 @@ it.each([
   expect(queue.size()).toBe(1);
 });
 
-it('waits no longer than the calls under way take, deletes what they did, and begins no other', async () => {
+it('waits for current calls, deletes their messages, and starts no other call', async () => {
   const { queue, batches, stopped, state, endCalls } = await stopping('abc', 2);
   expect(state()).toBe('stopping');
   endCalls();
@@ -198,26 +198,25 @@ it('waits no longer than the calls under way take, deletes what they did, and be
   expect(batches.flat()).toEqual([...'ab']);
 });
 
-it('stops at once while it waits for messages', async () => {
+it('stops at once if no call runs', async () => {
   const { stop } = newQueue().poll(undefined, { wait: () => new Promise(() => {}) });
   await expect(stop()).resolves.toBeUndefined();
 });
 
-it('has what a call sends belong to the batches of records of its messages, and to no other', async () => {
+it('a message that a call sends belongs to the record batches of the messages of that call only', async () => {
   const queue = newQueue();
-  const passedOn = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
+  const next = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
   const [one, other, third]: RecordBatch[] = [{ messages: 0 }, { messages: 0 }, { messages: 0 }];
   queue.poll(
     (records) => {
-      if (records.some(({ body }) => body === 'pass on'))
-        sendMessages(passedOn, [{ body: 'passed on', delaySeconds: 0 }]);
+      if (records.some(({ body }) => body === 'send on')) sendMessages(next, [{ body: 'sent on', delaySeconds: 0 }]);
       return undefined;
     },
     { batchSize: 3 },
   );
-  sendingFor([one as RecordBatch], () => queue.send(['pass on', 'a']));
-  sendingFor([other as RecordBatch], () => queue.send(['b']));
-  sendingFor([third as RecordBatch], () => queue.send(['c', 'd']));
+  runForBatches([one as RecordBatch], () => queue.send(['send on', 'a']));
+  runForBatches([other as RecordBatch], () => queue.send(['b']));
+  runForBatches([third as RecordBatch], () => queue.send(['c', 'd']));
   await queue.pass();
   expect(queue.size()).toBe(0);
   expect([one, other, third]).toEqual([{ messages: 1 }, { messages: 1 }, { messages: 0 }]);

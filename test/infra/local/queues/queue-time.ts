@@ -1,8 +1,8 @@
 import type { QueueTime } from '../../../../infra/local/queues/memory-queue.ts';
 
-/** A time that stands still until a test moves it. */
+/** Creates a time that changes only when a test advances it. */
 export function createManualTime(now = Date.parse('2026-03-01T12:00:00.000Z')): QueueTime & {
-  /** Moves the time by so many seconds, and runs what is due by then, in order. */
+  /** Advances the time, and runs the functions that are due by then, in order. */
   pass: (seconds: number) => void;
 } {
   let time = now;

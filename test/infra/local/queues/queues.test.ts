@@ -9,7 +9,7 @@ import {
 } from '../../../../lib/deployment/queues.ts';
 import { createManualTime } from './queue-time.ts';
 
-it('has the queues of the contract, with their visibility timeouts and dead letters', () => {
+it('creates all queues with their visibility timeouts and the dead-letter queue', () => {
   const queues = createQueues();
   const timeouts = Object.entries(contractQueues).map(([name, row]) => [name, row.visibilitySeconds]);
   expect(Object.entries(queues).map(([name, queue]) => [name, queue.visibilitySeconds])).toEqual(timeouts);
@@ -18,7 +18,7 @@ it('has the queues of the contract, with their visibility timeouts and dead lett
   expect(queues.deadLetters.deadLetters).toBeUndefined();
 });
 
-it('holds the stream position for first attempts only: what is in other queues has a `due` entry', () => {
+it('holds the stream position for first attempts only, because all other messages have a `due` entry', () => {
   const holding = Object.entries(createQueues()).filter(([, queue]) => queue.holdsPosition);
   expect(holding.map(([name]) => name as QueueName)).toEqual(['deliveries', 'slowDeliveries']);
 });

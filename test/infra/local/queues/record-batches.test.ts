@@ -1,53 +1,54 @@
 import { describe, expect, it } from 'vitest';
 import { createQueues, senderOf } from '../../../../infra/local/queues/queues.ts';
 import {
+  currentRecordBatches,
   type HandledBatch,
   type RecordBatch,
-  recordBatchesOfCall,
-  sendingFor,
-  settle,
+  removeFinished,
+  runForBatches,
 } from '../../../../infra/local/queues/record-batches.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../../../lib/deployment/messages.ts';
 import { type DeliveryQueues, deliveryQueues, openWakeUps } from '../../../../lib/webhooks/wake-ups.ts';
 
-/** A handled batch with so many messages left. */
+/** Returns a handled batch with this number of messages in the queues. */
 const batch = (position: string, messages: number): HandledBatch => ({ batch: { messages }, position });
 
-describe('the batches of a shard', () => {
-  it('are done up to the first that has messages left', () => {
-    const { done, open } = settle([batch('1', 0), batch('2', 0), batch('3', 1), batch('4', 0)]);
+describe('removeFinished', () => {
+  it('returns the position of the last finished batch before the first open one', () => {
+    const { done, open } = removeFinished([batch('1', 0), batch('2', 0), batch('3', 1), batch('4', 0)]);
     expect(done).toBe('2');
     expect(open).toMatchObject([{ position: '4', batch: { messages: 1 } }]);
   });
 
-  it('are done up to the last once none has messages left', () => {
-    const first = settle([batch('1', 1), batch('2', 0), batch('3', 1), batch('4', 0)]);
+  it('returns the last position once all batches are finished', () => {
+    const first = removeFinished([batch('1', 1), batch('2', 0), batch('3', 1), batch('4', 0)]);
     expect(first.done).toBeUndefined();
     for (const { batch } of first.open) batch.messages = 0;
-    expect(settle(first.open)).toEqual({ done: '4', open: [] });
+    expect(removeFinished(first.open)).toEqual({ done: '4', open: [] });
   });
 
-  it('are no more than those that have messages left, however many follow', () => {
+  it('keeps open batches only, however many finished ones follow', () => {
     let open = [batch('0', 1)];
-    for (let position = 1; position <= 1_000; position++) open = settle([...open, batch(String(position), 0)]).open;
+    for (let position = 1; position <= 1_000; position++)
+      open = removeFinished([...open, batch(String(position), 0)]).open;
     expect(open).toHaveLength(1);
   });
 });
 
-it('a handler call sends for its batches, also after it has waited; nothing else does', async () => {
+it('the current batches are those of the handler call, also after an await; there are none outside of a call', async () => {
   const [one, other]: RecordBatch[] = [{ messages: 0 }, { messages: 0 }];
   const calls = [[one], [other], []].map((batches) =>
-    sendingFor(batches as RecordBatch[], async () => {
+    runForBatches(batches as RecordBatch[], async () => {
       await Promise.resolve();
-      return recordBatchesOfCall();
+      return currentRecordBatches();
     }),
   );
   expect(await Promise.all(calls)).toEqual([[one], [other], []]);
-  expect(recordBatchesOfCall()).toEqual([]);
+  expect(currentRecordBatches()).toEqual([]);
 });
 
-it('a message belongs to the call that sends it, though another call sends in the same turn of the event loop', async () => {
+it('a message belongs to the batches of the call that sends it, even if another call sends in the same turn of the event loop', async () => {
   const queues = createQueues();
   const { send } = openWakeUps(
     Object.fromEntries(deliveryQueues.map((name) => [name, senderOf(queues[name])])) as DeliveryQueues,
@@ -62,6 +63,6 @@ it('a message belongs to the call that sends it, though another call sends in th
     dueAt: '2026-03-01T12:00:00.000Z',
     slow: true,
   };
-  await Promise.all(batches.map((batch) => sendingFor([batch], () => send([message]))));
+  await Promise.all(batches.map((batch) => runForBatches([batch], () => send([message]))));
   expect(batches).toEqual([{ messages: 1 }, { messages: 1 }]);
 });

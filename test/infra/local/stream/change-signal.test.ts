@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { openBell } from '../../../../infra/local/stream/change-signal.ts';
+import { createChangeSignal, signalChange, waitForChange } from '../../../../infra/local/stream/change-signal.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -8,38 +8,38 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Whether a wait is over once everything that can go on by itself has. */
-async function isOver(wait: Promise<void>): Promise<boolean> {
-  let over = false;
+/** Returns whether a wait has ended, after all pending promises and due timers. */
+async function hasEnded(wait: Promise<void>): Promise<boolean> {
+  let ended = false;
   void wait.then(() => {
-    over = true;
+    ended = true;
   });
   await vi.advanceTimersByTimeAsync(0);
-  return over;
+  return ended;
 }
 
-it('ends the waits of all when it rings', async () => {
-  const bell = openBell();
-  const waits = [bell.wait(bell.rings(), 50), bell.wait(bell.rings(), 50)];
-  expect(await Promise.all(waits.map(isOver))).toEqual([false, false]);
-  bell.ring();
-  expect(await Promise.all(waits.map(isOver))).toEqual([true, true]);
+it('ends all waits when a change is signalled', async () => {
+  const signal = createChangeSignal();
+  const waits = [waitForChange(signal, signal.changes, 50), waitForChange(signal, signal.changes, 50)];
+  expect(await Promise.all(waits.map(hasEnded))).toEqual([false, false]);
+  signalChange(signal);
+  expect(await Promise.all(waits.map(hasEnded))).toEqual([true, true]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('ends a wait by itself after its time', async () => {
-  const bell = openBell();
-  const wait = bell.wait(bell.rings(), 50);
+it('ends a wait after its time', async () => {
+  const signal = createChangeSignal();
+  const wait = waitForChange(signal, signal.changes, 50);
   await vi.advanceTimersByTimeAsync(49);
-  expect(await isOver(wait)).toBe(false);
+  expect(await hasEnded(wait)).toBe(false);
   await vi.advanceTimersByTimeAsync(1);
-  expect(await isOver(wait)).toBe(true);
+  expect(await hasEnded(wait)).toBe(true);
 });
 
-it('lets nobody wait who has missed a ring', async () => {
-  const bell = openBell();
-  const rings = bell.rings();
-  bell.ring();
-  expect(await isOver(bell.wait(rings, 50))).toBe(true);
-  expect(await isOver(bell.wait(bell.rings(), 50))).toBe(false);
+it('does not wait if a change was signalled since the caller looked', async () => {
+  const signal = createChangeSignal();
+  const seen = signal.changes;
+  signalChange(signal);
+  expect(await hasEnded(waitForChange(signal, seen, 50))).toBe(true);
+  expect(await hasEnded(waitForChange(signal, signal.changes, 50))).toBe(false);
 });

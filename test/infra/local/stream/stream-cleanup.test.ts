@@ -4,7 +4,12 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { createTable } from '../../../../infra/local/engine/create-table.ts';
 import { startEngine } from '../../../../infra/local/engine/engine.ts';
-import { openTrimmer, tidyStream } from '../../../../infra/local/stream/stream-cleanup.ts';
+import {
+  closeStreamTrimmer,
+  openStreamTrimmer,
+  prepareStream,
+  trimStream,
+} from '../../../../infra/local/stream/stream-cleanup.ts';
 import type { Positions } from '../../../../infra/local/stream/stream-positions.ts';
 import { openTable } from '../../../../lib/table/client.ts';
 import { streamed } from '../../../table-stream.ts';
@@ -22,8 +27,8 @@ const records = (numbers: number[], shard = 's'): Record[] => numbers.map((numbe
 /** The numbers from 1 to `last`. */
 const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
 
-/** Opens a new database with a stream of records, oldest first, and the numbers of the remaining ones. */
-function openStream(all: Record[], image = '') {
+/** Creates a database with a stream of records, oldest first. `remaining` returns the numbers of the remaining records. */
+function createStream(all: Record[], image = '') {
   const path = join(folder, `${++databases}.db`);
   const database = new DatabaseSync(path);
   database.exec(
@@ -45,129 +50,129 @@ function openStream(all: Record[], image = '') {
   return { path, database, remaining };
 }
 
-/** Positions that are kept, as `now`. */
-function keep(positions: Positions) {
-  const kept = {
+/** Creates a position store with these positions, which `now` returns. */
+function storeOf(positions: Positions) {
+  const store = {
     now: positions,
-    read: () => ({ ...kept.now }),
+    read: () => ({ ...store.now }),
     write: (written: Positions) => {
-      kept.now = { ...written };
+      store.now = { ...written };
     },
   };
-  return kept;
+  return store;
 }
 
-/** Tidies a stream of records and returns the remaining ones and the remaining positions. */
-function tidied(all: Record[], positions: Positions) {
-  const { path, database, remaining } = openStream(all);
-  const kept = keep(positions);
-  tidyStream(path, kept);
-  const result = { remaining: remaining(), positions: kept.now };
+/** Prepares a stream of records, and returns the numbers of the remaining records and the remaining positions. */
+function prepared(all: Record[], positions: Positions) {
+  const { path, database, remaining } = createStream(all);
+  const store = storeOf(positions);
+  prepareStream(path, store);
+  const result = { remaining: remaining(), positions: store.now };
   database.close();
   return result;
 }
 
-describe('tidying the stream', () => {
-  it('deletes handled records, but not the one at the position', () => {
-    const { remaining, positions } = tidied(records([8, 9, 10, 11]), { s: '10' });
+describe('prepareStream', () => {
+  it('deletes handled records, but not the record at the position', () => {
+    const { remaining, positions } = prepared(records([8, 9, 10, 11]), { s: '10' });
     expect(remaining).toEqual([10, 11]);
     expect(positions).toEqual({ s: '10' });
   });
 
-  it('deletes nothing of a stream without a position', () => {
-    expect(tidied(records([1, 2]), {}).remaining).toEqual([1, 2]);
+  it('deletes no record of a stream without a position', () => {
+    expect(prepared(records([1, 2]), {}).remaining).toEqual([1, 2]);
   });
 
-  it('judges each shard by its own position, a closed one too', () => {
+  it('uses the own position of each shard, also of a closed shard', () => {
     const all = [...records([1, 2], 'closed'), ...records([3, 4], 'open'), ...records([5], 'unread')];
-    expect(tidied(all, { closed: '2', open: '4' }).remaining).toEqual([2, 4, 5]);
+    expect(prepared(all, { closed: '2', open: '4' }).remaining).toEqual([2, 4, 5]);
   });
 
   it.each([
     ['above every record', records([1, 2])],
     ['of a stream without records', []],
-  ])('forgets a position %s, and deletes nothing below it', (_, all) => {
-    const { remaining, positions } = tidied(all, { s: '3' });
+  ])('deletes a position %s, and no record below it', (_, all) => {
+    const { remaining, positions } = prepared(all, { s: '3' });
     expect(positions).toEqual({});
     expect(remaining).toHaveLength(all.length);
   });
 
   it.each([
-    ['gives the space of deleted records back where it is most of the file', 900, false],
-    ['leaves it to the engine where it is a small part', 100, true],
+    ['shrinks the file if deleted records leave most of it free', 900, false],
+    ['leaves the free space to the engine if it is a small part of the file', 100, true],
   ])('%s', (_, handled, left) => {
-    const { path, database } = openStream(records(upTo(1000)), 'x'.repeat(3500));
+    const { path, database } = createStream(records(upTo(1000)), 'x'.repeat(3500));
     database.close();
-    tidyStream(path, keep({ s: String(handled + 1) }));
+    prepareStream(path, storeOf({ s: String(handled + 1) }));
     const file = new DatabaseSync(path);
     expect(Number(file.prepare('PRAGMA freelist_count').get()?.freelist_count) > 0).toBe(left);
     file.close();
   });
 
-  it('leaves a database of another schema alone', () => {
+  it('does not change a database with another schema', () => {
     const path = join(folder, 'other.db');
     new DatabaseSync(path).close();
     const positions = { s: '3' };
-    tidyStream(path, { read: () => positions, write: () => expect.unreachable('no position is written') });
+    prepareStream(path, { read: () => positions, write: () => expect.unreachable('a position was written') });
     expect(positions).toEqual({ s: '3' });
   });
 });
 
-describe('trimming the stream of a running engine', () => {
-  it('deletes at each pass what was handled at the pass before', async () => {
-    const { path, remaining } = openStream(records(upTo(6)));
-    const kept = keep({ s: '3' });
-    const trimmer = openTrimmer(path, kept);
-    await trimmer.pass();
+describe('trimStream', () => {
+  it('deletes the records that were handled at the last pass', async () => {
+    const { path, remaining } = createStream(records(upTo(6)));
+    const store = storeOf({ s: '3' });
+    const trimmer = openStreamTrimmer(path, store);
+    await trimStream(trimmer);
     expect(remaining()).toEqual(upTo(6));
-    kept.now = { s: '5' };
-    await trimmer.pass();
+    store.now = { s: '5' };
+    await trimStream(trimmer);
     expect(remaining()).toEqual([3, 4, 5, 6]);
-    await trimmer.pass();
+    await trimStream(trimmer);
     expect(remaining()).toEqual([5, 6]);
-    trimmer.close();
+    closeStreamTrimmer(trimmer);
   });
 
-  it('deletes more than one transaction takes', async () => {
-    const { path, remaining } = openStream(records(upTo(1500)));
-    const trimmer = openTrimmer(path, keep({ s: '1500' }));
-    await trimmer.pass();
-    await trimmer.pass();
+  it('deletes more records than one transaction deletes', async () => {
+    const { path, remaining } = createStream(records(upTo(1500)));
+    const trimmer = openStreamTrimmer(path, storeOf({ s: '1500' }));
+    await trimStream(trimmer);
+    await trimStream(trimmer);
     expect(remaining()).toEqual([1500]);
-    trimmer.close();
+    closeStreamTrimmer(trimmer);
   });
 
   it('waits while the engine writes', async () => {
-    const { path, database, remaining } = openStream(records(upTo(6)));
-    const trimmer = openTrimmer(path, keep({ s: '6' }));
-    await trimmer.pass();
+    const { path, database, remaining } = createStream(records(upTo(6)));
+    const trimmer = openStreamTrimmer(path, storeOf({ s: '6' }));
+    await trimStream(trimmer);
     database.exec('BEGIN IMMEDIATE');
-    const pass = trimmer.pass();
+    const trimming = trimStream(trimmer);
     expect(remaining()).toEqual(upTo(6));
     database.exec('COMMIT');
-    await pass;
+    await trimming;
     expect(remaining()).toEqual([6]);
-    trimmer.close();
+    closeStreamTrimmer(trimmer);
   });
 
-  it('ends in the middle when it is closed', async () => {
-    const { path, remaining } = openStream(records(upTo(1500)));
-    const trimmer = openTrimmer(path, keep({ s: '1500' }));
-    await trimmer.pass();
-    const pass = trimmer.pass();
-    trimmer.close();
-    await pass;
+  it('stops early when the trimmer is closed', async () => {
+    const { path, remaining } = createStream(records(upTo(1500)));
+    const trimmer = openStreamTrimmer(path, storeOf({ s: '1500' }));
+    await trimStream(trimmer);
+    const trimming = trimStream(trimmer);
+    closeStreamTrimmer(trimmer);
+    await trimming;
     expect(remaining()).toHaveLength(1000);
   });
 
-  it('keeps the file from growing, and the engine numbers and returns new records as before', async () => {
+  it('keeps the file from growing, and does not change how the engine numbers and returns new records', async () => {
     const files = { database: join(folder, 'engine.db'), log: join(folder, 'engine.log') };
     const engine = await startEngine(files);
     const tableName = 'trimmed';
     await createTable(engine.endpoint, tableName);
     const { client } = openTable(tableName, engine.endpoint);
-    const kept = keep({});
-    const trimmer = openTrimmer(files.database, kept);
+    const store = storeOf({});
+    const trimmer = openStreamTrimmer(files.database, store);
     const reader = new DatabaseSync(files.database);
     const pages: number[] = [];
     const rounds = 5;
@@ -177,14 +182,14 @@ describe('trimming the stream of a running engine', () => {
         Put: { TableName: tableName, Item: { pk: 'p', sk: String(sk), kind: 'k', round, text: 'x'.repeat(3500) } },
       }));
       await client.send(new TransactWriteCommand({ TransactItems }));
-      kept.now = { 'shardId-00000001-trimmed': String(round * writes) };
-      await trimmer.pass();
-      await trimmer.pass();
+      store.now = { 'shardId-00000001-trimmed': String(round * writes) };
+      await trimStream(trimmer);
+      await trimStream(trimmer);
       pages.push(Number(reader.prepare('PRAGMA page_count').get()?.page_count));
     }
     const numbers = (await streamed({ endpoint: engine.endpoint, tableName }, 'k')).map(({ eventID }) => eventID);
     reader.close();
-    trimmer.close();
+    closeStreamTrimmer(trimmer);
     await engine.stop();
     expect(numbers).toEqual([String(rounds * writes)]);
     // From the second round on records have two images.

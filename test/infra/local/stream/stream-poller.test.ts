@@ -12,9 +12,9 @@ import {
   sendMessages,
 } from '../../../../infra/local/queues/memory-queue.ts';
 import { type Stop, type Wait, waited } from '../../../../infra/local/queues/queue-poller.ts';
-import { type Bell, openBell } from '../../../../infra/local/stream/change-signal.ts';
+import { createChangeSignal, signalChange, waitForChange } from '../../../../infra/local/stream/change-signal.ts';
 import { pollStream } from '../../../../infra/local/stream/stream-poller.ts';
-import { type Positions, positionsIn } from '../../../../infra/local/stream/stream-positions.ts';
+import { type Positions, parsePositions } from '../../../../infra/local/stream/stream-positions.ts';
 import { openTable } from '../../../../lib/table/client.ts';
 import { until } from '../../../journeys/deployment.ts';
 
@@ -27,10 +27,10 @@ afterAll(async () => {
 const nameIn = ({ dynamodb }: DynamoDBRecord) => dynamodb?.Keys?.pk?.S as string;
 const numberIn = ({ dynamodb }: DynamoDBRecord) => dynamodb?.SequenceNumber as string;
 
-/** What an engine answers instead of the real one: a status and a body. */
+/** A response that replaces that of the engine. */
 type Instead = { status: number; body: object } | undefined;
 
-/** The real engine, but for the requests that `instead` answers. */
+/** Starts a proxy to the engine that answers some requests itself, as `instead` says. */
 async function alteredEngine(instead: (operation: string, input: Record<string, string>) => Instead): Promise<string> {
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
@@ -47,7 +47,7 @@ async function alteredEngine(instead: (operation: string, input: Record<string, 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** An engine that answers the first request for a position with an error. */
+/** Starts a proxy to the engine that answers the first `GetShardIterator` with an error. */
 function faultyEngine(error: string): Promise<string> {
   let struck = false;
   return alteredEngine((operation) => {
@@ -57,35 +57,32 @@ function faultyEngine(error: string): Promise<string> {
   });
 }
 
-/** What a fake handler does with a batch: the names of the changes that fail, or nothing where all went well. */
+/** Handles a batch in a test. Returns the names of the changes that fail, if any. */
 type Handling = (names: string[], call: number) => string[] | undefined | Promise<string[] | undefined>;
 
-/** A table with a stream of its own. */
+/** Creates a table with its own stream. */
 async function newStream() {
   const tableName = `stream-${randomUUID()}`;
   await createTable(endpoint, tableName);
   const table = openTable(tableName, endpoint);
-  const kept: { positions: Positions } = { positions: {} };
+  const stored: { positions: Positions } = { positions: {} };
   const waits: number[] = [];
-  const actual = openBell();
-  const bell: Bell = {
-    ...actual,
-    wait: (since, milliseconds) => {
-      waits.push(milliseconds);
-      return actual.wait(since, Math.min(milliseconds, 50));
-    },
+  const signal = createChangeSignal();
+  const waitForSignal: typeof waitForChange = (_, seen, milliseconds) => {
+    waits.push(milliseconds);
+    return waitForChange(signal, seen, Math.min(milliseconds, 50));
   };
   return {
-    kept,
-    bell,
-    /** How long the reader was to wait each time, in milliseconds. It waits 50 ms at most. */
+    stored,
+    signal,
+    /** The waits that the reader asked for, in milliseconds. The actual waits are at most 50 ms. */
     waits,
     waited: (times: number) => until(`it has waited ${times} times`, () => waits.length >= times),
     put: async (names: string[], kind = 'task') => {
       for (const pk of names)
         await table.client.send(new PutCommand({ TableName: tableName, Item: { pk, sk: 'x', kind } }));
     },
-    /** Polls from the kept position on; every batch is noted before it is handled. */
+    /** Polls from the stored position. Records every batch before it is handled. */
     poll: (handle: Handling = () => undefined, batchSize = 100, from = endpoint) => {
       const batches: string[][] = [];
       const handler = async (event: unknown) => {
@@ -97,9 +94,9 @@ async function newStream() {
         return { batchItemFailures: failed.map((record) => ({ itemIdentifier: numberIn(record) })) };
       };
       const positions = {
-        read: () => ({ ...kept.positions }),
+        read: () => ({ ...stored.positions }),
         write: (now: Positions) => {
-          kept.positions = { ...now };
+          stored.positions = { ...now };
         },
       };
       const mapping = {
@@ -116,73 +113,73 @@ async function newStream() {
         pauses.push(milliseconds);
         return waited(Math.min(milliseconds, 10), signal);
       };
-      const stop = pollStream({ ...mapping, positions, bell }, wait);
+      const stop = pollStream({ ...mapping, positions, signal }, wait, waitForSignal);
       stops.push(stop);
-      const heard = (name: string) => until(`${name} is heard`, () => batches.flat().includes(name));
-      /** `pauses`: how long it was to wait after faults, in milliseconds. It waits 10 ms at most. */
-      return { batches, stop, heard, pauses };
+      const received = (name: string) => until(`the handler receives ${name}`, () => batches.flat().includes(name));
+      /** `pauses`: the waits after errors, in milliseconds. The actual waits are at most 10 ms. */
+      return { batches, stop, received, pauses };
     },
   };
 }
 
 const letters = [...'abcdefghij'];
 
-it.concurrent('hands over the changes of the listed kinds in their order, with both images', async () => {
+it.concurrent('gives the changes of the listed kinds to the handler, in their order', async () => {
   const stream = await newStream();
   await stream.put(['a']);
   await stream.put(['not a task'], 'webhook');
   await stream.put(['b', 'c']);
-  const { batches, heard } = stream.poll();
-  await heard('c');
+  const { batches, received } = stream.poll();
+  await received('c');
   expect(batches.flat()).toEqual(['a', 'b', 'c']);
 });
 
-it.concurrent('hands over at most as many at once as it is told', async () => {
+it.concurrent('gives the handler at most the batch size of changes at once', async () => {
   const stream = await newStream();
   await stream.put(letters);
-  const { batches, heard } = stream.poll(undefined, 4);
-  await heard('j');
+  const { batches, received } = stream.poll(undefined, 4);
+  await received('j');
   expect(batches).toEqual([[...'abcd'], [...'efgh'], [...'ij']]);
 });
 
-it.concurrent('goes on from the failed change, and hands over none before it again', async () => {
+it.concurrent('retries from the failed change, and not the changes before it', async () => {
   const stream = await newStream();
   await stream.put(letters);
-  const { batches, heard } = stream.poll((_, call) => (call === 2 ? ['f', 'h'] : undefined), 4);
-  await heard('j');
+  const { batches, received } = stream.poll((_, call) => (call === 2 ? ['f', 'h'] : undefined), 4);
+  await received('j');
   expect(batches).toEqual([[...'abcd'], [...'efgh'], [...'fghi'], [...'j']]);
 });
 
-it.concurrent('hands a whole batch over again where the handler throws', async () => {
+it.concurrent('retries a whole batch if the handler throws', async () => {
   const stream = await newStream();
   await stream.put([...'abc']);
-  const { batches, heard } = stream.poll((_, call) => {
-    if (call <= 2) throw new Error('a fault');
+  const { batches, received } = stream.poll((_, call) => {
+    if (call <= 2) throw new Error('for the test');
     return undefined;
   });
-  await until('it was called thrice', () => batches.length === 3);
+  await until('it was called three times', () => batches.length === 3);
   await stream.put(['d']);
-  await heard('d');
+  await received('d');
   expect(batches).toEqual([[...'abc'], [...'abc'], [...'abc'], ['d']]);
 });
 
-it.concurrent('loses none that come after one that fails and fails', async () => {
+it.concurrent('loses no change after one that fails repeatedly', async () => {
   const stream = await newStream();
   await stream.put([...'abc']);
   let failures = 0;
-  const { batches, heard } = stream.poll((names) => {
+  const { batches, received } = stream.poll((names) => {
     if (!names.includes('b') || ++failures > 4) return undefined;
     return ['b'];
   });
   await until('it has failed', () => failures >= 2);
   await stream.put([...'de']);
-  await heard('e');
+  await received('e');
   const succeeded = batches.flat().filter((name, at, all) => all.lastIndexOf(name) === at);
   expect(succeeded).toEqual([...'abcde']);
   expect(batches.filter((names) => names.includes('a'))).toHaveLength(1);
 });
 
-it.concurrent('waits longer each time a change fails', async () => {
+it.concurrent('waits longer after each failure of a change', async () => {
   const stream = await newStream();
   await stream.put(['a']);
   const { batches, pauses } = stream.poll((_, call) => (call <= 10 ? ['a'] : undefined));
@@ -190,73 +187,75 @@ it.concurrent('waits longer each time a change fails', async () => {
   expect(pauses).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000, 10_000]);
 });
 
-it.concurrent('starts where it was left', async () => {
+it.concurrent('starts at the position where the last poller stopped', async () => {
   const stream = await newStream();
   await stream.put([...'abc']);
   const first = stream.poll((_, call) => (call === 1 ? ['b'] : undefined));
-  await first.heard('a');
+  await first.received('a');
   await first.stop();
   await stream.put([...'de']);
   const second = stream.poll();
-  await second.heard('e');
+  await second.received('e');
   const handled = first.batches.length > 1 ? [...'de'] : [...'bcde'];
   expect(second.batches.flat()).toEqual(handled);
   await second.stop();
   await stream.put(['f']);
   const third = stream.poll();
-  await third.heard('f');
+  await third.received('f');
   expect(third.batches).toEqual([['f']]);
 });
 
-it.concurrent('starts with the oldest where the engine does not know the position any more', async () => {
+it.concurrent('starts at the oldest record if the engine does not know the position', async () => {
   const stream = await newStream();
   await stream.put([...'ab']);
   const first = stream.poll();
-  await first.heard('b');
+  await first.received('b');
   await first.stop();
-  stream.kept.positions = Object.fromEntries(Object.keys(stream.kept.positions).map((shard) => [shard, 'nonsense']));
+  stream.stored.positions = Object.fromEntries(
+    Object.keys(stream.stored.positions).map((shard) => [shard, 'nonsense']),
+  );
   const second = stream.poll();
-  await second.heard('b');
+  await second.received('b');
   expect(second.batches.flat()).toEqual([...'ab']);
 });
 
-it.concurrent('notes how far it is only once a batch is handled, also past changes of other kinds', async () => {
+it.concurrent('stores a position after the batch is handled, and skips changes of other kinds', async () => {
   const stream = await newStream();
   let go = () => {};
   const gate = new Promise<undefined>((resolve) => {
     go = () => resolve(undefined);
   });
   await stream.put(['a']);
-  const { heard } = stream.poll(() => gate);
-  await heard('a');
-  expect(stream.kept.positions).toEqual({});
+  const { received } = stream.poll(() => gate);
+  await received('a');
+  expect(stream.stored.positions).toEqual({});
   go();
-  await until('the position is kept', () => Object.keys(stream.kept.positions).length === 1);
-  const [before] = Object.values(stream.kept.positions);
+  await until('the position is stored', () => Object.keys(stream.stored.positions).length === 1);
+  const [before] = Object.values(stream.stored.positions);
   await stream.put(['other'], 'webhook');
   await until(
     'the position moves on',
-    () => BigInt(Object.values(stream.kept.positions)[0] ?? 0) > BigInt(before ?? 0),
+    () => BigInt(Object.values(stream.stored.positions)[0] ?? 0) > BigInt(before ?? 0),
   );
 });
 
-it.concurrent('notes how far it is once it has seen all, and once more when it stops', async () => {
+it.concurrent('stores the position at the end of the stream, and when it stops', async () => {
   const stream = await newStream();
   await stream.put(letters);
   const written: number[] = [];
-  const { stop, heard, batches } = stream.poll(() => {
-    written.push(Object.keys(stream.kept.positions).length);
+  const { stop, received, batches } = stream.poll(() => {
+    written.push(Object.keys(stream.stored.positions).length);
     return undefined;
   }, 1);
-  await heard('j');
-  // While there is more to handle nothing is written: what is behind an older position is only handled again.
+  await received('j');
+  // No position is stored while there are more records: a start from an older position only handles changes again.
   expect(written).toEqual(letters.map(() => 0));
   await stop();
   expect(batches).toHaveLength(letters.length);
-  expect(Object.keys(stream.kept.positions)).toHaveLength(1);
+  expect(Object.keys(stream.stored.positions)).toHaveLength(1);
 });
 
-/** A stream each of whose changes is a batch of its own, and sends a message of a first attempt. */
+/** Creates a stream whose poller handles each change in its own batch, and sends a message of a first attempt for each. */
 async function newAttempts() {
   const stream = await newStream();
   const queue = createMemoryQueue({ visibilitySeconds: 30, holdsPosition: true });
@@ -268,70 +267,70 @@ async function newAttempts() {
       );
       return undefined;
     }, 1);
-  /** Makes the attempts of these changes, whose messages were received before. */
-  const received = new Map<string, string>();
+  /** Deletes the messages of these changes, as after their attempts. */
+  const handles = new Map<string, string>();
   const attempt = (names: string[]) => {
-    for (const { body, receiptHandle } of receiveMessages(queue, 100)) received.set(body, receiptHandle);
-    for (const name of names) deleteMessage(queue, received.get(name) as string);
+    for (const { body, receiptHandle } of receiveMessages(queue, 100)) handles.set(body, receiptHandle);
+    for (const name of names) deleteMessage(queue, handles.get(name) as string);
   };
-  /** What the next process handles: every change above the kept position. */
+  /** Returns the changes that the next process handles: all after the stored position. */
   const handledAgain = async () => {
     const next = stream.poll(undefined, 1);
-    await next.heard('j');
+    await next.received('j');
     return next.batches.flat();
   };
   return { stream, start, attempt, handledAgain };
 }
 
-it.concurrent('keeps no position above a change whose first attempt is not made', async () => {
+it.concurrent('stores no position above a change whose first attempt is not made', async () => {
   const { stream, start, attempt, handledAgain } = await newAttempts();
   await stream.put(letters);
-  const { heard, stop } = start();
-  await heard('j');
+  const { received, stop } = start();
+  await received('j');
   attempt([...'abdefghij']);
   await stop();
   expect(await handledAgain()).toEqual([...'cdefghij']);
 });
 
-it.concurrent('keeps nothing where no first attempt is made', async () => {
+it.concurrent('stores no position if no first attempt is made', async () => {
   const { stream, start } = await newAttempts();
   await stream.put(letters);
-  const { heard, stop } = start();
-  await heard('j');
+  const { received, stop } = start();
+  await received('j');
   await stop();
-  expect(stream.kept.positions).toEqual({});
+  expect(stream.stored.positions).toEqual({});
 });
 
-it.concurrent('keeps the position at rest once the last first attempt is made', async () => {
+it.concurrent('stores the position after the last first attempt, without further changes', async () => {
   const { stream, start, attempt } = await newAttempts();
   await stream.put(letters);
-  const { heard } = start();
-  await heard('j');
+  const { received } = start();
+  await received('j');
   attempt(letters);
-  await until('a position is kept', () => Object.keys(stream.kept.positions).length === 1);
+  await until('a position is stored', () => Object.keys(stream.stored.positions).length === 1);
 });
 
-it.concurrent('moves the kept position on while there is always a first attempt to be made', async () => {
+it.concurrent('advances the stored position while some first attempt is always open', async () => {
   const { stream, start, attempt, handledAgain } = await newAttempts();
-  const { heard, stop } = start();
+  const { received, stop } = start();
   for (const [nth, name] of letters.entries()) {
     await stream.put([name]);
-    await heard(name);
+    await received(name);
     attempt(letters.slice(nth - 1, nth));
   }
   await stop();
   expect(await handledAgain()).toEqual(['j']);
 });
 
-it.concurrent('lets a call under way end before it has stopped', async () => {
+it.concurrent('stops after the current call has ended', async () => {
   const stream = await newStream();
   let go = () => {};
   const gate = new Promise<undefined>((resolve) => {
     go = () => resolve(undefined);
   });
   await stream.put(['a']);
-  const { stop, heard, batches } = stream.poll(() => gate);
-  await heard('a');
+  const { stop, received, batches } = stream.poll(() => gate);
+  await received('a');
   let hasStopped = false;
   const stopped = stop().then(() => {
     hasStopped = true;
@@ -341,25 +340,29 @@ it.concurrent('lets a call under way end before it has stopped', async () => {
   go();
   await stopped;
   expect(batches).toEqual([['a']]);
-  expect(Object.keys(stream.kept.positions)).toHaveLength(1);
+  expect(Object.keys(stream.stored.positions)).toHaveLength(1);
 });
 
 it.each([
-  ['goes on where it was when a fault of the engine passes', 'AccessDeniedException', ['new']],
-  ['begins anew when the engine has forgotten where it was', 'TrimmedDataAccessException', ['old', 'new']],
+  ['continues at its position after a temporary error of the engine', 'AccessDeniedException', ['new']],
+  [
+    'starts at the oldest record if the engine has deleted the record at its position',
+    'TrimmedDataAccessException',
+    ['old', 'new'],
+  ],
 ])('%s', async (_, error, expected) => {
   const stream = await newStream();
   await stream.put(['old']);
   const first = stream.poll();
-  await first.heard('old');
+  await first.received('old');
   await first.stop();
   await stream.put(['new']);
   const second = stream.poll(undefined, 100, await faultyEngine(error));
-  await second.heard('new');
+  await second.received('new');
   expect(second.batches.flat()).toEqual(expected);
 });
 
-it.concurrent('asks for the shards once, and when one ends again until it is told', async () => {
+it.concurrent('lists the shards once, and after the end of a shard until listing succeeds', async () => {
   const stream = await newStream();
   let ends = false;
   let asked = 0;
@@ -379,36 +382,36 @@ it.concurrent('asks for the shards once, and when one ends again until it is tol
     const dynamodb = { SequenceNumber: '1', Keys: { pk: { S: 'a' } }, NewImage: { kind: { S: 'task' } } };
     return ok({ Records: [{ dynamodb }], NextShardIterator: 'rest of the new' });
   });
-  const { heard, batches, pauses } = stream.poll(undefined, 100, engine);
+  const { received, batches, pauses } = stream.poll(undefined, 100, engine);
   await stream.waited(6);
   expect([asked, pauses]).toEqual([1, []]);
   ends = true;
-  stream.bell.ring();
-  await heard('a');
+  signalChange(stream.signal);
+  await received('a');
   await stream.waited(stream.waits.length + 6);
   expect([asked, pauses, batches]).toEqual([3, [5_000], [['a']]]);
 });
 
-it.concurrent('reads ever more rarely while nothing changes, and at once when the bell rings', async () => {
+it.concurrent('doubles its wait while nothing changes, and reads at once when a change is signalled', async () => {
   const stream = await newStream();
-  const { heard } = stream.poll();
+  const { received } = stream.poll();
   await stream.waited(7);
   expect(stream.waits.slice(0, 7)).toEqual([50, 100, 200, 400, 800, 1000, 1000]);
   const before = stream.waits.length;
-  stream.bell.ring();
+  signalChange(stream.signal);
   await stream.waited(before + 1);
   expect(stream.waits[before]).toBe(50);
   await stream.waited(before + 6);
   await stream.put(['a']);
-  await heard('a');
-  await until('it waits no longer than at first', () => stream.waits.lastIndexOf(50) > before);
+  await received('a');
+  await until('the wait is the shortest again', () => stream.waits.lastIndexOf(50) > before);
 });
 
 it.each([
   ['no file', undefined, {}],
-  ['an empty file, as a loss of power can leave it', '', {}],
-  ['half a file', '{"shard-1":"12', {}],
-  ['a whole file', '{"shard-1":"123"}', { 'shard-1': '123' }],
-])('has the positions of %s', (_, text, positions) => {
-  expect(positionsIn(text)).toEqual(positions);
+  ['an empty file, as after a power failure', '', {}],
+  ['an incomplete file', '{"shard-1":"12', {}],
+  ['a complete file', '{"shard-1":"123"}', { 'shard-1': '123' }],
+])('parsePositions returns the positions of %s', (_, text, positions) => {
+  expect(parsePositions(text)).toEqual(positions);
 });
