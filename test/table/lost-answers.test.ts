@@ -49,7 +49,7 @@ import { at, lease, openExecutionBoard } from './execution-board.ts';
 const board = await openExecutionBoard();
 const { table, organization, clock } = board;
 const engine = await watchEngine(board.engine);
-/** The same table, on a way where answers can be lost. */
+/** The same table with a connection whose responses can be lost. */
 const lossy = openTable(table.name, engine.endpoint);
 afterEach(() => engine.relent());
 
@@ -68,7 +68,7 @@ const putWebhook = async (): Promise<Webhook> => {
   return webhook;
 };
 const newAttempt = () => newMessage(organization, { deliveryId: `dlv_${ulidNow()}`, dueAt: at(0) });
-/** An attempt that has failed and waits for its retry: the message of that one. */
+/** Writes a failed attempt, and returns the message of its retry. */
 const failedAttempt = async () => {
   const message = newAttempt();
   await openAttemptLog(table).put(attemptFor(message, { retry: { nextAttemptAt: at(300), dueAt: at(360) } }));
@@ -86,10 +86,10 @@ const putPurge = async () => {
 const dayMs = 24 * 60 * 60 * 1000;
 const headKey = (id: string) => keys.executionHead(organization, ulidOf(id));
 
-/** Every way in which a store writes an item alone: what it returns where the answer is lost, and then leaves behind. */
+/** All single writes of stores: a title, a function that prepares and returns the write, and its expected result. */
 const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
   [
-    'events that are appended are there once each',
+    'an event is appended once',
     async () => async () => {
       const events = [1, 2].map(() => ({ organization, id: `ev_${ulidNow()}`, item: 'tk_1', version: 1, data: '{}' }));
       await Promise.all(events.map((event) => openEventLog(lossy).append({ ...event, event: 'task.created' })));
@@ -98,7 +98,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     2,
   ],
   [
-    'an attempt that is written down is made',
+    'an attempt is written',
     async () => {
       const message = newAttempt();
       return async () => {
@@ -109,12 +109,12 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     true,
   ],
   [
-    'a late attempt stands at its beginning',
+    'a late attempt has the time of its start',
     async () => () => attempts.begin(newAttempt(), Date.parse(at(600))),
     { place: expect.objectContaining({ at: at(600) }) },
   ],
   [
-    'a retry that is taken off the sweeper’s list is off it',
+    'a retry is removed from the sweeper’s list',
     async () => {
       const retry = await failedAttempt();
       return async () => {
@@ -125,7 +125,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     false,
   ],
   [
-    'attempts that are counted are counted once',
+    'attempts are counted once',
     async () => {
       const message = { ...newAttempt(), webhookId: `wh_${ulidNow()}` };
       await openAttemptLog(table).put(attemptFor(message));
@@ -138,7 +138,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     expect.objectContaining({ open: 1 }),
   ],
   [
-    'an attempt shows a receiver to be slow, and returns its lease',
+    'an attempt marks a webhook as slow and returns its lease',
     async () => {
       const webhook = await putWebhook();
       const named = [organization, webhook.id] as const;
@@ -151,7 +151,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     expect.objectContaining({ slow: true, slowLeases: {} }),
   ],
   [
-    'a lease of a slow webhook is its own',
+    'a lease of a slow webhook is taken',
     async () => {
       const { id } = await putWebhook();
       return () => webhookAttempts.leaseSlowAttempt(organization, id, { number: 0, now: at(0), until: at(20) });
@@ -159,7 +159,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     true,
   ],
   [
-    'a webhook that is marked as slow is slow',
+    'a webhook is marked as slow',
     async () => {
       const { id } = await putWebhook();
       return async () => {
@@ -170,7 +170,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     true,
   ],
   [
-    'an event that is postponed is returned',
+    'a postponed event is returned',
     async () => {
       const event = { organization, id: `ev_${ulidNow().slice(0, -1)}0`, item: 'tk_1', version: 1, data: '{}' };
       await openEventLog(table).append({ ...event, event: 'task.created' });
@@ -181,7 +181,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     expect.objectContaining({ item: 'tk_1' }),
   ],
   [
-    'a lease of an execution is its own, and counted once',
+    'a lease of an execution is taken and counted once',
     async () => {
       const execution = await board.start();
       return () => executions.claim(execution, lease('own'));
@@ -189,7 +189,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     expect.objectContaining({ claim: 'own', claims: 1 }),
   ],
   [
-    'a lease of an execution that is renewed holds',
+    'a lease of an execution is renewed',
     async () => {
       const execution = await board.claimed();
       return async () => {
@@ -200,7 +200,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     at(90),
   ],
   [
-    'a lease of an execution that is given back is given back once',
+    'a lease of an execution is returned once',
     async () => {
       const execution = await board.claimed();
       return async () => {
@@ -213,7 +213,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     [0, undefined, 1],
   ],
   [
-    'an execution that is postponed is returned',
+    'a postponed execution is returned',
     async () => {
       const { id } = await board.start();
       return () => executions.postpone(overdue(headKey(id)), at(300));
@@ -221,7 +221,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     expect.objectContaining({ status: 'running' }),
   ],
   [
-    'a purge that is postponed is returned',
+    'a postponed purge is returned',
     async () => {
       const key = await putPurge();
       return () => purges.postpone(overdue(key), at(300));
@@ -229,7 +229,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     expect.objectContaining({ organization }),
   ],
   [
-    'a sweep sends the message of what it postponed',
+    'a sweep sends the message of a postponed purge',
     async () => {
       const key = await putPurge();
       const due = async function* () {
@@ -246,7 +246,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     [{ woken: 1, unfinished: false }, 1],
   ],
   [
-    'a request that is noted as under way is this one',
+    'a request takes the lease of its Idempotency-Key',
     async () => {
       const request = newRequest();
       return async () => {
@@ -258,7 +258,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     { data: 'done' },
   ],
   [
-    'a request that is released can be sent again',
+    'a request returns the lease of its Idempotency-Key',
     async () => {
       const request = newRequest();
       const claim = await putIdempotencyClaim(context, organization, request);
@@ -270,7 +270,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     undefined,
   ],
   [
-    'an answer that is recorded alone is recorded',
+    'an idempotency record is written',
     async () => {
       const request = newRequest();
       return async () => {
@@ -281,7 +281,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     { data: 'done' },
   ],
   [
-    'a pass of self-improvement begins, and the next one after its end',
+    'a pass of self-improvement begins and ends',
     async () => async () => {
       const id = `ag_${ulidNow()}`;
       const end = await improvements.begin(organization, id);
@@ -292,7 +292,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     undefined,
   ],
   [
-    'requests that a container reports are taken once',
+    'reported requests are taken from the bucket once',
     async () => async () => {
       const now = 1_000_000;
       const fullAt = await takeFromBucket(lossy, organization, { fullAt: 0, takesMs: 50, now });
@@ -302,7 +302,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     1_000_100,
   ],
   [
-    'a setting that is set is set',
+    'a setting is set',
     async () => async () => {
       await changeSettings(context, organization, { defaultModel: 'm' });
       return readSettings(context, organization);
@@ -310,7 +310,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     { defaultModel: 'm' },
   ],
   [
-    'a setting that is unset is unset',
+    'a setting is removed',
     async () => {
       await changeSettings(context, organization, { defaultModel: 'm' });
       return async () => {
@@ -321,7 +321,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     {},
   ],
   [
-    'a default model that is moved is moved',
+    'a default model is replaced',
     async () => {
       await changeSettings(context, organization, { defaultModel: 'm' });
       return () => replaceDefaultModel(context, organization, { from: 'm', to: 'n' });
@@ -337,7 +337,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     new Date(clock()).toISOString(),
   ],
   [
-    'a token that is revoked is revoked',
+    'a token is revoked',
     async () => {
       const token = newToken();
       await insertToken(lossy, token);
@@ -349,7 +349,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     expect.objectContaining({ revokedAt: at(1) }),
   ],
   [
-    'a purge with nothing to delete but itself is gone',
+    'an empty purge is deleted',
     async () => {
       const key = await putPurge();
       return async () => {
@@ -360,7 +360,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     undefined,
   ],
   [
-    'a dependent that the purge of a task detaches is changed once',
+    'the purge of a task changes a dependent once',
     async () => {
       const [one, other] = [await board.put(), await board.put()];
       await updateTask(board, organization, other.id, { dependsOn: [one.id] }, always);
@@ -374,7 +374,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     [[], 3],
   ],
   [
-    'dependents that a reconciliation corrects are correct',
+    'reconciling corrects dependents',
     async () => {
       const [one, other] = [await board.put(), await board.put()];
       await updateTask(board, organization, other.id, { dependsOn: [one.id] }, always);
@@ -389,7 +389,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     1,
   ],
   [
-    'a task that is changed is at its next version',
+    'a change of a task increments its version once',
     async () => {
       const { id } = await board.put();
       return async () => (await updateTask(context, organization, id, { title: 'New' }, isVersion(1))).version;
@@ -397,7 +397,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     2,
   ],
   [
-    'a skill that an agent has stays, and its answer is recorded',
+    'an assigned skill stays, and the response is recorded',
     async () => {
       const request = newRequest();
       const skill = { id: 'sk_code-review', assignedAt: at(0) };
@@ -413,14 +413,14 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
   ],
 ];
 
-/** The precondition of a caller who sends an `If-Match`. */
+/** Returns the precondition of a caller that sends `If-Match`. */
 const isVersion = (expected: number) => (version: number) => {
-  if (version !== expected) throw new Error(`It is at version ${version}.`);
+  if (version !== expected) throw new Error(`The version is ${version}.`);
 };
 
-const preconditionFailed = () => new ApiError('precondition_failed', 'It is at another version.');
+const preconditionFailed = () => new ApiError('precondition_failed', 'The version is another one.');
 
-describe('where the answer to a single write is lost,', () => {
+describe('after the response to a single write was lost,', () => {
   it.each(paths)('%s', async (_, prepare, expected) => {
     const act = await prepare();
     const lost = loseAnswers(engine);
@@ -428,7 +428,7 @@ describe('where the answer to a single write is lost,', () => {
     expect(lost).toHaveLength(1);
   });
 
-  it('a transaction is carried out once', async () => {
+  it('a transaction whose response is lost is carried out once', async () => {
     const key = { pk: randomUUID(), sk: 's' };
     const add: Write = {
       Update: { Key: key, UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } },
@@ -448,13 +448,13 @@ describe('the mark of a single write', () => {
   const stored = async (Key: object) =>
     (await table.client.send(new GetCommand({ TableName: table.name, Key: Key as never }))).Item;
 
-  it('is eight characters long and has a name of one, so that an item grows by 9 bytes', async () => {
+  it('has eight characters and a name of one character, 9 bytes together', async () => {
     const Key = key();
     await transact(table, [put(Key)]);
     expect(await stored(Key)).toEqual({ ...Key, text: 'x', w: expect.stringMatching(/^[\w-]{8}$/) });
   });
 
-  it('is not read by any store', async () => {
+  it('is not in the items that reads and writes return', async () => {
     const Key = key();
     await transact(table, [put(Key)]);
     const item = { ...Key, text: 'x' };
@@ -489,13 +489,13 @@ describe('the mark of a single write', () => {
     expect(updated).toEqual(Key);
   });
 
-  it('is of that write alone: the same write again is refused', async () => {
+  it('is new for each write: the same write again throws `Conflict`', async () => {
     const Key = key();
     await transact(table, [put(Key)]);
     await expect(transact(table, [put(Key)])).rejects.toBeInstanceOf(Conflict);
   });
 
-  it('makes no second record of the stream', async () => {
+  it('causes no second record of the stream when a write is repeated', async () => {
     const service = await openService(clock);
     const watched = await watchEngine(service.endpoint);
     const own = { table: openTable(service.tableName, watched.endpoint), ulid: ulidNow, clock };
@@ -507,9 +507,9 @@ describe('the mark of a single write', () => {
   });
 });
 
-describe('where the answer to a single write is lost and another writes to the item before it is tried again,', () => {
-  /** Has something done to the table between the first try of the next write, whose answer is lost, and its second. */
-  function meanwhile(act: () => Promise<unknown>): void {
+describe('if the response to a single write is lost and another writer changes the item before the retry,', () => {
+  /** Loses the response to the first try of the next write, and runs a function before its second try. */
+  function beforeRetry(act: () => Promise<unknown>): void {
     loseAnswers(engine);
     let tries = 0;
     engine.before = async (asked) => {
@@ -518,23 +518,23 @@ describe('where the answer to a single write is lost and another writes to the i
   }
   const change = (id: string, fields: object) => updateTask(board, organization, id, fields, always);
 
-  it('a transaction leaves the mark, and the write is known again', async () => {
+  it('a transaction of the other writer keeps the mark, and the retry finds its own write', async () => {
     const { id } = await board.put();
-    meanwhile(() => change(id, { status: 'qa_review' }));
+    beforeRetry(() => change(id, { status: 'qa_review' }));
     expect((await updateTask(context, organization, id, { title: 'New' }, isVersion(1))).version).toBe(2);
     expect(await board.stored(id)).toMatchObject({ title: 'New', status: 'qa_review', version: 3 });
   });
 
-  it('a single write hides the mark, and a request without a precondition is carried out on what there is now', async () => {
+  it('a single write of the other writer replaces the mark, and a request without a precondition is carried out again', async () => {
     const { id } = await board.put();
-    meanwhile(() => change(id, { description: 'Other' }));
+    beforeRetry(() => change(id, { description: 'Other' }));
     await updateTask(context, organization, id, { title: 'New' }, always);
     expect(await board.stored(id)).toMatchObject({ title: 'New', description: 'Other', version: 3 });
   });
 
-  it('a single write hides the mark, and a refusal says that the outcome is not known', async () => {
+  it('a single write of the other writer replaces the mark, and a failed precondition throws `OutcomeUnknown`', async () => {
     const { id } = await board.put();
-    meanwhile(() => change(id, { title: 'Other' }));
+    beforeRetry(() => change(id, { title: 'Other' }));
     const refused = updateTask(context, organization, id, { title: 'New' }, (version) => {
       if (version !== 1) throw preconditionFailed();
     });
@@ -542,27 +542,27 @@ describe('where the answer to a single write is lost and another writes to the i
     expect(await board.stored(id)).toMatchObject({ title: 'Other', version: 3 });
   });
 
-  it('a condition whose meaning is a refusal says so, too', async () => {
+  it('a failed condition that means an API error throws `OutcomeUnknown`', async () => {
     const Key = { pk: randomUUID(), sk: 's' };
     const put: Write = {
       Put: { Item: { ...Key, by: 'us' }, ConditionExpression: 'attribute_not_exists(pk)' },
       onConditionFailed: preconditionFailed,
     };
-    meanwhile(() => transact(table, [{ Put: { Item: { ...Key, by: 'another' } } }]));
+    beforeRetry(() => transact(table, [{ Put: { Item: { ...Key, by: 'another' } } }]));
     await expect(transact(lossy, [put])).rejects.toBeInstanceOf(OutcomeUnknown);
   });
 
-  it('a request that was carried out meanwhile under the same key is answered as that', async () => {
+  it('a duplicate request that was carried out throws `AlreadyDone`', async () => {
     const request = newRequest();
-    meanwhile(async () => {
+    beforeRetry(async () => {
       clock.now += 2 * dayMs;
-      await transact(table, [idempotencyRecordWrite({ table, clock }, organization, request, 'twin')]);
+      await transact(table, [idempotencyRecordWrite({ table, clock }, organization, request, 'duplicate')]);
     });
     const late = transact(lossy, [idempotencyRecordWrite(context, organization, request, 'own')]);
     await expect(late).rejects.toBeInstanceOf(AlreadyDone);
   });
 
-  it('what was to be deleted is deleted, whoever did it', async () => {
+  it('a deletion of an item that does not exist any more succeeds', async () => {
     const Key = { pk: randomUUID(), sk: 's' };
     await transact(table, [{ Put: { Item: Key } }]);
     const remove: Write = {
