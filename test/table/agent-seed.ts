@@ -5,7 +5,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import { agentItem, headOf, type StoredAgent, textItems } from '../../lib/table/agent-items.ts';
 import type { Table } from '../../lib/table/client.ts';
 
-/** An agent as a create would have left it; what is not named is the default of a create. */
+/** Returns an agent as a creation would have stored it, with default values for absent fields. */
 export function storedAgent(fields: Partial<StoredAgent> = {}, createdMs = Date.UTC(2026, 0, 1)): StoredAgent {
   const id = ulid(createdMs);
   const createdAt = timestamp(timeOf(id));
@@ -27,7 +27,7 @@ export function storedAgent(fields: Partial<StoredAgent> = {}, createdMs = Date.
   };
 }
 
-/** Writes agents straight into the table, in batches, with exactly what their creates would have left. */
+/** Writes agents in batches, as their creations would have written them. */
 export async function seedAgents(
   table: Table,
   organization: Organization,

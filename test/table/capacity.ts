@@ -1,19 +1,19 @@
 import type { ConsumedCapacity, ServiceInputTypes, ServiceOutputTypes } from '@aws-sdk/client-dynamodb';
 import type { Table } from '../../lib/table/client.ts';
 
-/** What a call cost: its requests, how many of them had to wait for one another, and the table's capacity units. */
+/** The cost of a call: its requests, the rounds of requests that waited for one another, and the capacity units. */
 export type Cost = { requests: number; rounds: number; rcu: number; wcu: number };
 
 /** A request to the table as it was sent, before it is marshalled. */
 type Sent = { command: string; input: ServiceInputTypes };
 
-/** The capacity units that a request took: of the table, and write units of its index apart. */
+/** The capacity units of a request. Write units of the index are counted separately. */
 export type Units = { rcu: number; wcu: number; indexWcu: number };
 
 /**
- * The engine's own count of a request that was sent with `ReturnConsumedCapacity: 'INDEXES'`.
+ * Returns the engine's count of a request that was sent with `ReturnConsumedCapacity: 'INDEXES'`.
  *
- * @param command the name of the request's class, of whichever client
+ * @param command the class name of the request in any client
  */
 export function unitsOf(command: string, output: ServiceOutputTypes): Units {
   const units = { rcu: 0, wcu: 0, indexWcu: 0 };
@@ -32,8 +32,8 @@ export function unitsOf(command: string, output: ServiceOutputTypes): Units {
 }
 
 /**
- * Watches what a table is asked. Capacity is the engine's own count (`ReturnConsumedCapacity`), writes of indexes
- * apart. A request is in the round after the last one that had ended when it began.
+ * Counts the requests to a table. The capacity is the engine's count (`ReturnConsumedCapacity`) without writes of
+ * indexes. A request belongs to the round after the last round of the requests that ended before it started.
  */
 export function meter(table: Table) {
   let cost: Cost;
@@ -64,7 +64,7 @@ export function meter(table: Table) {
   );
 
   return {
-    /** What an action costs. One at a time. */
+    /** Returns the cost of an action. Actions must not be concurrent. */
     async costOf(action: () => Promise<unknown>): Promise<Cost> {
       reset();
       roundsEnded = 0;
@@ -72,7 +72,7 @@ export function meter(table: Table) {
       return cost;
     },
 
-    /** How many items each transaction of an action has. */
+    /** Returns the number of items in each transaction of an action. */
     async transactionsOf(action: () => Promise<unknown>): Promise<number[]> {
       reset();
       await action();

@@ -3,7 +3,7 @@ import { listTasks } from '../../lib/tasks/tasks.ts';
 import type { Board } from './board.ts';
 import { filters, type Known, listed, offsetsInto } from './model.ts';
 
-/** What a board's lists show otherwise than the model, over every filter and, of each, the offsets that are chosen. */
+/** Returns the differences between the lists of a board and the model, for every filter at the chosen offsets. */
 export async function differences(
   board: Board,
   tasks: readonly Known[],

@@ -1,20 +1,20 @@
 import type { Table } from '../../lib/table/client.ts';
 
 /**
- * Lets the next `count` transactions of a table meet before any of them is carried out, so that each was decided
- * without knowing of the others. Later ones go through as they come.
+ * Delays the next `count` transactions of a table until all of them are sent. So each of them was decided before the
+ * others were carried out. Later transactions are not delayed.
  */
 export function letTransactionsMeet(table: Table, count: number): void {
   let missing = count;
-  const { promise: met, resolve: meet } = Promise.withResolvers<void>();
+  const { promise: allSent, resolve: sendAll } = Promise.withResolvers<void>();
   const name = 'meeting';
   table.client.middlewareStack.remove(name);
   table.client.middlewareStack.add(
     (next, context) => async (args) => {
       if (context.commandName === 'TransactWriteItemsCommand' && missing > 0) {
         missing -= 1;
-        if (missing === 0) meet();
-        await met;
+        if (missing === 0) sendAll();
+        await allSent;
       }
       return next(args);
     },

@@ -9,20 +9,20 @@ import { dumpOf } from '../table-dump.ts';
 import { countsOf, executionsAmong, standingAmong, tornDelegations, tornExecutions } from './execution-oracle.ts';
 import { derivedFrom, nameOf } from './seed.ts';
 
-/** The tasks of an organization, by their items. */
+/** Returns the tasks of an organization, read from their items. */
 export async function tasksOf(table: Table, organization: Organization): Promise<StoredTask[]> {
   return tasksAmong(await dumpOf(table, organization));
 }
 
 /**
- * Recounts a board from the items of its tasks and executions: what rows, counters and dependents are there that they
- * do not imply, or are not there that they do. Counters that came down to nothing may stay.
+ * Returns the rows, counters and dependents of a board that are wrong, surplus or missing, derived from the items of
+ * its tasks and executions. Counters of 0 are allowed.
  */
 export async function faultsOf(table: Table, organization: Organization): Promise<string[]> {
   const dump = await dumpOf(table, organization);
   const tasks = tasksAmong(dump);
   const executions = executionsAmong(dump);
-  const implied = overLanes([
+  const implied = sumShards([
     ...derivedFrom([
       ...tasks.map((task) => taskMembership(organization, task)),
       ...executions.map(standingAmong(dump)),
@@ -32,7 +32,7 @@ export async function faultsOf(table: Table, organization: Organization): Promis
   const isCounter = countersOf(organization);
   const membership = Object.entries(dump as Record<string, Item>).filter(([, item]) => !isAside(organization, item));
   const found = new Map(
-    [...overLanes(membership)]
+    [...sumShards(membership)]
       .map(([name, item]): [string, Item] => [name, isCounter(item) ? withoutZeros(item) : item])
       .filter(([, item]) => !isCounter(item) || Object.keys(item).length > 2),
   );
@@ -48,8 +48,8 @@ export async function faultsOf(table: Table, organization: Organization): Promis
   ];
 }
 
-/** The items with one counter for all shards of an period, which say together how many there are. */
-function overLanes(items: readonly [name: string, item: Item][]): Map<string, Item> {
+/** Returns the items with one counter for each period: the sum of its shards. */
+function sumShards(items: readonly [name: string, item: Item][]): Map<string, Item> {
   const summed = new Map<string, Item>();
   for (const [name, item] of items) {
     const period = keys.counterPeriod(item as Key);
@@ -59,13 +59,13 @@ function overLanes(items: readonly [name: string, item: Item][]): Map<string, It
     }
     const { pk: _, sk: __, ...numbers } = item as Record<string, number>;
     const sums = (summed.get(nameOf(period)) ?? period) as Record<string, number>;
-    const added = Object.entries(numbers).map(([run, number]) => [run, (sums[run] ?? 0) + number]);
+    const added = Object.entries(numbers).map(([facet, number]) => [facet, (sums[facet] ?? 0) + number]);
     summed.set(nameOf(period), { ...sums, ...Object.fromEntries(added) });
   }
   return summed;
 }
 
-/** A ring of dependencies among tasks, where there is one. */
+/** Returns a cycle of dependencies among tasks; `undefined` if there is none. */
 export function ringAmong(tasks: readonly StoredTask[]): string[] | undefined {
   const dependencies = new Map(tasks.map((task) => [task.id, task.dependsOn]));
   const walked = new Set<string>();
@@ -90,7 +90,7 @@ function tasksAmong(dump: Record<string, unknown>): StoredTask[] {
   return (Object.values(dump) as Item[]).filter(({ kind }) => kind === 'task').map(taskFrom);
 }
 
-/** What an organization has beside the lists of its tasks and executions; delegations are held to their executions. */
+/** Returns whether an item is not a task, an execution, or an item derived from them. */
 function isAside(organization: Organization, { pk, kind, fingerprint }: Item): boolean {
   const partitions: unknown[] = [
     ...[keys.graphLock(organization).pk, keys.tokens(organization), keys.delegation(organization, '').pk],
@@ -109,7 +109,7 @@ function countersOf(organization: Organization): (item: Item) => boolean {
 
 const withoutZeros = (item: Item): Item => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== 0));
 
-/** The dependents that may still name a task that was deleted, by its id: its purge knows them. */
+/** Returns the dependents of deleted tasks, by task id, until their purges are done. */
 function purgedTasks(dump: Record<string, unknown>): Map<string, Set<string>> {
   const purges = (Object.values(dump) as Item[]).filter(({ kind }) => kind === purgeKind);
   return new Map(

@@ -8,13 +8,13 @@ import { type ListMembership, listingWrites } from '../../lib/table/listing.ts';
 import { type StoredTask, taskItem, taskMembership } from '../../lib/table/task-items.ts';
 import type { Item, Write } from '../../lib/table/write.ts';
 
-/** The name of an item: its key in one string. */
+/** Returns the key of an item in one string. */
 export const nameOf = ({ pk, sk }: Item) => `${pk} ${sk}`;
 
-/** The rows and counters that stand where these things came into their lists one after the other, by name. */
-export function derivedFrom(standings: Iterable<ListMembership>): Map<string, Item> {
+/** Returns the rows and counters of items that entered their lists one after the other, by name. */
+export function derivedFrom(memberships: Iterable<ListMembership>): Map<string, Item> {
   const items = new Map<string, Item>();
-  for (const membership of standings)
+  for (const membership of memberships)
     for (const write of listingWrites(undefined, membership)) {
       const item = written(items, write);
       items.set(nameOf(item), item);
@@ -22,10 +22,10 @@ export function derivedFrom(standings: Iterable<ListMembership>): Map<string, It
   return items;
 }
 
-/** The item that a row's put or a counter's `ADD #name :number, …` leaves behind. */
+/** Returns the item after the put of a row or the `ADD #name :number, …` of a counter. */
 function written(items: Map<string, Item>, write: Write): Item {
   if ('Put' in write) return write.Put.Item ?? {};
-  if (!('Update' in write)) throw new Error(`What is new to a list writes ${JSON.stringify(write)}.`);
+  if (!('Update' in write)) throw new Error(`Unexpected write for a new item of a list: ${JSON.stringify(write)}`);
   const { Key = {}, UpdateExpression = '', ExpressionAttributeNames: names, ExpressionAttributeValues } = write.Update;
   const item = { ...(items.get(nameOf(Key)) ?? Key) };
   for (const [, name = '', value = ''] of UpdateExpression.matchAll(/(#\w+) (:\w+)/g)) {
@@ -35,12 +35,12 @@ function written(items: Map<string, Item>, write: Write): Item {
   return item;
 }
 
-/** DynamoDB takes no more items at once. */
+/** The most items of a batch. */
 const batchLimit = 25;
 
 /**
- * New tasks at moments of their own, `timeAt` the nth: what a create with nothing but a title makes. With a `random`
- * that a seed repeats the ids are the same each time.
+ * Creates tasks with only a title. `timeAt` returns the time of the nth task. With seeded random numbers the ids are
+ * the same in each run.
  */
 export function bareTasks(
   count: number,
@@ -64,7 +64,7 @@ export function bareTasks(
   });
 }
 
-/** All items of a board that has these tasks, with exactly what their creates would have left. */
+/** Returns all items of a board with these tasks, as their creations would have written them. */
 export function boardItems(
   organization: Organization,
   tasks: readonly StoredTask[],
@@ -77,8 +77,8 @@ export function boardItems(
 }
 
 /**
- * Writes tasks straight into a board that has none, in batches, with exactly what their creates would have left.
- * Items that no test reads may be left out; rows and counters are all written.
+ * Writes tasks in batches to a board without tasks, as their creations would have written them. Items of tasks that no
+ * test reads can be left out; their rows and counters are written.
  */
 export async function seed(
   table: Table,
@@ -90,10 +90,10 @@ export async function seed(
 }
 
 /**
- * Writes new items straight into the table, in batches.
+ * Writes new items to the table in batches.
  *
- * @param written told after each batch how many of the items are in
- * @throws Error where the engine leaves any out
+ * @param written receives the number of written items after each batch
+ * @throws Error if the engine leaves items unprocessed
  */
 export async function writeItems(
   table: Table,
@@ -119,7 +119,7 @@ export async function writeItems(
   await Promise.all(Array.from({ length: 4 }, write));
 }
 
-/** Turns a table's stream off, for a table that is written much and whose stream nobody reads: it takes half the time. */
+/** Turns the stream of a table off. It halves the time of many writes whose stream is not read. */
 export async function withoutStream(table: Table): Promise<void> {
   const StreamSpecification = { StreamEnabled: false };
   await table.client.send(new UpdateTableCommand({ TableName: table.name, StreamSpecification }));

@@ -1,13 +1,12 @@
 import type { Table } from '../../lib/table/client.ts';
 import { interceptTable } from './intercepted-table.ts';
 
-/** A request as it is about to be sent, counted from 0, and what it names. */
+/** A request before it is sent: its number from 0, whether it writes or deletes, and which texts it contains. */
 export type Watched = { nth: number; writes: boolean; deletes: boolean; names: (text: string) => boolean };
 
 /**
- * A table like another, which tells of each request before it is sent. What is told may do something meanwhile, for
- * that is when others come in between; or throw, as where a worker is killed. It waits for no next try.
- * `idle` waits for what is under way.
+ * Returns a table that calls a function before each request. The function can write to the table like a concurrent
+ * writer, or throw like a killed worker. The table does not wait between tries. `idle` waits for requests under way.
  */
 export function watchedTable(table: Table, before: (request: Watched) => unknown) {
   let nth = 0;

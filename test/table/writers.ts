@@ -11,7 +11,7 @@ type Create = { do: 'create'; day: number; fields: Omit<Known, 'id'>; dependsOn:
 type Change = { do: 'change'; target: number; patch: TaskPatch; dependsOn?: number[] | undefined };
 type Delete = { do: 'delete'; target: number };
 
-/** What a writer does next. Tasks are meant by number, counted round among those that are known by then. */
+/** A step of a writer. It names a task by a number, modulo the number of tasks that are known at that time. */
 export type Step = Create | Change | Delete;
 
 const status = fc.constantFrom(...taskStatuses);
@@ -47,7 +47,7 @@ const change: fc.Arbitrary<Change> = fc.record({
 
 const remove: fc.Arbitrary<Delete> = fc.record({ do: fc.constant('delete' as const), target: fc.nat(1000) });
 
-/** A script of `length` steps for the writers of a board, its creates spread over five months. */
+/** Generates a script of `length` steps for the writers of a board. New tasks are spread over five months. */
 export function script(length: number): fc.Arbitrary<Step[]> {
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 5, arbitrary: create },
@@ -57,16 +57,15 @@ export function script(length: number): fc.Arbitrary<Step[]> {
   return fc.array(step, { minLength: length, maxLength: length, size: 'max' });
 }
 
-/** A task's life as its writers were told it. */
+/** The changes of a task from the responses to its writers. */
 type Life = { created: Known; changes: { version: number; patch: TaskPatch }[]; deleted: boolean };
 
-/** Refusals that writers who do not agree with one another must expect. */
+/** Error codes that concurrent writers can get. */
 const expected = ['not_found', 'unknown_reference', 'dependency_cycle', 'has_dependents'];
 
 /**
- * Lets `count` writers carry out a script at once and returns the tasks that must stand on the board then, told by
- * what each writer sent and the version that it was answered. `missed` are tasks that a list did not show right
- * after their create.
+ * Runs a script with `count` concurrent writers. Returns the tasks that must exist afterwards, derived from the
+ * requests and the versions in their responses. `missed` are tasks that were not in a list after their creation.
  */
 export async function write(board: Board, steps: readonly Step[], count = 16) {
   const { organization, clock } = board;
@@ -115,7 +114,7 @@ export async function write(board: Board, steps: readonly Step[], count = 16) {
   return { membership: lives.filter(({ deleted }) => !deleted).map(lived), missed };
 }
 
-/** A filter that matches a task by its status and some of the rest: fewer than a page, whatever the board. */
+/** Returns a filter that matches a task by its status and some other fields. */
 function filterFor({ status, priority, assignedAgent, projectId }: Known, narrowed: readonly boolean[]): TaskFilter {
   const [byPriority, byAgent, byProject] = narrowed;
   return {
@@ -126,7 +125,7 @@ function filterFor({ status, priority, assignedAgent, projectId }: Known, narrow
   };
 }
 
-/** What became of a task: its changes in the order of the versions that they were answered with. */
+/** Returns a task after its changes in the order of their versions. */
 function lived({ created, changes }: Life): Known {
   const { id } = created;
   let { status, priority, assignedAgent, projectId } = created;
