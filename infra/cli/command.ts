@@ -4,53 +4,53 @@ import { ApiError } from '../../lib/contract/errors.ts';
 import { Organization } from '../../lib/contract/organization.ts';
 import { runWithRequest } from '../../lib/request-context.ts';
 import { Problem } from '../local/problem.ts';
-import { isOfAws, wordsFor } from './stack/aws-errors.ts';
+import { awsErrorMessage, isAwsError } from './stack/aws-errors.ts';
 
 /**
- * A command of the program, with what all of them have.
+ * Creates a command of the program with its help.
  *
- * @param summary what it does, as the list of commands says it; its own help does too, unless it is given a description
- * @param examples as they are typed, each with all that it needs
+ * @param summary the line in the list of commands, and the text of the command's own help unless it has a description
+ * @param examples complete command lines
  */
 export function command(name: string, summary: string, ...examples: string[]): Command {
   return new Command(name)
     .summary(summary)
     .description(`${summary}.`)
-    .helpOption('-h, --help', 'show this')
+    .helpOption('-h, --help', 'show this help')
     .helpCommand(false)
-    .showHelpAfterError('Add --help to see what there is.')
+    .showHelpAfterError('Add --help to see the commands and options.')
     .addHelpText('after', ['\nExamples:', ...examples.map((example) => `  ${example}`)].join('\n'));
 }
 
-/** Runs the program: what it answers goes to standard output, what is wrong to standard error, without a stack trace. */
+/** Runs the program. Prints results to standard output, and messages of expected errors to standard error. */
 export async function runProgram(program: Pick<Command, 'parseAsync'>): Promise<void> {
   try {
     await runWithRequest({}, () => program.parseAsync());
   } catch (thrown) {
-    // A table that cannot be reached says why in the cause, which an operator can act on.
-    const error = thrown instanceof ApiError && isOfAws(thrown.cause) ? thrown.cause : thrown;
+    // If the table cannot be reached, the cause of the API error says what an operator can correct.
+    const error = thrown instanceof ApiError && isAwsError(thrown.cause) ? thrown.cause : thrown;
     const expected = error instanceof Problem || error instanceof ApiError;
-    console.error(expected ? error.message : isOfAws(error) ? `AWS: ${wordsFor(error)}` : error);
+    console.error(expected ? error.message : isAwsError(error) ? `AWS: ${awsErrorMessage(error)}` : error);
     process.exitCode = 1;
   }
 }
 
-/** `--org`, which must be given. */
+/** Returns the mandatory option `--org`. */
 export function organizationOption(description = 'the organization') {
   return new Option('--org <name>', description).argParser(readOrganization).makeOptionMandatory();
 }
 
-/** `--stack`, of commands that work on this machine as well. */
+/** Returns the option `--stack` of commands that also work with the service on this machine. */
 export function stackOption() {
   return new Option('--stack <name>', 'the stack in AWS (default: the service that runs on this machine)');
 }
 
-/** `--table`, of commands that need no more of a deployment than its table. */
+/** Returns the option `--table` of commands that need only the table of a deployment. */
 export function tableOption() {
   return new Option('--table <name>', 'a table in AWS instead, such as a restored one');
 }
 
-/** Reads a whole number from 1 on, written plainly. */
+/** Returns a parser of whole numbers in decimal digits from 1 to `most`. */
 export function wholeNumber(most: number): (given: string) => number {
   return (given) => {
     if (!/^[1-9]\d*$/.test(given) || Number(given) > most)
@@ -59,7 +59,7 @@ export function wholeNumber(most: number): (given: string) => number {
   };
 }
 
-/** Reads what a schema of the contract takes. */
+/** Returns a parser that validates by a schema of the contract. */
 export function readBy<const Schema extends v.GenericSchema<string, string>>(schema: Schema) {
   return (given: string): v.InferOutput<Schema> => {
     const { success, output, issues } = v.safeParse(schema, given);

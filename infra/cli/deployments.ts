@@ -1,27 +1,26 @@
-import { type App, openApp } from '../../lib/app.ts';
+import { type Context, createContext } from '../../lib/context.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { openTable, type Table } from '../../lib/table/client.ts';
 import { findRunning, type Running } from '../local/running.ts';
 import { readSettings } from '../local/settings.ts';
-import { openStack, tableOf } from './stack/stack.ts';
+import { createStackContext, tableNameOf } from './stack/stack.ts';
 
 /**
- * The app over the table of a deployment: of a stack in AWS, or of the service that runs on this machine where none is
- * named.
+ * Creates the context of a deployment: of a stack in AWS, or of the service on this machine if no stack is named.
  *
- * @throws `Problem` where there is none
+ * @throws `Problem` if there is no such deployment
  */
-export async function openDeployment(stack: string | undefined): Promise<App> {
-  if (stack !== undefined) return openStack(stack);
-  return openApp({ environment: (await findLocal()).environment, clock: Date.now });
+export async function createDeploymentContext(stack: string | undefined): Promise<Context> {
+  if (stack !== undefined) return createStackContext(stack);
+  return createContext({ environment: (await findLocal()).environment, clock: Date.now });
 }
 
 /**
- * The table of a deployment: one in AWS that is named, that of a stack, or that of the service that runs on this machine.
+ * Opens a table: a named one in AWS, that of a stack, or that of the service on this machine if neither is named.
  *
- * @throws `Problem` where there is no such deployment
+ * @throws `Problem` if there is no such deployment
  */
-export async function openTableOf({
+export async function openDeploymentTable({
   stack,
   table,
 }: {
@@ -29,15 +28,15 @@ export async function openTableOf({
   table?: string | undefined;
 }): Promise<Table> {
   if (table !== undefined) return openTable(table);
-  if (stack !== undefined) return openTable(await tableOf(stack));
+  if (stack !== undefined) return openTable(await tableNameOf(stack));
   const { environment: variables } = await findLocal();
   return openTable(variables[environment.tableName] ?? '', variables[environment.dynamodbEndpoint]);
 }
 
 /**
- * The service that runs on this machine, on the data folder that the environment names.
+ * Finds the service that runs on this machine, on the data folder that the environment names.
  *
- * @throws `Problem` where there is none
+ * @throws `Problem` if none is running
  */
 export function findLocal(): Promise<Running> {
   return findRunning(readSettings(process.env).dataFolder);

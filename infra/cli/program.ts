@@ -10,10 +10,10 @@ import { settings } from './commands/settings.ts';
 import { token } from './commands/token.ts';
 import { trace } from './commands/trace.ts';
 
-/** What operators run. Each command has a script of its own name as well. */
+/** The program of operators. Each command is also an npm script of its own name. */
 export const program = command(
   'crewboard',
-  'What operators of Crewboard run: on the service that runs on this machine, or on a stack in AWS by --stack',
+  'Operate Crewboard: the service that runs on this machine, or a stack in AWS with --stack',
   'npm run --silent token -- create --org acme',
   'npm run --silent crewboard -- token create --org acme',
   'npm run --silent dead-letters -- list --stack Crewboard',

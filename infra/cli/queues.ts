@@ -6,26 +6,26 @@ import type { Running } from '../local/running.ts';
 import { findLocal } from './deployments.ts';
 import { queueUrlsOf, type Resource, resourcesOf } from './stack/stack.ts';
 
-/** The queues of a deployment, and the client that reaches them. */
+/** The queues of a deployment: their URLs and a client for them. */
 export type Queues = { sqs: SQSClient; urls: Readonly<Record<QueueName, string>> };
 
 /**
- * The queues of a stack in AWS, or of the service that runs on this machine where none is named.
+ * Finds the queues of a stack in AWS, or of the service on this machine if no stack is named.
  *
- * @throws `Problem` where there is none
+ * @throws `Problem` if there is no such deployment
  */
-export async function openQueues(stack: string | undefined): Promise<Queues> {
-  return stack === undefined ? queuesOfThisMachine(await findLocal()) : queuesOfStack(await resourcesOf(stack));
+export async function findQueues(stack: string | undefined): Promise<Queues> {
+  return stack === undefined ? localQueues(await findLocal()) : stackQueues(await resourcesOf(stack));
 }
 
-/** The queues of a stack by what it consists of. */
-export function queuesOfStack(resources: readonly Resource[]): Queues {
-  // Where AWS answers is for this shell to say, as for every other client, not for the URL of a queue.
+/** Returns the queues among the resources of a stack. */
+export function stackQueues(resources: readonly Resource[]): Queues {
+  // The endpoint of AWS is configured in the environment, as for all other clients, and not taken from the queue's URL.
   return { sqs: new SQSClient({ useQueueUrlAsEndpoint: false }), urls: queueUrlsOf(resources) };
 }
 
-/** The queues of a service that runs on this machine. */
-export function queuesOfThisMachine({ environment: variables }: Running): Queues {
+/** Returns the queues of a service that runs on this machine. */
+export function localQueues({ environment: variables }: Running): Queues {
   const urls = Object.entries(queues).map(([name, { urlVariable }]) => [name, variables[urlVariable]]);
   return {
     sqs: new SQSClient(clientConfig(variables[environment.sqsEndpoint])),

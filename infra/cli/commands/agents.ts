@@ -1,4 +1,5 @@
 import { replaceAgentModel } from '../../../lib/agents/agents.ts';
+import type { Context } from '../../../lib/context.ts';
 import { ModelName } from '../../../lib/contract/agents.ts';
 import { formerStandardModels, geographicProfiles } from '../../../lib/contract/models.ts';
 import { findUsersOfModel, type UserOfModel } from '../../../lib/table/model-users.ts';
@@ -6,7 +7,7 @@ import { replaceDefaultModel } from '../../../lib/table/settings.ts';
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
 import { command, organizationOption, readBy, stackOption } from '../command.ts';
-import { openDeployment } from '../deployments.ts';
+import { createDeploymentContext } from '../deployments.ts';
 import { withProgress } from '../progress.ts';
 import { rejectModel } from './settings.ts';
 
@@ -14,57 +15,62 @@ const example = `npm run --silent crewboard -- agents move-model --from ${former
 
 const moveModel = command(
   'move-model',
-  'Give all agents that have a model another one',
+  'Replace a model of agents by another one',
   `${example} --dry-run`,
   `${example} --org acme --stack Crewboard`,
 )
   .description(
     [
-      'Give all agents that have a model another one, and set it as the default model of organizations whose default is',
-      'the old one. Each agent gets a new version, as by a PATCH. Executions that run keep their model. If the command is',
-      'stopped, run it again: it goes on with the agents that are left.',
+      'Replace a model of agents by another one, also where it is the default model of an organization. Each agent gets',
+      'a new version, as by a PATCH. Running executions keep their model. If the command is interrupted, run it again: it',
+      'continues with the remaining agents.',
     ].join(' '),
   )
-  .requiredOption('--from <model>', 'the model to replace, as the agents have it', readBy(ModelName))
-  .requiredOption('--to <model>', 'the model to give them', readBy(ModelName))
-  .addOption(organizationOption('the organization (default: all of them)').makeOptionMandatory(false))
-  .option('--dry-run', 'list what would change, and change nothing')
+  .requiredOption('--from <model>', 'the model to replace, as the agents name it', readBy(ModelName))
+  .requiredOption('--to <model>', 'the new model', readBy(ModelName))
+  .addOption(organizationOption('the organization (default: all)').makeOptionMandatory(false))
+  .option('--dry-run', 'list the changes without making them')
   .addOption(stackOption())
   .action(async ({ from, to, org, dryRun, stack }) => {
-    const app = await openDeployment(stack);
-    rejectModel(to, app);
-    if (from === to) throw new Problem('--from and --to are the same model; give the one to replace and another one.');
-    const users = await withProgress('Reading the table', (tell) =>
-      findUsersOfModel(app.table, { model: from, defaultModel: app.defaultModel, organization: org }, (count) =>
-        tell(`${count.toLocaleString('en')} items of the table read`),
+    const context = await createDeploymentContext(stack);
+    rejectModel(to, context);
+    if (from === to) throw new Problem('--from and --to name the same model; name two different models.');
+    const { table, defaultModel } = context;
+    const users = await withProgress('Reading the table', (report) =>
+      findUsersOfModel(table, { model: from, defaultModel, organization: org }, (count) =>
+        report(`${count.toLocaleString('en')} items of the table read`),
       ),
     );
-    if (app.defaultModel === from)
+    if (defaultModel === from)
       console.error(`The default model of the deployment is still ${from}; set another one and deploy.`);
-    if (dryRun) return console.log(listed(users, from, to));
+    if (dryRun) return console.log(dryRunText(users, from, to));
     let moved = 0;
-    await withProgress('Moving agents', async (tell) => {
+    await withProgress('Moving agents', async (report) => {
       for (const [at, user] of users.entries()) {
-        if (await move(user)) moved++;
-        tell(`${at + 1} of ${users.length} done`);
+        if (await move(context, user, { from, to })) moved++;
+        report(`${at + 1} of ${users.length} done`);
       }
     });
     console.log(`${counted(moved)} moved from ${from} to ${to}.`);
-
-    /** Whether something changed: not where it was changed or deleted since it was listed. */
-    function move({ organization, agent }: UserOfModel): Promise<boolean> {
-      if (agent !== undefined) return replaceAgentModel(app, organization, agent, { from, to });
-      return replaceDefaultModel(app, organization, { from, to });
-    }
   });
 
-/** `npm run crewboard -- agents`: changes to the agents of organizations. */
+/** Replaces a model of an agent or an organization. Returns `false` if it was changed or deleted after it was listed. */
+function move(
+  context: Context,
+  { organization, agent }: UserOfModel,
+  models: { from: string; to: string },
+): Promise<boolean> {
+  if (agent !== undefined) return replaceAgentModel(context, organization, agent, models);
+  return replaceDefaultModel(context, organization, models);
+}
+
+/** `npm run crewboard -- agents`: changes the agents of organizations. */
 export const agents = command('agents', 'Change the agents of organizations', `${example} --dry-run`).addCommand(
   moveModel,
 );
 
-function listed(users: readonly UserOfModel[], from: string, to: string): string {
-  if (users.length === 0) return `Nothing has the model ${from}.`;
+function dryRunText(users: readonly UserOfModel[], from: string, to: string): string {
+  if (users.length === 0) return `No agent and no organization has the model ${from}.`;
   const rows = users.map(({ organization, agent }) => [organization, agent ?? '(default model of the organization)']);
   return `${columns([['organization', 'agent'], ...rows])}\n${counted(users.length)} would move from ${from} to ${to}. Nothing was changed.`;
 }

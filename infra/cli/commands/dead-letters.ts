@@ -3,25 +3,26 @@ import { timestamp } from '../../../lib/contract/ids.ts';
 import { columns } from '../columns.ts';
 import { command, stackOption, wholeNumber } from '../command.ts';
 import { type Kind, kindOf, kinds, redrivable } from '../dead-letters/dead-letter-kinds.ts';
-import { openDeadLetters } from '../dead-letters/publisher.ts';
-import { type Held, withHeld } from '../dead-letters/received-messages.ts';
-import { heldSeconds, redrive } from '../dead-letters/redrive.ts';
+import { type ReceivedMessage, withReceivedMessages } from '../dead-letters/received-messages.ts';
+import { redrive, redriveVisibilitySeconds } from '../dead-letters/redrive.ts';
+import { findRedriveTargets } from '../dead-letters/redrive-targets.ts';
 import { withProgress } from '../progress.ts';
+import { findQueues } from '../queues.ts';
 
-/** While they are looked at: nobody else handles dead letters but another operator. */
-const lookedAtSeconds = 5 * 60;
+/** The visibility timeout of dead letters while they are listed. */
+const listVisibilitySeconds = 5 * 60;
 
 const list = command(
   'list',
-  'Show how many dead letters there are of each kind, and since when',
+  'Count the dead letters of each kind, with the time of the oldest',
   'npm run --silent dead-letters -- list',
   'npm run --silent dead-letters -- list --stack Crewboard',
 )
   .addOption(stackOption())
   .action(async ({ stack }) => {
-    const letters = await look(stack);
+    const deadLetters = await readDeadLetters(stack);
     const rows = kinds.map((kind) => {
-      const [oldest, ...more] = letters.filter(({ body }) => kindOf(body) === kind);
+      const [oldest, ...more] = deadLetters.filter(({ body }) => kindOf(body) === kind);
       return oldest ? [kind, String(1 + more.length), timestamp(oldest.sentAt)] : [kind, '0', ''];
     });
     console.log(columns([['kind', 'dead letters', 'oldest sent'], ...rows]));
@@ -29,16 +30,17 @@ const list = command(
 
 const show = command(
   'show',
-  'Show dead letters, oldest first, and leave them where they are',
+  'Show dead letters, oldest first, without removing them',
   'npm run --silent dead-letters -- show',
   'npm run --silent dead-letters -- show deliveries --limit 3',
 )
-  .addArgument(new Argument('[kind]', 'of which kind; all unless it is given').choices(kinds))
-  .option('--limit <number>', 'how many at most, 1 to 9999', wholeNumber(9999), 10)
+  .addArgument(new Argument('[kind]', 'the kind (default: all kinds)').choices(kinds))
+  .option('--limit <number>', 'the highest number of dead letters, 1 to 9999', wholeNumber(9999), 10)
   .addOption(stackOption())
   .action(async (kind, { stack, limit }) => {
-    const letters = (await look(stack)).filter(({ body }) => kind === undefined || kindOf(body) === kind);
-    const lines = letters
+    const all = await readDeadLetters(stack);
+    const lines = all
+      .filter(({ body }) => kind === undefined || kindOf(body) === kind)
       .slice(0, limit)
       .map(({ id, sentAt, body }) => `${timestamp(sentAt)}  ${kindOf(body)}  ${id}\n  ${body}`);
     console.log(lines.length > 0 ? lines.join('\n') : none(kind));
@@ -46,60 +48,61 @@ const show = command(
 
 const redriveCommand = command(
   'redrive',
-  'Have dead letters handled once more',
+  'Redrive dead letters: send them to be handled again',
   'npm run --silent dead-letters -- redrive',
   'npm run --silent dead-letters -- redrive changes --stack Crewboard',
 )
   .description(
     [
-      'Have dead letters handled once more; first find why they are there, and mend it.',
-      'Messages are sent to their queue again, changes are handed to the publisher, each deleted once that is done.',
-      'What fails again is among the dead letters again. What is unreadable stays.',
+      'Redrive dead letters. First find and correct the cause of their failure.',
+      'Messages are sent to their queue again, and changes to the publisher; then the dead letter is deleted.',
+      'A message that fails again becomes a dead letter again. Unreadable dead letters stay.',
     ].join(' '),
   )
-  .addArgument(new Argument('[kind]', 'of which kind; all unless it is given').choices(redrivable))
+  .addArgument(new Argument('[kind]', 'the kind (default: all kinds)').choices(redrivable))
   .addOption(stackOption())
   .action(async (kind, { stack }) => {
-    const letters = await openDeadLetters(stack);
-    const { done, setAside, failed } = await withProgress('Reading the dead letters', (tell) =>
-      redrive(letters, kind ? [kind] : kinds, tell),
+    const targets = await findRedriveTargets(stack);
+    const { done, setAside, failed } = await withProgress('Reading the dead letters', (report) =>
+      redrive(targets, kind ? [kind] : kinds, report),
     );
     if (done.length + setAside + failed.length === 0) return console.log(none(kind));
     if (failed.length + setAside > 0) process.exitCode = 1;
     const counts = redrivable.map((of) => [of, done.filter((one) => one === of).length] as const);
-    const told = counts.filter(([, count]) => count > 0).map(([of, count]) => `${of} ${count}`);
+    const countsText = counts.filter(([, count]) => count > 0).map(([of, count]) => `${of} ${count}`);
     console.log(
       [
-        `${done.length} redriven${told.length > 0 ? ` (${told.join(', ')})` : ''}, ${setAside} set aside again, ${failed.length} failed.`,
-        ...failed.map((fault) => `  ${fault}`),
-        'Only what was redriven has left; what fails again comes back, list tells.',
+        `${done.length} redriven${countsText.length > 0 ? ` (${countsText.join(', ')})` : ''}, ${setAside} set aside again, ${failed.length} failed.`,
+        ...failed.map((error) => `  ${error}`),
+        'Run list later: a message that fails again is a dead letter again.',
       ].join('\n'),
     );
   });
 
 const drop = command(
   'drop',
-  'Delete the dead letters of a kind, for good',
+  'Delete the dead letters of a kind permanently',
   'npm run --silent dead-letters -- drop unreadable',
 )
-  .addArgument(new Argument('<kind>', 'of which kind').choices(kinds))
+  .addArgument(new Argument('<kind>', 'the kind').choices(kinds))
   .addOption(stackOption())
   .action(async (kind, { stack }) => {
-    const { sqs, urls } = await openDeadLetters(stack);
-    const dropped = await withProgress('Reading the dead letters', (tell) =>
-      withHeld(sqs, urls.deadLetters, { heldSeconds, tell }, async (held, finish) => {
-        const all = held.filter(({ body }) => kindOf(body) === kind);
-        for (const letter of all) await finish(letter);
+    const { sqs, urls } = await findQueues(stack);
+    const dropped = await withProgress('Reading the dead letters', (report) => {
+      const options = { visibilitySeconds: redriveVisibilitySeconds, report };
+      return withReceivedMessages(sqs, urls.deadLetters, options, async (received, deleteMessage) => {
+        const all = received.filter(({ body }) => kindOf(body) === kind);
+        for (const deadLetter of all) await deleteMessage(deadLetter);
         return all.length;
-      }),
-    );
+      });
+    });
     console.log(dropped > 0 ? `${dropped} dropped.` : none(kind));
   });
 
-/** `npm run dead-letters`: what our own faults have left undone, and another try for it once they are mended. */
+/** `npm run dead-letters`: messages that failed repeatedly because of a bug or an outage. */
 export const deadLetters = command(
   'dead-letters',
-  'List, show, redrive and drop what our own faults have left undone',
+  'List, show, redrive and delete messages that failed repeatedly because of a bug or an outage',
   'npm run --silent dead-letters -- list',
   'npm run --silent dead-letters -- redrive deliveries --stack Crewboard',
 )
@@ -108,12 +111,13 @@ export const deadLetters = command(
   .addCommand(redriveCommand)
   .addCommand(drop);
 
-/** All dead letters, which stay where they are. */
-async function look(stack: string | undefined): Promise<readonly Held[]> {
-  const { sqs, urls } = await openDeadLetters(stack);
-  return withProgress('Reading the dead letters', (tell) =>
-    withHeld(sqs, urls.deadLetters, { heldSeconds: lookedAtSeconds, tell }, async (held) => held),
-  );
+/** Returns all dead letters, which stay in the queue. */
+async function readDeadLetters(stack: string | undefined): Promise<readonly ReceivedMessage[]> {
+  const { sqs, urls } = await findQueues(stack);
+  return withProgress('Reading the dead letters', (report) => {
+    const options = { visibilitySeconds: listVisibilitySeconds, report };
+    return withReceivedMessages(sqs, urls.deadLetters, options, async (received) => received);
+  });
 }
 
 function none(kind: Kind | undefined): string {

@@ -12,31 +12,31 @@ import { type DeliveryQueues, deliveryQueues, openWakeUps } from '../../../lib/w
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
 import { command, organizationOption, stackOption } from '../command.ts';
-import { openTableOf } from '../deployments.ts';
+import { openDeploymentTable } from '../deployments.ts';
 import { withProgress } from '../progress.ts';
-import { openQueues, type Queues } from '../queues.ts';
+import { findQueues, type Queues } from '../queues.ts';
 import { organizationsOf } from './organizations.ts';
 
 const verify = command(
   'verify',
-  'Compare events with the attempts to deliver them, and send again what was lost',
+  'Compare events with their delivery attempts, and send lost messages again',
   'npm run --silent deliveries -- verify --since 2026-11-22T00:00:00Z',
   'npm run --silent deliveries -- verify --since 2026-11-22T00:00:00Z --org acme --stack Crewboard --dry-run',
 )
   .description(
     [
-      'Compare the events since a moment, and what webhooks hear, with the attempts that were made. An attempt that has waited',
-      'for more than 15 minutes is lost, unless the queues hold as many messages as are missing: then they may be among',
-      'those, and nothing is sent. What is lost is sent again; a webhook gets no event twice for it unless the message was',
-      'not lost, but on its way. It ends with code 1 where attempts are missing and were not sent.',
+      'Compare the events since a time, and the webhooks that subscribe to them, with the delivery attempts. A first attempt',
+      'that is missing for more than 15 minutes is lost, and its message is sent again. If the queues contain as many',
+      'messages as are missing, nothing is sent, because the missing messages may be among them. A webhook receives an event',
+      'twice only if its message was not lost, but late. The exit code is 1 if attempts are missing and were not sent.',
     ].join(' '),
   )
-  .requiredOption('--since <time>', 'the moment, as 2026-11-22T00:00:00Z; events are kept for 90 days', readTime)
+  .requiredOption('--since <time>', 'the time, such as 2026-11-22T00:00:00Z; events are kept for 90 days', readTime)
   .addOption(organizationOption('one organization (default: all)').makeOptionMandatory(false))
-  .option('--dry-run', 'send nothing')
+  .option('--dry-run', 'compare only, and send nothing')
   .addOption(stackOption())
   .action(async ({ since, org, dryRun = false, stack }) => {
-    const table = await openTableOf({ stack });
+    const table = await openDeploymentTable({ stack });
     const organizations = org ? [org] : (await organizationsOf(table)).map(({ organization }) => organization);
     const found = [];
     for (const organization of organizations)
@@ -48,13 +48,13 @@ const verify = command(
     ]);
     console.log(columns([['organization', 'events', 'deliveries', 'waiting', 'lost'], ...rows]));
     const lost = found.flatMap((one) => one.lost);
-    if (lost.length > 0) await sendAgain(lost, await openQueues(stack), dryRun);
+    if (lost.length > 0) await sendAgain(lost, await findQueues(stack), dryRun);
   });
 
-/** `npm run deliveries`: what operators do about deliveries. */
+/** `npm run deliveries`: checks that no delivery is missing. */
 export const deliveries = command(
   'deliveries',
-  'Verify that every event has come to every webhook that hears it',
+  'Verify that every event was delivered to every webhook that subscribes to it',
   'npm run --silent crewboard -- deliveries verify --since 2026-11-22T00:00:00Z',
 ).addCommand(verify);
 
@@ -72,24 +72,24 @@ function compared(table: Table, organization: Organization, from: number): Promi
     webhooks: openSubscriptions(table),
   });
   const now = Date.now();
-  return withProgress(`Comparing ${organization}`, (tell) =>
+  return withProgress(`Comparing ${organization}`, (report) =>
     verification.compare(organization, { from, to: now, now }, (events) =>
-      tell(`${events.toLocaleString('en')} events`),
+      report(`${events.toLocaleString('en')} events`),
     ),
   );
 }
 
-/** How many messages are sent side by side. */
+/** How many messages are sent concurrently. */
 const sentAtOnce = 1_000;
 
-/** Sends lost messages again, unless the queues may still have them. */
+/** Sends lost messages again, unless they may still be in the queues. */
 async function sendAgain(lost: readonly DeliveryMessage[], queues: Queues, dryRun: boolean): Promise<void> {
-  const held = await heldMessages(queues);
-  if (dryRun || held >= lost.length) {
+  const queued = await countQueued(queues);
+  if (dryRun || queued >= lost.length) {
     process.exitCode = 1;
     const why = dryRun
       ? 'Nothing was sent.'
-      : `Nothing was sent, because the queues hold ${held} messages that may be these. Run this again when they are empty.`;
+      : `Nothing was sent, because the missing messages may be among the ${queued} messages in the queues. Run this command again when the queues are empty.`;
     return console.log(why);
   }
   const { sqs, urls } = queues;
@@ -98,13 +98,15 @@ async function sendAgain(lost: readonly DeliveryMessage[], queues: Queues, dryRu
     const wakeUps = openWakeUps(Object.fromEntries(senders) as DeliveryQueues, Date.now);
     for (let at = 0; at < lost.length; at += sentAtOnce) await wakeUps.send(lost.slice(at, at + sentAtOnce));
   } catch (error) {
-    throw new Problem(`Not all could be sent: ${(error as Error).message} Run this again in some minutes.`);
+    throw new Problem(
+      `Not all messages were sent: ${(error as Error).message} Run this command again in a few minutes.`,
+    );
   }
-  console.log(`${lost.length.toLocaleString('en')} were sent again.`);
+  console.log(`${lost.length.toLocaleString('en')} sent again.`);
 }
 
-/** How many messages wait in the queues of deliveries or are being handled, as SQS estimates. */
-async function heldMessages({ sqs, urls }: Queues): Promise<number> {
+/** Returns the number of messages in the queues of deliveries, including those that are being handled, as SQS estimates it. */
+async function countQueued({ sqs, urls }: Queues): Promise<number> {
   const counted = await Promise.all(
     deliveryQueues.map(async (name) => {
       const AttributeNames = [

@@ -3,9 +3,9 @@ import { listOrganizations, type OrganizationSummary } from '../../../lib/table/
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
 import { command, stackOption, tableOption } from '../command.ts';
-import { openTableOf } from '../deployments.ts';
+import { openDeploymentTable } from '../deployments.ts';
 import { withProgress } from '../progress.ts';
-import { wordsFor } from '../stack/aws-errors.ts';
+import { awsErrorMessage } from '../stack/aws-errors.ts';
 
 const list = command(
   'list',
@@ -15,36 +15,36 @@ const list = command(
   'npm run --silent orgs -- list --table crewboard-restored',
 )
   .description(
-    'List all organizations: since when each has tokens, and how many of them are neither revoked nor expired. It reads the whole table.',
+    'List all organizations with the time of their first token and the number of tokens that are neither revoked nor expired. Reads the whole table.',
   )
   .addOption(stackOption().conflicts('table'))
   .addOption(tableOption())
   .action(async (options) => {
-    const found = await organizationsOf(await openTableOf(options));
+    const found = await organizationsOf(await openDeploymentTable(options));
     const rows = found.map(({ organization, since, activeTokens }) => [organization, since, String(activeTokens)]);
     console.log(
       rows.length > 0 ? columns([['organization', 'since', 'active tokens'], ...rows]) : 'There are no organizations.',
     );
   });
 
-/** `npm run orgs`: the organizations of a deployment. */
+/** `npm run orgs`: lists the organizations of a deployment. */
 export const orgs = command(
   'orgs',
-  'List the organizations that there are',
+  'List the organizations of a deployment',
   'npm run --silent crewboard -- orgs list',
 ).addCommand(list);
 
 /**
- * The organizations of a table, while progress is shown.
+ * Returns the organizations of a table. Shows progress meanwhile.
  *
- * @throws `Problem` where the table cannot be read
+ * @throws `Problem` if the table cannot be read
  */
 export async function organizationsOf(table: Table): Promise<OrganizationSummary[]> {
   try {
-    return await withProgress('Reading the table', (tell) =>
-      listOrganizations(table, Date.now(), (count) => tell(`${count.toLocaleString('en')} items of the table read`)),
+    return await withProgress('Reading the table', (report) =>
+      listOrganizations(table, Date.now(), (count) => report(`${count.toLocaleString('en')} items of the table read`)),
     );
   } catch (error) {
-    throw new Problem(`The table ${table.name} cannot be read: ${wordsFor(error)}`);
+    throw new Problem(`The table ${table.name} cannot be read: ${awsErrorMessage(error)}`);
   }
 }

@@ -1,41 +1,41 @@
 import { stackNameOf } from '../../aws/settings.ts';
 import { command } from '../command.ts';
-import { findAccount, findBootstrap, findStack } from '../preflight/account-checks.ts';
-import { findData } from '../preflight/data-checks.ts';
-import { type Finding, shownFindings } from '../preflight/finding.ts';
-import { findModels, type ModelOptions } from '../preflight/model-checks.ts';
-import { findConcurrency } from '../preflight/quota-check.ts';
-import { findDoubtfulSettings, findSettings } from '../preflight/settings-checks.ts';
+import { checkAccount, checkBootstrap, checkStack } from '../preflight/account-checks.ts';
+import { checkData } from '../preflight/data-checks.ts';
+import { type Finding, findingsText } from '../preflight/finding.ts';
+import { checkModels, type ModelOptions } from '../preflight/model-checks.ts';
+import { checkConcurrency } from '../preflight/quota-check.ts';
+import { checkSettingsFile, settingsWarnings } from '../preflight/settings-checks.ts';
 
-/** `npm run preflight`: what would make a deploy fail, or the service not work, and what to do about each. */
+/** `npm run preflight`: finds problems that would make a deploy or the service fail, and says how to solve them. */
 export const preflight = command(
   'preflight',
-  'Tell what would make a deploy fail, and what to do about it; in AWS only',
+  'Find problems before a deploy, and how to solve them; in AWS only',
   'npm run --silent preflight -- --stage prod --ask',
 )
   .description(
-    'Tell what would make a deploy fail, or the service not work, and what to do about each. In AWS only, with the credentials and the region of this shell.',
+    'Find problems that would make a deploy or the service fail, and how to solve them. In AWS only, with the credentials and the region of this shell.',
   )
-  .option('--stage <name>', 'the stage, as cdk deploy is given it by -c stage=name (default: settings/default.json)')
-  .option('--model <model>', 'check this model instead of the default model and the allowed ones')
+  .option('--stage <name>', 'the stage, as in cdk deploy -c stage=name (default: settings/default.json)')
+  .option('--model <model>', 'check this model instead of the default model and the allowed models')
   .option('--ask', 'also call each checked model, which costs a fraction of a cent')
-  .action(async ({ stage, ...asked }) => {
-    const findings = await find(stage, asked);
+  .action(async ({ stage, ...modelOptions }) => {
+    const findings = await checkAll(stage, modelOptions);
     if (findings.some(({ state }) => state === 'problem')) process.exitCode = 1;
-    console.log(shownFindings(findings));
+    console.log(findingsText(findings));
   });
 
-async function find(stage: string | undefined, asked: ModelOptions): Promise<Finding[]> {
-  const { settings, finding: read } = findSettings(stage);
-  const doubts = settings ? findDoubtfulSettings(settings) : [];
-  const { account, finding } = await findAccount();
-  const findings = [read, ...doubts, finding];
+async function checkAll(stage: string | undefined, modelOptions: ModelOptions): Promise<Finding[]> {
+  const { settings, finding: ofFile } = checkSettingsFile(stage);
+  const warnings = settings ? settingsWarnings(settings) : [];
+  const { account, finding: ofAccount } = await checkAccount();
+  const findings = [ofFile, ...warnings, ofAccount];
   if (!account || !settings) return findings;
   const found = await Promise.all([
-    findBootstrap(account),
-    findStack(stackNameOf(settings)),
-    findData(settings),
-    findConcurrency(settings),
+    checkBootstrap(account),
+    checkStack(stackNameOf(settings)),
+    checkData(settings),
+    checkConcurrency(settings),
   ]);
-  return [...findings, ...found.flat(), ...(await findModels(settings, account.region, asked))];
+  return [...findings, ...found.flat(), ...(await checkModels(settings, account.region, modelOptions))];
 }

@@ -5,11 +5,11 @@ import { setStackPolicy } from '../stack/stack-policy.ts';
 /** `npm run protect`: sets the stack policy, which `cdk deploy` cannot set. */
 export const protect = command(
   'protect',
-  'Have CloudFormation deny updates that replace or delete the table or the key of a stack; in AWS only',
+  'Protect the table and the key of a stack from replacement and deletion by updates; in AWS only',
   'npm run --silent protect -- --stack Crewboard-prod',
 )
   .option('--stack <name>', 'the stack in AWS', standardStack)
   .action(async ({ stack }) => {
     await setStackPolicy(stack);
-    console.log(`CloudFormation denies updates of ${stack} that would replace or delete its table or its key.`);
+    console.log(`CloudFormation now denies updates of ${stack} that would replace or delete its table or its key.`);
   });

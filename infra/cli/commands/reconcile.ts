@@ -6,15 +6,15 @@ import { type Difference, findDifferences, repairDifferences } from '../../../li
 import type { Table } from '../../../lib/table/client.ts';
 import { Problem } from '../../local/problem.ts';
 import { command, organizationOption, stackOption, tableOption } from '../command.ts';
-import { openTableOf } from '../deployments.ts';
+import { openDeploymentTable } from '../deployments.ts';
 import { withProgress } from '../progress.ts';
-import { wordsFor } from '../stack/aws-errors.ts';
+import { awsErrorMessage } from '../stack/aws-errors.ts';
 import { organizationsOf } from './organizations.ts';
 
 /** The command's name in earlier versions. */
 const oldName = 'recount';
 
-/** `npm run reconcile`: compares lists and counts with the items, and repairs them if asked. */
+/** `npm run reconcile`: compares lists and counts with the items, and repairs them with `--fix`. */
 export const reconcile = command(
   'reconcile',
   'Compare lists and counts of an organization with its items, and repair them',
@@ -24,15 +24,15 @@ export const reconcile = command(
   .alias(oldName)
   .description(
     [
-      'Show which lists, counts and dependents of an organization differ from its items, as after a restore, and repair',
-      'them. It reads the whole table, once for each organization. It exits with 1 if it leaves a difference.',
-      'With --fix, lists and counts lose what others write to the table at the same time; items never do. The next run',
-      'finds it.',
+      'Show which lists, counts and dependents of an organization differ from its items, for example after a restore, and',
+      'repair them. Reads the whole table for each organization. The exit code is 1 if a difference remains.',
+      'Stop all writers before --fix: lists and counts may lose concurrent changes, which the next run finds. Items never',
+      'do.',
     ].join(' '),
   )
   .addOption(organizationOption().makeOptionMandatory(false).conflicts('all'))
-  .option('--all', 'all organizations instead, one after the other')
-  .option('--fix', 'repair them; first stop what writes to the table')
+  .option('--all', 'all organizations, one after the other')
+  .option('--fix', 'repair the differences; first stop everything that writes to the table')
   .addOption(stackOption().conflicts('table'))
   .addOption(tableOption())
   .hook('preAction', (_, { parent }) => {
@@ -40,14 +40,14 @@ export const reconcile = command(
       console.error(`${oldName} is now named reconcile; the next release removes the old name.`);
   })
   .action(async ({ org, all, fix = false, stack, table: named }) => {
-    if (!org && !all) throw new Problem('Name an organization by --org NAME, or take all of them by --all.');
-    const table = await openTableOf({ stack, table: named });
+    if (!org && !all) throw new Problem('Name an organization with --org NAME, or use --all for all organizations.');
+    const table = await openDeploymentTable({ stack, table: named });
     const organizations = org ? [org] : (await organizationsOf(table)).map(({ organization }) => organization);
     if (organizations.length === 0) console.log('There are no organizations.');
     for (const organization of organizations) await reconcileOne(table, organization, fix);
   });
 
-/** Compares the lists and counts of an organization with its items, prints the differences, and repairs them if asked. */
+/** Compares the lists and counts of an organization with its items, prints the differences, and repairs them if `fix` is set. */
 async function reconcileOne(table: Table, organization: Organization, fix: boolean): Promise<void> {
   const now = timestamp(Date.now());
   const differences = await readDifferences(table, organization, now);
@@ -55,22 +55,24 @@ async function reconcileOne(table: Table, organization: Organization, fix: boole
   const report = `${differences.map(lineOf).join('\n')}\n${organization} has ${counted(differences)}.`;
   if (!fix) {
     process.exitCode = 1;
-    return console.log(`${report} Nothing was written. To repair, stop what writes to the table and add --fix.`);
+    return console.log(
+      `${report} Nothing was written. To repair them, stop everything that writes to the table and add --fix.`,
+    );
   }
   await repair(table, differences, { organization, now, report });
   console.log(`${report} All are repaired.`);
 }
 
-/** Repairs differences, if a second reading finds the same ones. */
+/** Repairs differences if a second reading finds the same ones. */
 async function repair(
   table: Table,
   differences: readonly Difference[],
   { organization, now, report }: { organization: Organization; now: string; report: string },
 ): Promise<void> {
-  // A change between two requests looks like a difference; a second reading shows another one.
+  // A write between two requests looks like a difference. A second reading then finds other differences.
   if (!isDeepStrictEqual(await readDifferences(table, organization, now), differences))
     throw new Problem(
-      `${report}\nNothing was written: a second reading found others, so something writes to the table. Stop it first.`,
+      `${report}\nNothing was written: a second reading found other differences, so something writes to the table. Stop it, and run this command again.`,
     );
   await withProgress('Repairing', (show) =>
     repairDifferences(table, differences, (done) => show(`${done} of ${differences.length} repaired`)),
@@ -78,7 +80,7 @@ async function repair(
   const left = await readDifferences(table, organization, now);
   if (left.length > 0)
     throw new Problem(
-      `${report}\nThey are repaired, but there are ${counted(left)} now: something writes to the table. Stop it, and run this again.`,
+      `${report}\nThey are repaired, but now there are ${counted(left)}, because something writes to the table. Stop it, and run this command again.`,
     );
 }
 
@@ -91,13 +93,13 @@ async function readDifferences(table: Table, organization: Organization, now: st
     );
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw new Problem(`The table ${table.name} cannot be read: ${wordsFor(error)}`);
+    throw new Problem(`The table ${table.name} cannot be read: ${awsErrorMessage(error)}`);
   }
 }
 
 const counted = ({ length }: readonly Difference[]) => (length === 1 ? '1 difference' : `${length} differences`);
 
-/** Returns a difference in one line: what is wrong, the key, and the stored and the expected values without the key. */
+/** Returns a difference in one line: its kind, the key, and the stored and expected values without the key. */
 function lineOf(difference: Difference): string {
   const { key, stored, expected } = difference;
   const name = `${key.pk} ${key.sk}`;

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../../lib/deployment/messages.ts';
 
-/** A change of the table as its stream tells it: of all that it says only its id is looked at here. */
+/** A record of the table's stream. Only its id is checked here. */
 const ChangeRecord = v.looseObject({ eventID: v.string() });
 export type ChangeRecord = v.InferOutput<typeof ChangeRecord>;
 
-/** What tells each kind that can be handled once more: the messages, named as the queue that they go to, and changes. */
+/** The schema of each kind that can be redriven: messages, named after their queue, and changes. */
 const schemas = {
   deliveries: DeliveryMessage,
   executions: ExecutionMessage,
@@ -13,16 +13,16 @@ const schemas = {
   changes: ChangeRecord,
 };
 
-/** The kinds that can be handled once more. */
+/** The kinds that can be redriven. */
 export const redrivable = Object.keys(schemas) as (keyof typeof schemas)[];
 
-/** All kinds; `unreadable` is what is none of the others. */
+/** All kinds. A dead letter is `unreadable` if it is of no other kind. */
 export const kinds = [...redrivable, 'unreadable'] as const;
 
-/** What a dead letter is. */
+/** The kind of a dead letter. */
 export type Kind = (typeof kinds)[number];
 
-/** Tells what a dead letter is, by its body: nothing else says who gave it up. */
+/** Returns the kind of a dead letter by its body. A message of the shared dead-letter queue does not name its source queue. */
 export function kindOf(body: string): Kind {
   const is = (kind: keyof typeof schemas) => v.is(v.pipe(v.string(), v.parseJson(), schemas[kind]), body);
   return redrivable.find(is) ?? 'unreadable';

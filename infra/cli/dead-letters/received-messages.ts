@@ -5,68 +5,74 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { Tell } from '../progress.ts';
+import type { Report } from '../progress.ts';
 
-/** SQS hands out no more messages at once. */
+/** The largest batch of messages of SQS. */
 const batchLimit = 10;
 
-/** A message that is held: hidden from others, for nobody else to handle it at the same moment. */
-export type Held = { id: string; handle: string; body: string; sentAt: number };
+/** A received message, which is hidden from other receivers. `sentAt` is in milliseconds since 1970. */
+export type ReceivedMessage = { id: string; handle: string; body: string; sentAt: number };
 
-/** Deletes a message that was handled. */
-export type Finish = (message: Held) => Promise<void>;
+/** Deletes a received message. */
+export type Delete = (message: ReceivedMessage) => Promise<void>;
 
 /**
- * Takes all messages of a queue in hand, oldest first, for as long as somebody works on them. What is not finished by
- * then goes back to the queue as it was, whatever has happened.
+ * Receives all messages of a queue, oldest first, and calls a function with them. Afterwards makes the messages visible
+ * again that the function did not delete, even if the function throws.
  *
- * @param heldSeconds after which they come back by themselves, should this process end
- * @param tell how many it has in hand, whenever there are more
+ * @param options.visibilitySeconds the visibility timeout of the messages, after which they are visible again if this
+ *   process is killed
+ * @param options.report reports the number of received messages
  */
-export async function withHeld<Result>(
+export async function withReceivedMessages<Result>(
   client: SQSClient,
   QueueUrl: string,
-  { heldSeconds, tell = () => {} }: { heldSeconds: number; tell?: Tell },
-  work: (messages: readonly Held[], finish: Finish) => Promise<Result>,
+  { visibilitySeconds, report = () => {} }: { visibilitySeconds: number; report?: Report },
+  work: (messages: readonly ReceivedMessage[], deleteMessage: Delete) => Promise<Result>,
 ): Promise<Result> {
-  const held = await hold(client, QueueUrl, heldSeconds, tell);
-  const left = new Set(held);
+  const received = await receiveAll(client, QueueUrl, visibilitySeconds, report);
+  const remaining = new Set(received);
   try {
-    return await work(held, async (message) => {
+    return await work(received, async (message) => {
       await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: message.handle }));
-      left.delete(message);
+      remaining.delete(message);
     });
   } finally {
-    await release(client, QueueUrl, [...left]);
+    await makeVisible(client, QueueUrl, [...remaining]);
   }
 }
 
-async function hold(client: SQSClient, QueueUrl: string, heldSeconds: number, tell: Tell): Promise<Held[]> {
-  const held = new Map<string, Held>();
+async function receiveAll(
+  client: SQSClient,
+  QueueUrl: string,
+  visibilitySeconds: number,
+  report: Report,
+): Promise<ReceivedMessage[]> {
+  const received = new Map<string, ReceivedMessage>();
   for (;;) {
-    const before = held.size;
+    const before = received.size;
     const { Messages = [] } = await client.send(
       new ReceiveMessageCommand({
         QueueUrl,
         MaxNumberOfMessages: batchLimit,
-        VisibilityTimeout: heldSeconds,
-        // A short poll asks some of the queue's servers and may find nothing; a long one asks them all.
+        VisibilityTimeout: visibilitySeconds,
+        // Long polling: a short poll asks only some of the servers of the queue and may miss messages.
         WaitTimeSeconds: 1,
         MessageSystemAttributeNames: ['SentTimestamp'],
       }),
     );
-    for (const message of Messages) held.set(message.MessageId ?? '', heldFrom(message));
-    // Nothing new: that was all, or they are so many that the first have come back meanwhile.
-    if (held.size === before) return [...held.values()].sort((a, b) => a.sentAt - b.sentAt);
-    tell(`${held.size} messages in hand`);
+    for (const message of Messages) received.set(message.MessageId ?? '', receivedMessage(message));
+    // No new message: the queue is empty, or has so many messages that the first ones are visible again.
+    if (received.size === before) return [...received.values()].sort((a, b) => a.sentAt - b.sentAt);
+    report(`${received.size} messages received`);
   }
 }
 
-function heldFrom({ MessageId = '', ReceiptHandle = '', Body = '', Attributes }: Message): Held {
+function receivedMessage({ MessageId = '', ReceiptHandle = '', Body = '', Attributes }: Message): ReceivedMessage {
   return { id: MessageId, handle: ReceiptHandle, body: Body, sentAt: Number(Attributes?.SentTimestamp) };
 }
 
-async function release(client: SQSClient, QueueUrl: string, messages: readonly Held[]): Promise<void> {
+async function makeVisible(client: SQSClient, QueueUrl: string, messages: readonly ReceivedMessage[]): Promise<void> {
   for (let at = 0; at < messages.length; at += batchLimit)
     await client.send(
       new ChangeMessageVisibilityBatchCommand({

@@ -1,69 +1,74 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { messageGroupOf } from '../../../lib/sqs/queue.ts';
-import type { Tell } from '../progress.ts';
+import type { Report } from '../progress.ts';
 import { type Kind, kindOf } from './dead-letter-kinds.ts';
-import type { DeadLetters } from './publisher.ts';
-import { type Held, withHeld } from './received-messages.ts';
+import { type ReceivedMessage, withReceivedMessages } from './received-messages.ts';
+import type { RedriveTargets } from './redrive-targets.ts';
 
-/** Long enough for thousands of letters; one that this process leaves behind can be received again after it. */
-export const heldSeconds = 60 * 60;
+/** The visibility timeout of dead letters during a redrive or a drop, long enough for thousands of them. */
+export const redriveVisibilitySeconds = 60 * 60;
 
-/** What became of dead letters that were to be handled once more. */
+/** The result of a redrive. */
 export type Redriven = {
-  /** What each was that has left: its message is in its queue, or its change is published. */
+  /** The kind of each dead letter that left the dead-letter queue. */
   done: Kind[];
-  /** How many changes were handled as hopeless again: each is among the dead letters anew, set aside by the publisher. */
+  /** The number of changes that the publisher could not publish either, and has set aside as dead letters again. */
   setAside: number;
-  /** Of each that is where it was: its id, and why. */
+  /** The id and the error of each dead letter that stays in the dead-letter queue. */
   failed: string[];
 };
 
 /**
- * Has dead letters of some kinds handled once more: messages are sent to their queue, changes handed to the publisher.
- * Each is deleted after that and not before. Should this process end in between it is in both places, which does no
- * harm: the table decides what there is to do.
+ * Redrives dead letters of some kinds: sends messages to their queue, and gives changes to the publisher. Deletes each
+ * dead letter after that. If this process is killed in between, the message is in both queues, which is harmless: the
+ * consumer reads from the table what remains to be done.
  */
-export async function redrive(letters: DeadLetters, wanted: readonly Kind[], tell: Tell): Promise<Redriven> {
-  const { sqs, urls } = letters;
-  // All of them first: what is set aside again meanwhile must not be taken for one that waits.
-  return withHeld(sqs, urls.deadLetters, { heldSeconds, tell }, async (held, finish) => {
-    const all = held.filter(({ body }) => wanted.includes(kindOf(body)));
-    const handled: Held[] = [];
+export async function redrive(targets: RedriveTargets, wanted: readonly Kind[], report: Report): Promise<Redriven> {
+  const { sqs, urls } = targets;
+  // All dead letters are received first, so that those which are set aside again meanwhile are not handled twice.
+  const options = { visibilitySeconds: redriveVisibilitySeconds, report };
+  return withReceivedMessages(sqs, urls.deadLetters, options, async (received, deleteMessage) => {
+    const deadLetters = received.filter(({ body }) => wanted.includes(kindOf(body)));
+    const handled: ReceivedMessage[] = [];
     const failed: string[] = [];
-    for (const letter of all) {
-      const fault = await handOn(letters, letter);
-      if (fault === undefined) {
-        await finish(letter);
-        handled.push(letter);
-      } else failed.push(`${letter.id}: ${fault}`);
-      tell(`${handled.length + failed.length} of ${all.length} dead letters redriven`);
+    for (const deadLetter of deadLetters) {
+      const error = await sendAgain(targets, deadLetter);
+      if (error === undefined) {
+        await deleteMessage(deadLetter);
+        handled.push(deadLetter);
+      } else failed.push(`${deadLetter.id}: ${error}`);
+      report(`${handled.length + failed.length} of ${deadLetters.length} dead letters redriven`);
     }
-    const again = new Set(await changesIn(letters));
-    const done = handled.filter((letter) => !again.has(changeIdOf(letter) ?? ''));
+    const setAside = new Set(await changesIn(targets));
+    const done = handled.filter((deadLetter) => !setAside.has(changeIdOf(deadLetter) ?? ''));
     return { done: done.map(({ body }) => kindOf(body)), setAside: handled.length - done.length, failed };
   });
 }
 
-/** Answers what it failed for, if it did. */
-async function handOn({ sqs, urls, publish }: DeadLetters, { body }: Held): Promise<string | undefined> {
+/** Sends a dead letter to its target. Returns an error message if that fails. */
+async function sendAgain(
+  { sqs, urls, publish }: RedriveTargets,
+  { body }: ReceivedMessage,
+): Promise<string | undefined> {
   const kind = kindOf(body);
-  if (kind === 'unreadable') return 'it is unreadable: no message and no change that this version knows';
+  if (kind === 'unreadable') return 'it is unreadable: this version knows no such message or change';
   if (kind === 'changes') return publish(JSON.parse(body));
-  // A delivery goes to its first queue, whichever it comes from: from there it is sent on as its webhook and its time are now.
+  // A delivery goes to the first queue of deliveries. Its consumer sends it on by the current state of the webhook.
   const { slow: _, ...message } = JSON.parse(body);
   const again = { MessageBody: JSON.stringify(message), MessageGroupId: messageGroupOf(message) };
   await sqs.send(new SendMessageCommand({ QueueUrl: urls[kind], ...again }));
   return undefined;
 }
 
-/** The ids of the changes that can be received right now. */
-function changesIn({ sqs, urls }: DeadLetters): Promise<string[]> {
-  return withHeld(sqs, urls.deadLetters, { heldSeconds }, async (held) =>
-    held.map(changeIdOf).filter((id) => id !== undefined),
+/** Returns the ids of the changes among the visible dead letters. */
+function changesIn({ sqs, urls }: RedriveTargets): Promise<string[]> {
+  const options = { visibilitySeconds: redriveVisibilitySeconds };
+  return withReceivedMessages(sqs, urls.deadLetters, options, async (received) =>
+    received.map(changeIdOf).filter((id) => id !== undefined),
   );
 }
 
-/** The id of a change that a letter holds, if it holds one. */
-function changeIdOf({ body }: Held): string | undefined {
+/** Returns the id of the change in a dead letter, if it contains one. */
+function changeIdOf({ body }: ReceivedMessage): string | undefined {
   return kindOf(body) === 'changes' ? JSON.parse(body).eventID : undefined;
 }

@@ -4,19 +4,22 @@ import { isProtected } from '../stack/stack-policy.ts';
 import type { Finding } from './finding.ts';
 
 /**
- * Finds whether a deploy would keep the table and the key of a deployed stack, and whether CloudFormation protects them.
- * There is nothing to find of a new stack.
+ * Checks that a deploy keeps the table and the key of a deployed stack, and that CloudFormation protects them. Returns no
+ * finding for a new stack.
  */
-export async function findData(settings: Settings): Promise<Finding[]> {
+export async function checkData(settings: Settings): Promise<Finding[]> {
   const stack = stackNameOf(settings);
   try {
     const deployed = await readDeployedStack(stack);
     if (!deployed) return [];
     const changes = unconfirmedChanges(settings, deployed);
-    const kept: Finding = { state: 'ok', what: `The deploy keeps the table and the key of ${stack}, or is confirmed.` };
+    const kept: Finding = {
+      state: 'ok',
+      what: `The deploy keeps the table and the key of ${stack}, or the settings confirm the change.`,
+    };
     return [
       ...(changes.length > 0 ? changes.map((what): Finding => ({ state: 'problem', what })) : [kept]),
-      ...(settings.ephemeral ? [] : [await findProtection(stack)]),
+      ...(settings.ephemeral ? [] : [await checkProtection(stack)]),
     ];
   } catch (error) {
     const todo =
@@ -25,12 +28,12 @@ export async function findData(settings: Settings): Promise<Finding[]> {
   }
 }
 
-async function findProtection(stack: string): Promise<Finding> {
+async function checkProtection(stack: string): Promise<Finding> {
   if (await isProtected(stack))
     return { state: 'ok', what: `CloudFormation denies updates that replace the table or the key of ${stack}.` };
   return {
     state: 'problem',
-    what: `Nothing keeps an update from replacing or deleting the table or the key of ${stack}.`,
+    what: `An update can replace or delete the table and the key of ${stack}.`,
     todo: `npm run protect -- --stack ${stack}`,
   };
 }

@@ -1,16 +1,25 @@
-import { wordsFor } from '../stack/aws-errors.ts';
+import { awsErrorMessage } from '../stack/aws-errors.ts';
 
-/** What was found before a deploy: `problem` makes it fail or the service not work, `warning` may surprise later. */
+/** The result of a check before a deploy: a `problem` makes the deploy or the service fail, a `warning` may do so later. */
 export type Finding = { state: 'ok' | 'warning' | 'problem'; what: string; todo?: string };
 
-/** Findings as they are printed, a line each, and below it what to do. */
-export function shownFindings(findings: readonly Finding[]): string {
+/** Returns findings as text: a line for each, and below it what to do. */
+export function findingsText(findings: readonly Finding[]): string {
   return findings
     .flatMap(({ state, what, todo }) => [`${state.padEnd(8)} ${what}`, ...(todo ? [`${' '.repeat(9)}${todo}`] : [])])
     .join('\n');
 }
 
-/** Returns the finding that something could not be read, and the right that reading it needs. */
-export function unread(what: string, error: unknown, action: string): Finding {
-  return { state: 'warning', what: `${what} cannot be read: ${wordsFor(error)}`, todo: `This check needs ${action}.` };
+/**
+ * Returns the finding that a check could not read something.
+ *
+ * @param what the name of the thing
+ * @param action the IAM action that the check needs
+ */
+export function unreadable(what: string, error: unknown, action: string): Finding {
+  return {
+    state: 'warning',
+    what: `${what} cannot be read: ${awsErrorMessage(error)}`,
+    todo: `This check needs ${action}.`,
+  };
 }

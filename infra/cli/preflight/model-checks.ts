@@ -10,32 +10,35 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { standardProfileIn } from '../../../lib/contract/models.ts';
 import { createConverseModel } from '../../../lib/model/converse.ts';
 import { type Settings, withDefaultModel } from '../../aws/settings.ts';
-import { wordsFor } from '../stack/aws-errors.ts';
+import { awsErrorMessage } from '../stack/aws-errors.ts';
 import type { Finding } from './finding.ts';
 
-/** A model, or the inference profile that stands for one, and the region where it is called. */
+/** A model or an inference profile, and the region where it is called. */
 export type ModelChoice = { model: string; region: string };
 
 /** What to do before the first call of a model of Anthropic in an account. */
 const submitForm =
   'Submit the use-case form of Anthropic, once for the account or once in the management account of its organization: choose the model in the model catalog of the Amazon Bedrock console, or run aws bedrock put-use-case-for-model-access. Try again 15 minutes later.';
 
-/** What to do before the first call of a model that is sold by AWS Marketplace. */
+/** What to do before the first call of a model of AWS Marketplace in an account. */
 const subscribe =
-  'The first call in an account subscribes to the model. Make that call with credentials that have aws-marketplace:Subscribe, aws-marketplace:Unsubscribe and aws-marketplace:ViewSubscriptions, for example by this command with --ask as an administrator. The stack itself needs none of these rights. Try again 5 minutes later.';
+  'The first call in an account subscribes to the model. Make that call with credentials that have aws-marketplace:Subscribe, aws-marketplace:Unsubscribe and aws-marketplace:ViewSubscriptions, for example with this command and --ask as an administrator. The stack itself needs none of these rights. Try again 5 minutes later.';
 
-/** What Bedrock says of a model that is not ready for an account, and what to do about it. */
+/** Patterns of Bedrock's errors for a model that is not ready for an account, and what to do about them. */
 const remedies: readonly [RegExp, string][] = [
   [/use.case (details|form)/i, submitForm],
   [/aws-marketplace:/i, subscribe],
-  [/payment/i, 'Set a valid payment method for the account: models of other makers are paid through AWS Marketplace.'],
+  [
+    /payment/i,
+    'Set a valid payment method for the account. Models of other providers are billed through AWS Marketplace.',
+  ],
 ];
 
-/** Which models are checked: this one instead of the default model and the allowed ones; and whether each is called. */
+/** The options of the checks: a model to check instead of the default and allowed models; whether each model is called. */
 export type ModelOptions = { model?: string | undefined; ask?: boolean | undefined };
 
-/** Finds whether the models of a stack can be used. */
-export async function findModels(
+/** Checks that the models of a stack can be used. */
+export async function checkModels(
   settings: Settings,
   ownRegion: string,
   { model, ask = false }: ModelOptions,
@@ -46,7 +49,7 @@ export async function findModels(
     const models = new Set(model === undefined ? [defaultModel, ...allowedModels] : [model]);
     const checked = [...models].map(async (one) => {
       const choice = { model: one, region };
-      return [await findModel(choice), ...(ask ? [await askModel(choice)] : [])];
+      return [await checkModel(choice), ...(ask ? [await callModel(choice)] : [])];
     });
     return (await Promise.all(checked)).flat();
   } catch (error) {
@@ -55,13 +58,12 @@ export async function findModels(
 }
 
 /**
- * Finds whether an account may use a model, by what Bedrock says of it, which costs nothing: whether it is current, and
- * whether the account has access to it.
+ * Checks by the metadata of Bedrock, at no cost, that a model is current and that the account has access to it.
  */
-export async function findModel({ model, region }: ModelChoice): Promise<Finding> {
+export async function checkModel({ model, region }: ModelChoice): Promise<Finding> {
   const client = new BedrockClient({ region });
   try {
-    const profiled = await modelsBehind(client, model);
+    const profiled = await modelsOfProfile(client, model);
     for (const modelArn of profiled) {
       const finding = outdated(model, region, await lifecycleOf(region, modelArn));
       if (finding) return finding;
@@ -69,16 +71,16 @@ export async function findModel({ model, region }: ModelChoice): Promise<Finding
     const modelId = profiled[0]?.split('/').at(-1) ?? model;
     const finding = profiled.length === 0 && outdated(model, region, await lifecycleOf(region, modelId));
     if (finding) return finding;
-    const said = await client.send(new GetFoundationModelAvailabilityCommand({ modelId }));
+    const availability = await client.send(new GetFoundationModelAvailabilityCommand({ modelId }));
     const lacking = [
-      said.authorizationStatus !== 'AUTHORIZED' && 'it is not authorized',
-      said.entitlementAvailability !== 'AVAILABLE' && 'the account is not entitled to it',
-      said.agreementAvailability?.status !== 'AVAILABLE' && 'its agreement is not accepted',
-      // Through a profile it is asked in other regions as well; that the profile is known here is enough.
-      profiled.length === 0 && said.regionAvailability !== 'AVAILABLE' && `it is not offered in ${region}`,
-    ].filter((fault) => fault !== false);
+      availability.authorizationStatus !== 'AUTHORIZED' && 'it is not authorized',
+      availability.entitlementAvailability !== 'AVAILABLE' && 'the account is not entitled to it',
+      availability.agreementAvailability?.status !== 'AVAILABLE' && 'its agreement is not accepted',
+      // An inference profile also calls the model in other regions, so it need not be available in this one.
+      profiled.length === 0 && availability.regionAvailability !== 'AVAILABLE' && `it is not offered in ${region}`,
+    ].filter((reason) => reason !== false);
     if (lacking.length === 0)
-      return { state: 'ok', what: `Bedrock in ${region} offers ${model} to this account; --ask asks it.` };
+      return { state: 'ok', what: `Bedrock in ${region} offers ${model} to this account. Use --ask to call it.` };
     const isOfAnthropic = /\banthropic\./.test(modelId);
     return {
       state: 'problem',
@@ -89,18 +91,18 @@ export async function findModel({ model, region }: ModelChoice): Promise<Finding
     if (!isUnknown(error))
       return {
         state: 'warning',
-        what: `What Bedrock offers in ${region} cannot be read: ${wordsFor(error)}`,
+        what: `The models of Bedrock in ${region} cannot be read: ${awsErrorMessage(error)}`,
         todo: 'This check needs bedrock:GetFoundationModel, bedrock:GetFoundationModelAvailability and bedrock:GetInferenceProfile.',
       };
     return {
       state: 'problem',
-      what: `Bedrock in ${region} knows no model ${model}: ${wordsFor(error)}`,
-      todo: `aws bedrock list-inference-profiles --region ${region} lists the inference profiles; set defaultModel in the settings file to one of them.`,
+      what: `Bedrock in ${region} does not have the model ${model}: ${awsErrorMessage(error)}`,
+      todo: `List the inference profiles with aws bedrock list-inference-profiles --region ${region}, and set defaultModel in the settings file to one of them.`,
     };
   }
 }
 
-/** A problem where a model is to end: new customers cannot use it any more, and others only until a date. */
+/** Returns a problem if a model is in state Legacy: new customers cannot use it, and others only until a date. */
 function outdated(
   model: string,
   region: string,
@@ -109,16 +111,16 @@ function outdated(
   if (status !== 'LEGACY') return undefined;
   const day = (time: Date) => time.toISOString().slice(0, 10);
   const since = legacyTime ? ` since ${day(legacyTime)}` : '';
-  const until = endOfLifeTime ? `, and ends on ${day(endOfLifeTime)}` : '';
+  const until = endOfLifeTime ? ` and ends on ${day(endOfLifeTime)}` : '';
   const current = standardProfileIn(region);
   return {
     state: 'problem',
-    what: `The model ${model} is in state Legacy${since}${until}: accounts that have not used it lately cannot use it.`,
-    todo: `Set defaultModel in the settings file to a current model${current ? `, such as ${current}` : ''}, and move the agents that have this one: npm run crewboard -- agents move-model --from ${model} --to ${current ?? 'MODEL'} --dry-run`,
+    what: `The model ${model} is in state Legacy${since}${until}. Accounts that have not used it recently cannot use it.`,
+    todo: `Set defaultModel in the settings file to a current model${current ? `, such as ${current}` : ''}, and move the agents with the old model: npm run crewboard -- agents move-model --from ${model} --to ${current ?? 'MODEL'} --dry-run`,
   };
 }
 
-/** The lifecycle of a foundation model, by its id or its ARN, which may be of another region. */
+/** Returns the lifecycle of a foundation model, by its id or its ARN. An ARN may be of another region. */
 async function lifecycleOf(region: string, model: string): Promise<Partial<FoundationModelLifecycle>> {
   const [, , , own = ''] = model.split(':');
   const client = new BedrockClient({ region: model.startsWith('arn:') && own !== '' ? own : region });
@@ -127,8 +129,8 @@ async function lifecycleOf(region: string, model: string): Promise<Partial<Found
   return modelDetails?.modelLifecycle ?? {};
 }
 
-/** The ARNs of the models behind an inference profile, one for each model; none for what is no profile. */
-async function modelsBehind(client: BedrockClient, inferenceProfileIdentifier: string): Promise<string[]> {
+/** Returns the ARNs of the models of an inference profile, one for each model; none if it is not a profile. */
+async function modelsOfProfile(client: BedrockClient, inferenceProfileIdentifier: string): Promise<string[]> {
   try {
     const { models = [] } = await client.send(new GetInferenceProfileCommand({ inferenceProfileIdentifier }));
     const arns = models.flatMap(({ modelArn }) => (modelArn ? [modelArn] : []));
@@ -144,29 +146,31 @@ function isUnknown(error: unknown): boolean {
   return name === 'ValidationException' || name === 'ResourceNotFoundException';
 }
 
-/** A call of a model that has not ended within this time, in milliseconds, does not end well. */
-const askedWithinMs = 60_000;
+/** The timeout of a call of a model, in milliseconds. */
+const callWithinMs = 60_000;
 
 /**
- * Finds whether a model answers, by a question of a few tokens, which costs a fraction of a cent. It is asked as the
- * functions ask (docs/decisions/10-model-calls-have-fixed-limits-and-two-gates.md), with every parameter that they use.
+ * Checks that a model answers a prompt of a few tokens, which costs a fraction of a cent. The call has every parameter that
+ * the functions use (docs/decisions/10-model-calls-have-fixed-limits-and-two-gates.md).
  */
-export async function askModel({ model, region }: ModelChoice): Promise<Finding> {
+export async function callModel({ model, region }: ModelChoice): Promise<Finding> {
   const client = new BedrockRuntimeClient({ region, requestHandler: new NodeHttpHandler() });
   let failure: unknown;
   const ask = createConverseModel(client, (error) => {
     failure = error;
   });
-  const signal = AbortSignal.timeout(askedWithinMs);
+  const signal = AbortSignal.timeout(callWithinMs);
   const question = { model, system: 'Answer with one word.', user: 'Say yes.', maxTokens: 16, effort: 'low' as const };
   const answer = await ask({ ...question, signal });
   if (answer.kind === 'text') return { state: 'ok', what: `The model ${model} answers in ${region}.` };
-  const said = failure ? wordsFor(failure) : wordsOf(answer.kind, 'error' in answer ? answer.error : undefined);
-  const [, todo = 'Executions would fail for the same reason.'] = remedies.find(([form]) => form.test(said)) ?? [];
-  return { state: 'problem', what: `The model ${model} does not answer in ${region}: ${said}`, todo };
+  const message = failure
+    ? awsErrorMessage(failure)
+    : answerMessage(answer.kind, 'error' in answer ? answer.error : undefined);
+  const [, todo = 'Executions would fail for the same reason.'] = remedies.find(([form]) => form.test(message)) ?? [];
+  return { state: 'problem', what: `The model ${model} does not answer in ${region}: ${message}`, todo };
 }
 
-function wordsOf(kind: string, error: string | undefined): string {
-  if (kind === 'throttled') return 'it takes no more calls at the moment (throttled).';
+function answerMessage(kind: string, error: string | undefined): string {
+  if (kind === 'throttled') return 'it accepts no more calls at the moment (throttled).';
   return error ?? 'it did not answer within a minute.';
 }

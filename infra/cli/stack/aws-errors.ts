@@ -1,6 +1,6 @@
 import { codeOf } from '../../local/problem.ts';
 
-/** What the system says where there is no way to AWS: no name, no network, or nobody who listens. */
+/** The codes of system errors if AWS cannot be reached: no DNS, no network or no listening server. */
 const unreachable = [
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -11,19 +11,19 @@ const unreachable = [
   'ETIMEDOUT',
 ];
 
-/** What a call of AWS failed for, in words that say what to do where this shell is not set up for AWS. */
-export function wordsFor(error: unknown): string {
+/** Returns the message of a failed call of AWS. If the shell is not configured for AWS, it says what to configure. */
+export function awsErrorMessage(error: unknown): string {
   const { name, message } = error as Error;
   if (name === 'CredentialsProviderError') return 'this shell has no AWS credentials; set AWS_PROFILE, or log in.';
-  if (message === 'Region is missing') return 'this shell names no region; set AWS_REGION.';
+  if (message === 'Region is missing') return 'this shell has no AWS region; set AWS_REGION.';
   const code = codeOf(error) ?? '';
   if (unreachable.includes(code) || name === 'TimeoutError')
-    return `AWS cannot be reached from here (${message || code}); look at the network, the region and AWS_ENDPOINT_URL.`;
+    return `AWS cannot be reached (${message || code}); check the network, the region and AWS_ENDPOINT_URL.`;
   return message;
 }
 
-/** Whether AWS has refused something, or could not be asked for how this shell is set up. */
-export function isOfAws(error: unknown): boolean {
+/** Returns whether an error is an error response of AWS, or is caused by the configuration of this shell for AWS. */
+export function isAwsError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return '$metadata' in error || error.name === 'CredentialsProviderError' || error.message === 'Region is missing';
 }

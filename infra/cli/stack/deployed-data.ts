@@ -1,17 +1,17 @@
 import { type Settings, settingsFileOf, stackNameOf } from '../../aws/settings.ts';
 import { type Outputs, outputsOf, type Resource, resourcesOf } from './stack.ts';
 
-/** What a deployed stack says of itself. */
+/** The outputs and the resources of a deployed stack. */
 export type DeployedStack = { outputs: Outputs; resources: readonly Resource[] };
 
-/** The types of the table and the key that a stack creates for itself, one of each. */
+/** The resource types of a stack's own table and own key. A stack creates one of each. */
 export const ownTypes = { table: 'AWS::DynamoDB::GlobalTable', key: 'AWS::KMS::Key' } as const;
 
 /**
- * Reads what a deployed stack says of itself.
+ * Reads the outputs and the resources of a deployed stack.
  *
  * @returns `undefined` for a stack that was never deployed
- * @throws `Problem` where the stack cannot be read
+ * @throws `Problem` if the stack cannot be read
  */
 export async function readDeployedStack(stack: string): Promise<DeployedStack | undefined> {
   try {
@@ -24,8 +24,8 @@ export async function readDeployedStack(stack: string): Promise<DeployedStack | 
 }
 
 /**
- * Returns a message for the table and for the key of a deployed stack, if a deploy with these settings would replace it
- * by another one. A change that the settings confirm is not among them.
+ * Returns a message if a deploy with these settings would replace the table of a deployed stack, and one if it would
+ * replace the key. Changes that the settings confirm are excluded.
  */
 export function unconfirmedChanges(settings: Settings, { outputs, resources }: DeployedStack): string[] {
   const own = (type: string) => resources.find((resource) => resource.type === type)?.name;
@@ -40,7 +40,7 @@ export function unconfirmedChanges(settings: Settings, { outputs, resources }: D
     },
     {
       what: 'key',
-      // Stacks of before 22 November 2026 have no such output, and always a key of their own.
+      // Stacks from before 22 November 2026 have no such output, and always use their own key.
       deployed: keyIdOf(outputs.SecretsKeyArn) ?? own(ownTypes.key),
       next: keyIdOf(settings.secretsKey) ?? own(ownTypes.key),
       confirmed: keyIdOf(settings.replacedKey),
@@ -54,15 +54,15 @@ export function unconfirmedChanges(settings: Settings, { outputs, resources }: D
     .filter(({ deployed, next, confirmed }) => deployed && deployed !== next && deployed !== confirmed)
     .map(
       ({ what, deployed, next = 'a new one', keep, confirm }) =>
-        `${stack} uses the ${what} ${deployed}; this deploy would replace it by ${next}. ` +
+        `${stack} uses the ${what} ${deployed}; this deploy would replace it with ${next}. ` +
         `To keep it, write ${keep} to ${file}. To confirm the change, write "${confirm}": "${deployed}" there.`,
     );
 }
 
 /**
- * Refuses a deploy that would run a stack on another table or key than the deployed one.
+ * Compares the table and the key of the settings with the deployed ones.
  *
- * @throws Error that says what would change, or why that cannot be found out
+ * @throws Error if a deploy would replace one of them, or if the deployed stack cannot be read
  */
 export async function rejectOtherData(settings: Settings): Promise<void> {
   const deployed = await readDeployedStack(stackNameOf(settings)).catch((error: Error) => {
@@ -72,17 +72,17 @@ export async function rejectOtherData(settings: Settings): Promise<void> {
   if (changes.length > 0) throw new Error(changes.join('\n'));
 }
 
-/** What to do where the deployed stack cannot be read: the SDK finds fewer kinds of credentials than the CDK. */
+/** What to do if the deployed stack cannot be read: the SDK supports fewer kinds of credentials than the CDK. */
 const unreadTodo =
-  'A deploy compares the table and the key with the deployed ones, which needs cloudformation:DescribeStacks and ' +
-  'cloudformation:ListStackResources. Instead of --profile use: export AWS_PROFILE=name, or ' +
+  'A deploy compares the table and the key with the deployed ones. This needs cloudformation:DescribeStacks and ' +
+  'cloudformation:ListStackResources. Instead of --profile, use export AWS_PROFILE=name or ' +
   'eval "$(aws configure export-credentials --profile name --format env)".';
 
 function tableOfStream(arn: string | undefined): string | undefined {
   return arn && /:table\/([^/]+)/.exec(arn)?.[1];
 }
 
-/** The id of a key, which is the end of its ARN and the same in all Regions that it is replicated to. */
+/** Returns the id of a key, the last part of its ARN. Replicas of a key in other Regions have the same id. */
 function keyIdOf(arn: string | undefined): string | undefined {
   return arn?.split('/').at(-1);
 }

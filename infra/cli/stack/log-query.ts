@@ -2,23 +2,23 @@ import { setTimeout } from 'node:timers/promises';
 import { type CloudWatchLogsClient, GetQueryResultsCommand, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { Problem } from '../../local/problem.ts';
 
-/** A line of a log: when it was written (UTC), in which log group and log stream, and what it says. */
+/** A line of a log: its time (UTC), log group, log stream and text. */
 export type LogLine = { at: string; group: string; stream: string; text: string };
 
-/** The most lines that CloudWatch answers a query with, and the most log groups that one reads. */
+/** The highest numbers of lines and of log groups of a query in CloudWatch. */
 const linesLimit = 10_000;
 const groupsLimit = 50;
 const pauseMs = 500;
 
-/** The query of CloudWatch Logs Insights for every line that names an id, as it can be pasted into the console. */
+/** Returns the query of CloudWatch Logs Insights for the lines that contain an id. It also works in the AWS console. */
 function queryFor(id: string): string {
   return `fields @timestamp, @log, @logStream, @message | filter @message like "${id}" | sort @timestamp asc | limit ${linesLimit}`;
 }
 
 /**
- * Finds the lines of log groups that name an id, in the order of time.
+ * Finds the lines of log groups that contain an id, in chronological order.
  *
- * @throws `Problem` where CloudWatch gives up on the query
+ * @throws `Problem` if CloudWatch ends the query without a result
  */
 export async function findLines(
   client: CloudWatchLogsClient,
@@ -50,7 +50,7 @@ async function resultsOf(client: CloudWatchLogsClient, queryId: string | undefin
         return { at: named('@timestamp'), group, stream: named('@logStream'), text: named('@message') };
       });
     if (status !== 'Running' && status !== 'Scheduled')
-      throw new Problem(`CloudWatch ended the query as ${status}; try a shorter --since.`);
+      throw new Problem(`CloudWatch ended the query with the status ${status}; try a shorter --since.`);
     await setTimeout(pauseMs);
   }
 }

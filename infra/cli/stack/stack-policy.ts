@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CloudFormationClient, GetStackPolicyCommand, SetStackPolicyCommand } from '@aws-sdk/client-cloudformation';
 import { ownTypes } from './deployed-data.ts';
 
-/** Denies every update of a stack that would replace or delete its table or its key, whoever makes it. */
+/** Denies every update that would replace or delete the table or the key of a stack, for all principals. */
 const denial = {
   Effect: 'Deny',
   Principal: '*',
@@ -11,16 +11,16 @@ const denial = {
   Condition: { StringEquals: { ResourceType: Object.values(ownTypes) } },
 };
 
-/** A stack policy denies what it does not allow. */
+/** The policy allows all other updates explicitly, because a stack policy denies by default. */
 const policy = { Statement: [{ Effect: 'Allow', Principal: '*', Action: 'Update:*', Resource: '*' }, denial] };
 
-/** Sets the policy of a stack. It holds for every later update until another one is set. */
+/** Sets the policy of a stack. It applies to every later update until another policy is set. */
 export async function setStackPolicy(stack: string): Promise<void> {
   const StackPolicyBody = JSON.stringify(policy);
   await new CloudFormationClient({}).send(new SetStackPolicyCommand({ StackName: stack, StackPolicyBody }));
 }
 
-/** Tells whether the policy of a stack, which may say more, denies the replacement and deletion of its table and key. */
+/** Returns whether the policy of a stack contains the denial of replacement and deletion of its table and its key. */
 export async function isProtected(stack: string): Promise<boolean> {
   const { StackPolicyBody } = await new CloudFormationClient({}).send(new GetStackPolicyCommand({ StackName: stack }));
   if (!StackPolicyBody) return false;

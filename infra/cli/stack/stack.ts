@@ -4,26 +4,26 @@ import {
   paginateListStackResources,
   type StackResourceSummary,
 } from '@aws-sdk/client-cloudformation';
-import { type App, openApp } from '../../../lib/app.ts';
+import { type Context, createContext } from '../../../lib/context.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { type QueueName, queues } from '../../../lib/deployment/queues.ts';
 import { stackNameOf } from '../../aws/settings.ts';
 import { Problem } from '../../local/problem.ts';
-import { wordsFor } from './aws-errors.ts';
+import { awsErrorMessage } from './aws-errors.ts';
 
-/** The stack that `cdk deploy` makes where no stage is set. */
+/** The name of the stack that `cdk deploy` creates without a stage. */
 export const standardStack = stackNameOf({ stage: undefined, ephemeral: false });
 
-/** What a stack tells of itself, by the names of its outputs. */
+/** The outputs of a stack, by name. */
 export type Outputs = Readonly<Record<string, string | undefined>>;
 
-/** A part of a stack: its id in the template, its type, and what it is called in AWS. */
+/** A resource of a stack: its logical id, its type, and its name in AWS (the physical id). */
 export type Resource = { id: string; type: string; name: string };
 
 /**
  * Reads the outputs of a deployed stack, with the credentials and the region of this shell.
  *
- * @throws `Problem` that says what is missing
+ * @throws `Problem` if the stack cannot be read
  */
 export async function outputsOf(stack: string): Promise<Outputs> {
   return reading(stack, async (client) => {
@@ -34,9 +34,9 @@ export async function outputsOf(stack: string): Promise<Outputs> {
 }
 
 /**
- * Reads what a deployed stack consists of.
+ * Reads the resources of a deployed stack.
  *
- * @throws `Problem` that says what is missing
+ * @throws `Problem` if the stack cannot be read
  */
 export async function resourcesOf(stack: string): Promise<Resource[]> {
   const summaries = await reading(stack, async (client) => {
@@ -51,54 +51,58 @@ export async function resourcesOf(stack: string): Promise<Resource[]> {
 }
 
 /**
- * The name of a deployed stack's table.
+ * Returns the name of a deployed stack's table.
  *
- * @throws `Problem` that says what is missing
+ * @throws `Problem` if the stack cannot be read or has no table
  */
-export async function tableOf(stack: string): Promise<string> {
-  return tableIn(stack, await outputsOf(stack));
+export async function tableNameOf(stack: string): Promise<string> {
+  return tableNameIn(stack, await outputsOf(stack));
 }
 
-/** The app over the table of a deployed stack. */
-export async function openStack(stack: string): Promise<App> {
+/**
+ * Creates the context of a deployed stack, for its table.
+ *
+ * @throws `Problem` if the stack cannot be read or has no table
+ */
+export async function createStackContext(stack: string): Promise<Context> {
   const outputs = await outputsOf(stack);
   const variables = {
-    [environment.tableName]: tableIn(stack, outputs),
+    [environment.tableName]: tableNameIn(stack, outputs),
     [environment.defaultModel]: outputs.DefaultModel,
     [environment.allowedModels]: outputs.AllowedModels,
     [environment.requestsPerMinute]: outputs.RequestsPerMinute,
     [environment.executionsPerMinute]: outputs.ExecutionsPerMinute,
   };
-  return openApp({ environment: variables, clock: Date.now });
+  return createContext({ environment: variables, clock: Date.now });
 }
 
-function tableIn(stack: string, { TableName }: Outputs): string {
-  if (!TableName) throw new Problem(`The stack ${stack} has no output TableName; is it one of Crewboard?`);
+function tableNameIn(stack: string, { TableName }: Outputs): string {
+  if (!TableName) throw new Problem(`The stack ${stack} has no output TableName; name a stack of Crewboard.`);
   return TableName;
 }
 
 /**
- * Where the queues of a stack are, by their names in the contract.
+ * Returns the URLs of the queues of a stack, by the names in `lib/deployment/queues.ts`.
  *
- * @throws `Problem` for a stack that lacks one
+ * @throws `Problem` if the stack lacks a queue
  */
 export function queueUrlsOf(resources: readonly Resource[]): Record<QueueName, string> {
   const names = Object.keys(queues) as QueueName[];
-  const urls = names.map((name) => [name, partOf(resources, 'AWS::SQS::Queue', name)]);
+  const urls = names.map((name) => [name, resourceName(resources, 'AWS::SQS::Queue', name)]);
   return Object.fromEntries(urls) as Record<QueueName, string>;
 }
 
 /**
- * What a part of the pipeline is called in AWS: a queue's URL, a function's name.
+ * Returns the name in AWS of a resource of the pipeline: the URL of a queue, or the name of a function.
  *
- * @param part its name in the contract
- * @throws `Problem` for a stack that lacks it
+ * @param name the name of the queue or the consumer in `lib/deployment`
+ * @throws `Problem` if the stack lacks the resource
  */
-export function partOf(resources: readonly Resource[], type: string, part: string): string {
-  // The CDK's id of a construct: its path, and eight digits of a hash.
-  const id = new RegExp(`^Pipeline${part.charAt(0).toUpperCase()}${part.slice(1)}[0-9A-F]{8}$`);
+export function resourceName(resources: readonly Resource[], type: string, name: string): string {
+  // The CDK makes the logical id of the path of the construct and eight hexadecimal digits of a hash.
+  const id = new RegExp(`^Pipeline${name.charAt(0).toUpperCase()}${name.slice(1)}[0-9A-F]{8}$`);
   const found = resources.find((resource) => resource.type === type && id.test(resource.id));
-  if (!found) throw new Problem(`The stack has no ${part}; is it one of Crewboard, and of this version?`);
+  if (!found) throw new Problem(`The stack has no ${name}; name a stack of Crewboard of this version.`);
   return found.name;
 }
 
@@ -107,7 +111,7 @@ async function reading<Read>(stack: string, read: (client: CloudFormationClient)
   try {
     return await read(client);
   } catch (error) {
-    throw new Problem(`The stack ${stack} cannot be read: ${wordsFor(error)}`);
+    throw new Problem(`The stack ${stack} cannot be read: ${awsErrorMessage(error)}`);
   } finally {
     client.destroy();
   }

@@ -3,19 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 import type { Resource } from '../../../infra/cli/stack/stack.ts';
 
-/** A request as AWS gets it: which service and action it asks, its path, and its body parsed. */
+/** A received request: its service and action, its path, and its parsed body. */
 export type AwsRequest = { action: string; path: string; body: Record<string, unknown> };
 
-/** What AWS answers: a text as it is, anything else as JSON; with a status other than 200 it is an error. */
+/** An answer of AWS. A string is sent unchanged, anything else as JSON. */
 export type AwsAnswer = { status?: number; headers?: Record<string, string>; body: unknown };
 
-/** Answers of the actions by `service:Action`, or by `service:METHOD /path` where a service has paths. */
+/** The answers by action: `service:Action`, or `service:METHOD /path` for a service with paths. */
 export type Answers = Record<string, (request: AwsRequest) => AwsAnswer | Promise<AwsAnswer>>;
 
 /**
- * Answers as AWS does, on the loopback: what no answer is given for is refused as an unknown operation.
+ * Starts a server on the loopback that answers requests to AWS. Actions without an answer get an error.
  *
- * @returns the environment of a shell whose AWS it is, and what it was asked
+ * @returns the environment of a shell that uses this server, and the received requests
  */
 export async function startAws(answers: Answers): Promise<{ shell: Record<string, string>; asked: AwsRequest[] }> {
   const asked: AwsRequest[] = [];
@@ -37,12 +37,12 @@ export async function startAws(answers: Answers): Promise<{ shell: Record<string
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const own = { AWS_ENDPOINT_URL: url, AWS_REGION: 'eu-central-1' };
   const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
-  // Whoever runs the tests may have settings of their own.
-  const nobody = { AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null' };
-  return { shell: { ...own, ...keys, ...nobody }, asked };
+  // The user who runs the tests may have AWS settings.
+  const noFiles = { AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null' };
+  return { shell: { ...own, ...keys, ...noFiles }, asked };
 }
 
-/** An error of a service that answers in XML. */
+/** Returns an error of a service that answers in XML. */
 export function xmlError(code: string, message: string, status = 400): AwsAnswer {
   return {
     status,
@@ -50,7 +50,7 @@ export function xmlError(code: string, message: string, status = 400): AwsAnswer
   };
 }
 
-/** The answer of `ListStackResources`, in pages of one, for the next page is asked for too. */
+/** Returns the answer of `ListStackResources`, with one resource a page, so that tests cover paging. */
 export function stackResources(resources: readonly Resource[]): Answers[string] {
   return ({ body }) => {
     const at = Number(body.NextToken ?? 0);

@@ -9,7 +9,7 @@ afterEach(() => {
   process.exitCode = 0;
 });
 
-/** What a command that fails so prints to standard error. */
+/** Returns the standard error of a command that fails. */
 async function printed(act: () => Promise<unknown>): Promise<unknown> {
   const print = vi.spyOn(console, 'error').mockImplementation(() => {});
   await runProgram({ parseAsync: act } as unknown as Parameters<typeof runProgram>[0]);
@@ -17,10 +17,10 @@ async function printed(act: () => Promise<unknown>): Promise<unknown> {
   return print.mock.lastCall?.[0];
 }
 
-it('a command that cannot reach the table says what to look at', async () => {
+it('a command that cannot reach the table says what to check', async () => {
   const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', $metadata: { attempts: 3 } });
   const text = await printed(() => Promise.reject(unavailable(cause)));
-  expect(text).toMatch(/^AWS: AWS cannot be reached from here \(connect\)/);
+  expect(text).toMatch(/^AWS: AWS cannot be reached \(connect\)/);
 });
 
 it('a command that fails before its first write says that nothing was changed, and one that fails later does not', async () => {

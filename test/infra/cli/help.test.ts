@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { program } from '../../../infra/cli/program.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 
-/** A command with all that are below it, each with its path. */
-function withBelow(
+/** Returns a command and all its subcommands, each with its path. */
+function withSubcommands(
   command: CommandUnknownOpts,
   path: string[] = [],
 ): { path: string[]; command: CommandUnknownOpts }[] {
-  return [{ path, command }, ...command.commands.flatMap((one) => withBelow(one, [...path, one.name()]))];
+  return [{ path, command }, ...command.commands.flatMap((one) => withSubcommands(one, [...path, one.name()]))];
 }
-const commands = withBelow(program).map((one) => ({ ...one, name: ['crewboard', ...one.path].join(' ') }));
+const commands = withSubcommands(program).map((one) => ({ ...one, name: ['crewboard', ...one.path].join(' ') }));
 
-/** All that a command prints when it is asked for help. */
+/** Returns the help of a command. */
 function helpOf(command: CommandUnknownOpts): string {
   const parts: string[] = [];
   command.configureOutput({ writeOut: (part) => void parts.push(part), getOutHelpWidth: () => 1000 });
@@ -20,8 +20,8 @@ function helpOf(command: CommandUnknownOpts): string {
   return parts.join('');
 }
 
-/** What is typed in an example, and the command that it is for. */
-function typed(example: string): { path: string[]; args: string[] } {
+/** Returns the command of an example, and its arguments. */
+function parseExample(example: string): { path: string[]; args: string[] } {
   const [, script = '', rest = ''] = /^ {2}npm run --silent ([\w-]+) -- (.+)$/.exec(example) ?? [];
   const words = [...(script === 'crewboard' ? [] : [script]), ...rest.split(' ')];
   const found = commands.filter(({ path }) => path.every((word, at) => words[at] === word));
@@ -33,25 +33,25 @@ describe.each(commands)('the help of $name', ({ path, command }) => {
   const help = helpOf(command);
   const [, examples = ''] = help.split('\nExamples:\n');
 
-  it('says what it does, in a sentence', () => {
+  it('starts with a sentence about the command', () => {
     expect(help).toMatch(/^Usage: .*\n\n[A-Z].*\.\n\n/);
     expect(command.summary()).toMatch(/^[A-Z].*[^.]$/);
   });
 
-  it('names each option, argument and command below, and says what it is', () => {
+  it('describes each option, argument and subcommand', () => {
     for (const { flags, description, defaultValue } of command.options) {
       const [line = ''] = help.split('\n').filter((one) => one.startsWith(`  ${flags}`));
       expect(line).toContain(`  ${description}`);
       if (defaultValue !== undefined) expect(line).toMatch(/\(default: [^{[]+\)$/);
     }
     for (const argument of command.registeredArguments) expect(help).toContain(`  ${argument.description}`);
-    for (const below of command.commands) expect(help).toContain(`  ${below.summary()}`);
+    for (const subcommand of command.commands) expect(help).toContain(`  ${subcommand.summary()}`);
   });
 
-  it('has an example of it, whose options there are', () => {
+  it('has examples of the command with existing options', () => {
     const lines = examples.trimEnd().split('\n');
     for (const line of lines) {
-      const example = typed(line);
+      const example = parseExample(line);
       expect(example.path.slice(0, path.length)).toEqual(path);
       const options = commands.find((one) => one.path.join() === example.path.join())?.command.options ?? [];
       const known = options.flatMap(({ long, short }) => [long, short]);
@@ -60,7 +60,7 @@ describe.each(commands)('the help of $name', ({ path, command }) => {
   });
 });
 
-it('every command has a script of its name, which runs it', () => {
+it('every command has an npm script of its name', () => {
   const scripts: Record<string, string> = manifest.scripts;
   const own = program.commands.map((command) => command.name());
   expect(own.length).toBeGreaterThan(4);

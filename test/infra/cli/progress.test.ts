@@ -4,10 +4,10 @@ import { withProgress } from '../../../infra/cli/progress.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A stream that is a terminal, or is none, and what was written to it. */
+/** Creates a stream, a terminal or not, that records the written text. */
 function screen(isTTY: boolean, columns = 80) {
   const clearLine = vi.fn(() => {
-    if (clearLine.mock.calls.length > 1000) throw new Error('It clears line after line.');
+    if (clearLine.mock.calls.length > 1000) throw new Error('It clears lines without end.');
   });
   const controls = { clearLine, cursorTo: vi.fn(), moveCursor: vi.fn() };
   const stream = Object.assign(new PassThrough(), { isTTY, columns, ...controls });
@@ -20,18 +20,18 @@ function screen(isTTY: boolean, columns = 80) {
 }
 
 it.each([
-  ['where there is no terminal', false, 80],
+  ['without a terminal', false, 80],
   ['on a terminal without columns', true, 0],
-])('writes a line every ten seconds %s, and nothing before', async (_, isTTY, width) => {
+])('writes a line every ten seconds %s, and nothing before that', async (_, isTTY, width) => {
   vi.stubEnv('CI', undefined);
   vi.stubEnv('TERM', 'xterm');
   const { stream, clock, written } = screen(isTTY, width);
   const done = await withProgress(
-    'Begun',
-    async (tell) => {
+    'Started',
+    async (report) => {
       for (let count = 1; count <= 25; count++) {
         clock.now += 1000;
-        tell(`${count} done`);
+        report(`${count} done`);
       }
       return 'all';
     },
@@ -40,34 +40,34 @@ it.each([
   expect([done, written()]).toEqual(['all', '10 done\n20 done\n']);
 });
 
-it('rewrites one line of a terminal, and takes it away at the end', async () => {
-  // Whoever runs the tests may do so where no line is ever rewritten.
+it('rewrites one line of a terminal, and removes it at the end', async () => {
+  // The tests may run in an environment where no line is rewritten.
   vi.stubEnv('CI', undefined);
   vi.stubEnv('TERM', 'xterm');
   const { stream, clock, controls, written } = screen(true);
   let seen = '';
   await withProgress(
-    'Begun',
-    async (tell) => {
-      tell('1 done');
+    'Started',
+    async (report) => {
+      report('1 done');
       await vi.waitFor(() => expect(written()).toContain('1 done'));
       seen = written();
       controls.clearLine.mockClear();
     },
     { stream, clock },
   );
-  expect(seen).toContain('Begun');
+  expect(seen).toContain('Started');
   expect(seen).not.toContain('\n1 done');
   expect(controls.clearLine).toHaveBeenCalled();
 });
 
-it('takes the line away where the work fails, and hands its error on', async () => {
+it('removes the line if the work fails, and throws its error', async () => {
   vi.stubEnv('CI', undefined);
   vi.stubEnv('TERM', 'xterm');
   const { stream, clock, controls, written } = screen(true);
-  const failing = withProgress('Begun', () => Promise.reject(new Error('No.')), { stream, clock });
+  const failing = withProgress('Started', () => Promise.reject(new Error('No.')), { stream, clock });
   await expect(failing).rejects.toThrow('No.');
   expect(controls.clearLine).toHaveBeenCalled();
-  // The cursor, which it hides, is there again.
+  // The hidden cursor is visible again.
   expect(written().endsWith('\u001B[?25h')).toBe(true);
 });

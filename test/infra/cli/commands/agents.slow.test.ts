@@ -17,7 +17,7 @@ const read = async (token: string, name: string) => {
   return [body.data.model, headers.get('etag')];
 };
 
-it('lists what would move, then moves it, all of it or that of one organization, and nothing twice', async () => {
+it('lists the changes, then makes them in one organization or in all, and each once', async () => {
   const [acme, other] = [await newToken(service, 'acme'), await newToken(service, 'other')];
   await create(acme, 'writer', 'old.model');
   await create(acme, 'painter', 'a.third-model');
@@ -45,15 +45,17 @@ it('lists what would move, then moves it, all of it or that of one organization,
   expect(await read(other, 'qa-reviewer')).toEqual(['old.model', '"1"']);
   expect((await command('settings', 'show', '--org', 'acme')).stdout).toContain('new.model');
 
-  expect((await move('--org', 'acme', '--dry-run')).stdout).toBe('Nothing has the model old.model.\n');
+  expect((await move('--org', 'acme', '--dry-run')).stdout).toBe(
+    'No agent and no organization has the model old.model.\n',
+  );
   expect((await move('--org', 'acme')).stdout).toBe('0 agents and defaults moved from old.model to new.model.\n');
   expect((await move()).code).toBe(0);
   expect(await read(other, 'qa-reviewer')).toEqual(['new.model', '"2"']);
   expect(await read(acme, 'writer')).toEqual(['new.model', '"2"']);
 });
 
-it('refuses to move to the same model', async () => {
+it('rejects the same model twice', async () => {
   const { code, stdout, stderr } = await command('agents', 'move-model', '--from', 'a.model', '--to', 'a.model');
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toBe('--from and --to are the same model; give the one to replace and another one.\n');
+  expect(stderr).toBe('--from and --to name the same model; name two different models.\n');
 });

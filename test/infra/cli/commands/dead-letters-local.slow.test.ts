@@ -23,7 +23,7 @@ async function put(...bodies: string[]): Promise<void> {
   for (const MessageBody of bodies) await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
 }
 
-/** How many dead letters there are of each kind, as the list says it. */
+/** Returns the number of dead letters of each kind, as the command lists it. */
 async function listed(): Promise<Record<string, string>> {
   const { code, stdout, stderr } = await deadLetters('list');
   expect([code, stderr]).toEqual([0, '']);
@@ -33,9 +33,9 @@ async function listed(): Promise<Record<string, string>> {
 
 const none = Object.fromEntries(kinds.map((kind) => [kind, '0']));
 
-/** A change that puts a task on the board: that of another task, under an id that no task has. */
+/** Returns the record of a new task: that of an existing task, changed to an unused id. */
 async function change(): Promise<DynamoDBRecord & { taskId: string }> {
-  const id = await createTask(service, 'Told by hand');
+  const id = await createTask(service, 'A task');
   const endpoint = environment[names.dynamodbEndpoint] as string;
   const records = await streamed({ endpoint, tableName }, 'task');
   const record = records.find(({ dynamodb }) => dynamodb?.Keys?.sk?.S === id.slice(-26)) as DynamoDBRecord;
@@ -45,7 +45,7 @@ async function change(): Promise<DynamoDBRecord & { taskId: string }> {
 
 const bodiesOf = (stdout: string) => stdout.match(/^ {2}\S.*$/gm)?.map((line) => line.trim());
 
-it('shows dead letters of the service on this machine, and sends each to the queue that it goes to', async () => {
+it('shows dead letters of the service on this machine, and sends each to its queue', async () => {
   const ulid = '01K00000000000000000000000';
   const bodies = [
     { organization: 'local', executionId: `ex_${ulid}` },
@@ -59,32 +59,32 @@ it('shows dead letters of the service on this machine, and sends each to the que
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^3 redriven \(deliveries 1, executions 1, purges 1\), 0 set aside again, 0 failed\.\n/);
   expect(await listed()).toEqual(none);
-  // A worker has met each, and there is nothing to do for it.
+  // A consumer has handled each message, for which there is nothing to do.
   for (const body of bodies) await until(`${body} is handled`, () => service.output().includes(body.slice(1, -1)));
   expect((await deadLetters('redrive')).stdout).toBe('There are no dead letters.\n');
 });
 
-it('has the very publisher publish a change that was set aside, and leaves what fails again', async () => {
+it('publishes a change that was set aside, and keeps changes that fail again', async () => {
   const receiver = await startReceiver();
   const webhook = await register(service, { url: receiver.url, events: ['task.created'] });
   const good = await change();
   const hopeless = { ...good, eventID: 'hopeless', dynamodb: { ...good.dynamodb, NewImage: { kind: { S: 'task' } } } };
-  const left = [JSON.stringify(hopeless), 'no change'];
-  await put(JSON.stringify(good), ...left);
+  const remaining = [JSON.stringify(hopeless), 'no change'];
+  await put(JSON.stringify(good), ...remaining);
   const { code, stdout, stderr } = await deadLetters('redrive');
   expect(code).toBe(1);
   expect(stdout).toMatch(/^1 redriven \(changes 1\), 1 set aside again, 1 failed\.\n {2}\S+: it is unreadable.*\n/);
-  // What the publisher logs of it is the operator's to read, beside the answer.
+  // The operator sees the log of the publisher on standard error.
   expect(JSON.parse(stderr)).toMatchObject({ level: 'ERROR', message: 'change set aside', record: 'hopeless' });
-  const told = await receiver.once('the change is told', (all) =>
+  const received = await receiver.once('the change is delivered', (all) =>
     all.some(({ body }) => body.data.task.id === good.taskId),
   );
-  expect(told.every(({ body }) => body.event === 'task.created')).toBe(true);
-  expect(bodiesOf((await deadLetters('show')).stdout)?.sort()).toEqual(left.sort());
+  expect(received.every(({ body }) => body.event === 'task.created')).toBe(true);
+  expect(bodiesOf((await deadLetters('show')).stdout)?.sort()).toEqual(remaining.sort());
   await service.api('DELETE', `/api/webhooks/${webhook}`);
 });
 
-it('says that no service runs on the data folder', async () => {
+it('reports that no service runs on the data folder', async () => {
   const dataFolder = newFolder();
   const { code, stdout, stderr } = await run(['infra/cli/main.ts', 'dead-letters', 'list'], {
     CREWBOARD_DATA: dataFolder,

@@ -24,7 +24,7 @@ const resources = [
   { id: idOf('publishEvents'), type: 'AWS::Lambda::Function', name: 'the-publisher' },
 ];
 
-/** What the function does with a change: what it does, unless a test has it fail. */
+/** Invokes the function that publishes events; tests replace it by one that fails. */
 let invoke = async (event: { Records: DynamoDBRecord[] }): Promise<AwsAnswer> => ({
   body: await publish(event, contextOf('publishEvents', 60)),
 });
@@ -32,10 +32,10 @@ const aws = await startAws({
   'cloudformation:ListStackResources': stackResources(resources),
   'lambda:POST /2015-03-31/functions/the-publisher/invocations': ({ body }) => invoke(body as never),
 });
-// The queues' engine has its queues in the region of the client that made them.
+// The engine of the queues has its queues in the region of the client that created them.
 const AWS_REGION = (await sqs.config.region()) as string;
 const shell = { ...aws.shell, AWS_REGION, AWS_ENDPOINT_URL_SQS: process.env[environment.sqsEndpoint] ?? '' };
-/** Runs the command as an operator of the stack does. */
+/** Runs the command with a shell of an operator of the stack. */
 const runAs = (environment: Record<string, string>, ...args: string[]) =>
   run(['infra/cli/main.ts', 'dead-letters', ...args, '--stack', 'Crewboard'], environment);
 const deadLetters = (...args: string[]) => runAs(shell, ...args);
@@ -61,7 +61,7 @@ const purge = { organization, agentId: `ag_${ulid}` };
 const json = (value: unknown) => JSON.stringify(value);
 const bodiesOf = (stdout: string) => stdout.match(/^ {2}\S.*$/gm)?.map((line) => line.trim());
 
-/** The change that puts a task on the board, as the stream tells it. */
+/** Creates a task, and returns its record in the stream. */
 async function change(): Promise<DynamoDBRecord & { taskId: string }> {
   const { id: taskId } = await createTask(app(), organization, newTask(), undefined);
   const records = await streamed(service, 'task');
@@ -69,28 +69,28 @@ async function change(): Promise<DynamoDBRecord & { taskId: string }> {
   return { ...record, taskId };
 }
 
-it('lists how many dead letters there are of each kind, and since when', async () => {
+it('counts the dead letters of each kind, with the time of the oldest', async () => {
   const before = Date.now();
   await put(json(purge), json(delivery), 'no message', json({ ...purge, agentId: `ag_${ulid.slice(0, -1)}1` }));
   const { code, stdout, stderr } = await deadLetters('list');
   expect([code, stderr]).toEqual([0, '']);
   const [, ...rows] = stdout.trimEnd().split('\n');
-  const facets = rows.map((line) => line.split(/ {2,}/));
-  expect(facets.map(([kind, count]) => [kind, count])).toEqual([
+  const cells = rows.map((line) => line.split(/ {2,}/));
+  expect(cells.map(([kind, count]) => [kind, count])).toEqual([
     ['deliveries', '1'],
     ['executions', '0'],
     ['purges', '2'],
     ['changes', '0'],
     ['unreadable', '1'],
   ]);
-  for (const [, count, oldest] of facets) {
+  for (const [, count, oldest] of cells) {
     if (count === '0') expect(oldest).toBeUndefined();
     else expect(Date.parse(oldest ?? '')).toBeGreaterThanOrEqual(before);
   }
   expect(await messagesIn(pipeline, urls.deadLetters)).toBe(4);
 });
 
-it('shows dead letters whole, all or those of a kind, and leaves them where they are', async () => {
+it('shows all dead letters or those of a kind, and keeps them in the queue', async () => {
   const bodies = [json(execution), '{"none":1}', json(purge)];
   await put(...bodies);
   for (const _ of ['once', 'again']) {
@@ -104,25 +104,25 @@ it('shows dead letters whole, all or those of a kind, and leaves them where they
   expect(await messagesIn(pipeline, urls.deadLetters)).toBe(3);
 });
 
-it('has a change published that was set aside, and only then deletes it', async () => {
+it('publishes a change that was set aside, then deletes its dead letter', async () => {
   await put(json(await change()));
   expect(await pipeline.receive('deliveries')).toEqual([]);
   const { code, stdout, stderr } = await deadLetters('redrive', 'changes');
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^1 redriven \(changes 1\), 0 set aside again, 0 failed\.\n/);
-  const [told = ''] = await pipeline.receive('deliveries');
-  expect(messageOf(told)).toMatchObject({ organization, attempt: 1 });
+  const [sent = ''] = await pipeline.receive('deliveries');
+  expect(messageOf(sent)).toMatchObject({ organization, attempt: 1 });
   expect(await messagesIn(pipeline, urls.deadLetters)).toBe(0);
 });
 
-it('leaves a change that fails again, for good or for now, and what is unreadable, beside what does not', async () => {
+it('keeps unreadable dead letters, and changes that fail again, permanently or temporarily', async () => {
   const [good, hopeless, failing, crashing] = [await change(), await change(), await change(), await change()];
   const broken = { ...hopeless, dynamodb: { ...hopeless.dynamodb, NewImage: { kind: { S: 'task' } } } };
-  const whole = invoke;
+  const working = invoke;
   invoke = async (event) => {
     const [{ eventID } = { eventID: '' }] = event.Records;
     if (eventID === failing.eventID) return { body: { batchItemFailures: [{ itemIdentifier: eventID }] } };
-    if (eventID !== crashing.eventID) return whole(event);
+    if (eventID !== crashing.eventID) return working(event);
     return { headers: { 'x-amz-function-error': 'Unhandled' }, body: { errorMessage: 'Task timed out' } };
   };
   const left = [...[broken, failing, crashing].map(json), 'no change'];
@@ -130,31 +130,31 @@ it('leaves a change that fails again, for good or for now, and what is unreadabl
   const { code, stdout, stderr } = await deadLetters('redrive');
   expect([code, stderr]).toEqual([1, '']);
   expect(stdout).toMatch(/^2 redriven \(executions 1, changes 1\), 1 set aside again, 3 failed\.\n/);
-  expect(stdout).toContain(`npm run trace -- ${failing.eventID} tells why`);
+  expect(stdout).toContain(`npm run trace -- ${failing.eventID} for the error`);
   expect(stdout).toContain('Task timed out');
   expect(stdout).toContain('it is unreadable');
   expect((await pipeline.receive('deadLetters')).sort()).toEqual(left.sort());
   expect(await pipeline.receive('executions')).toEqual([json(execution)]);
 });
 
-it('sends messages of a kind to their queue again, and leaves the others', async () => {
+it('redrives the messages of one kind only', async () => {
   await put(...[delivery, { ...delivery, slow: true }, execution, purge].map(json));
   const { code, stdout, stderr } = await deadLetters('redrive', 'deliveries');
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^2 redriven \(deliveries 2\), 0 set aside again, 0 failed\.\n/);
-  // The worker finds out anew that a webhook is slow: its letter is a wake-up like any other.
+  // The message has no `slow` any more: the consumer determines again whether the webhook is slow.
   expect(await pipeline.receive('deliveries')).toEqual([json(delivery), json(delivery)]);
   expect((await pipeline.receive('deadLetters')).sort()).toEqual([execution, purge].map(json).sort());
   for (const name of ['executions', 'purges'] as const) expect(await messagesIn(pipeline, urls[name])).toBe(0);
 });
 
-it('moves nothing where there is nothing', async () => {
+it('says that there are no dead letters of a kind', async () => {
   expect((await deadLetters('redrive')).stdout).toBe('There are no dead letters.\n');
   await put('no message');
   expect((await deadLetters('redrive', 'purges')).stdout).toBe('There are no dead letters of the kind purges.\n');
 });
 
-it('drops the dead letters of one kind, and no others', async () => {
+it('deletes the dead letters of one kind only', async () => {
   await put(json(purge), 'no message', json(execution));
   expect(await deadLetters('drop', 'unreadable')).toMatchObject({ code: 0, stdout: '1 dropped.\n', stderr: '' });
   expect(await deadLetters('drop', 'unreadable')).toMatchObject({
@@ -165,42 +165,40 @@ it('drops the dead letters of one kind, and no others', async () => {
 });
 
 it.each([
-  ['a list of one kind', ['list', 'deliveries'], /too many arguments/],
-  ['a drop of no kind', ['drop'], /missing required argument 'kind'/],
+  ['a kind for list', ['list', 'deliveries'], /too many arguments/],
+  ['drop without a kind', ['drop'], /missing required argument 'kind'/],
   [
-    'a kind that there is not',
+    'an unknown kind',
     ['show', 'letters'],
     /'letters' is invalid for argument 'kind'\. Allowed choices are deliveries, /,
   ],
   [
-    'a redrive of what cannot be read',
+    'redrive of unreadable dead letters',
     ['redrive', 'unreadable'],
     /'unreadable' is invalid for argument 'kind'\. Allowed choices are deliveries, executions, purges, changes\./,
   ],
-  [
-    'a limit of nought',
-    ['show', 'purges', '--limit', '0'],
-    /'0' is invalid\. It must be a whole number from 1 to 9999\./,
-  ],
-])('refuses %s in a sentence', async (_, args, said) => {
+  ['a limit of 0', ['show', 'purges', '--limit', '0'], /'0' is invalid\. It must be a whole number from 1 to 9999\./],
+])('rejects %s in one sentence', async (_, args, message) => {
   const { code, stdout, stderr } = await deadLetters(...args);
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(message);
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-it('says what AWS refuses, and what this shell lacks', async () => {
+it('reports errors of AWS, and a missing configuration of the shell', async () => {
   const { AWS_REGION: _, ...nowhere } = shell;
-  const lost = await runAs(nowhere, 'list');
-  expect(lost.stderr).toBe('The stack Crewboard cannot be read: this shell names no region; set AWS_REGION.\n');
-  const refusing = await startAws({
+  const withoutRegion = await runAs(nowhere, 'list');
+  expect(withoutRegion.stderr).toBe(
+    'The stack Crewboard cannot be read: this shell has no AWS region; set AWS_REGION.\n',
+  );
+  const denying = await startAws({
     'cloudformation:ListStackResources': stackResources(resources),
     'sqs:ReceiveMessage': () => ({ status: 403, body: { __type: 'AccessDenied', message: 'You may not.' } }),
   });
-  expect((await runAs(refusing.shell, 'list')).stderr).toBe('AWS: You may not.\n');
-  // Nobody listens on the first port.
-  const cut = await runAs({ ...shell, AWS_ENDPOINT_URL: 'http://127.0.0.1:1' }, 'list');
-  expect(cut.stderr).toMatch(
-    /^The stack Crewboard cannot be read: AWS cannot be reached from here \(.*ECONNREFUSED.*\); look at the network, the region and AWS_ENDPOINT_URL\.\n$/,
+  expect((await runAs(denying.shell, 'list')).stderr).toBe('AWS: You may not.\n');
+  // No server listens on port 1.
+  const unreachable = await runAs({ ...shell, AWS_ENDPOINT_URL: 'http://127.0.0.1:1' }, 'list');
+  expect(unreachable.stderr).toMatch(
+    /^The stack Crewboard cannot be read: AWS cannot be reached \(.*ECONNREFUSED.*\); check the network, the region and AWS_ENDPOINT_URL\.\n$/,
   );
 });

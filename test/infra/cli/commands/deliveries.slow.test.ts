@@ -19,7 +19,7 @@ const table = openTable(environment[names.tableName] as string, environment[name
 const verify = (...args: string[]) =>
   run(['infra/cli/main.ts', 'deliveries', 'verify', ...args], { CREWBOARD_DATA: service.dataFolder });
 
-/** A webhook that was registered an hour ago, and an event of 20 minutes ago of which no message was sent. */
+/** Creates a webhook of an hour ago, and an event of 20 minutes ago without a message. */
 async function loseEvent(url: string): Promise<{ deliveryId: string; data: object }> {
   const now = Date.now();
   const webhookId = `wh_${ulidFrom(now - 60 * minuteMs, Buffer.alloc(10))}`;
@@ -44,20 +44,20 @@ async function loseEvent(url: string): Promise<{ deliveryId: string; data: objec
   return { deliveryId: deliveryIdOf(changedAt, { ...origin, webhookId }), data };
 }
 
-it('tells which deliveries are missing, sends them again, and finds none after that', async () => {
+it('reports missing deliveries, sends them again, and then finds none', async () => {
   const receiver = await startReceiver();
   const { deliveryId, data } = await loseEvent(receiver.url);
   const since = new Date(Date.now() - 60 * minuteMs).toISOString();
 
-  const looked = await verify('--since', since, '--dry-run');
-  expect([looked.code, looked.stdout]).toEqual([
+  const dryRun = await verify('--since', since, '--dry-run');
+  expect([dryRun.code, dryRun.stdout]).toEqual([
     1,
     'organization  events  deliveries  waiting  lost\nlocal         1       1           0        1\nNothing was sent.\n',
   ]);
   expect(receiver.received).toEqual([]);
 
   const sent = await verify('--since', since, '--org', 'local');
-  expect([sent.code, sent.stdout.split('\n').at(-2)]).toEqual([0, '1 were sent again.']);
+  expect([sent.code, sent.stdout.split('\n').at(-2)]).toEqual([0, '1 sent again.']);
   const [delivered] = await receiver.next(1);
   expect(delivered?.body).toMatchObject({ deliveryId, data });
 
@@ -67,7 +67,7 @@ it('tells which deliveries are missing, sends them again, and finds none after t
   expect(receiver.received).toHaveLength(1);
 });
 
-it('refuses a time that it cannot read or that is to come', async () => {
+it('rejects an invalid time and one in the future', async () => {
   for (const since of ['yesterday', '2999-01-01T00:00:00Z']) {
     const { code, stderr } = await verify('--since', since);
     expect([code, stderr]).toEqual([1, expect.stringContaining('It must be')]);

@@ -22,8 +22,8 @@ const aws = await startAws({
 });
 const shell = { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint };
 
-/** Takes the row of a task out of its organization's list of new tasks. */
-async function tear(organization: string, token: string): Promise<void> {
+/** Deletes the row of a new task from a list of its organization. */
+async function loseRow(organization: string, token: string): Promise<void> {
   const id = await createTask(service, 'Lost', token);
   const list = keys.taskScope(organization as Organization, {});
   await transact(table, [{ Delete: { Key: keys.listRow(list, 'bm', id.slice(-26)) } }]);
@@ -53,8 +53,8 @@ it('lists organizations with their active tokens, and reconciles all of them', a
   ])
     expect((await crewboard(shell, 'orgs', 'list', ...where)).stdout).toBe(stdout);
 
-  await tear('alpha', alpha);
-  await tear('beta', beta);
+  await loseRow('alpha', alpha);
+  await loseRow('beta', beta);
   const reported = await crewboard(shell, 'reconcile', '--all', '--table', tableName);
   expect([reported.code, reported.stderr]).toEqual([1, '']);
   const ends = (of: typeof reported) => of.stdout.match(/^(alpha|beta) .*?\.|^All .*\.$/gm);
@@ -70,14 +70,24 @@ it('lists organizations with their active tokens, and reconciles all of them', a
 });
 
 it.each([
-  ['a table that is not there', ['orgs', 'list', '--table', 'nowhere'], shell, /^The table nowhere cannot be read: /],
+  ['an unknown table', ['orgs', 'list', '--table', 'nowhere'], shell, /^The table nowhere cannot be read: /],
   ['no service on this machine', ['orgs', 'list'], { CREWBOARD_DATA: newFolder() }, /is running/],
   ['a stack and a table', ['orgs', 'list', '--stack', 'A', '--table', 'B'], shell, /cannot be used with option/],
-  ['to reconcile nobody', ['reconcile'], local, /^Name an organization by --org NAME, or take all of them by --all\./],
-  ['to reconcile one and all', ['reconcile', '--org', 'a', '--all'], local, /cannot be used with option/],
-])('refuses %s in a sentence', async (_, args, environment, said) => {
+  [
+    'reconcile without an organization',
+    ['reconcile'],
+    local,
+    /^Name an organization with --org NAME, or use --all for all organizations\./,
+  ],
+  [
+    'reconcile of one and of all organizations',
+    ['reconcile', '--org', 'a', '--all'],
+    local,
+    /cannot be used with option/,
+  ],
+])('rejects %s in one sentence', async (_, args, environment, message) => {
   const { code, stdout, stderr } = await crewboard(environment, ...args);
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(message);
   expect(stderr).not.toMatch(/^\s+at /m);
 });

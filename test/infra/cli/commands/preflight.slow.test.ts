@@ -12,24 +12,24 @@ const { shell, asked } = await startAws({
 const standardModel = standardProfileIn('eu-central-1') as string;
 const preflight = (...args: string[]) => run(['infra/cli/main.ts', 'preflight', ...args], shell);
 
-it('prints each finding with what to do, and ends as a deploy would', async () => {
+it('prints each finding with what to do, and exits with 1 if there is a problem', async () => {
   const { code, stdout, stderr } = await preflight('--stage', 'small');
   expect([code, stderr]).toEqual([1, '']);
-  expect(stdout).toContain('ok       settings/small.json can be used.\n');
+  expect(stdout).toContain('ok       settings/small.json is valid.\n');
   expect(stdout).toContain(
-    'problem  The CDK is not bootstrapped here.\n         npx cdk bootstrap aws://1/eu-central-1\n',
+    'problem  The CDK is not bootstrapped in this account and region.\n         npx cdk bootstrap aws://1/eu-central-1\n',
   );
   expect(stdout).toContain('ok       The stack CrewboardEphemeral-small is new.\n');
   expect(stdout).toMatch(new RegExp(`^warning +.* eu-central-1 .*${standardModel}$`, 'm'));
   expect(asked.filter(({ path }) => path.includes('converse'))).toEqual([]);
 });
 
-it('asks the model only when it is told to', async () => {
+it('calls the model only with --ask', async () => {
   expect((await preflight('--ask')).code).toBe(1);
   expect(asked.map(({ path }) => path)).toContain(`/model/${encodeURIComponent(standardModel)}/converse`);
 });
 
-it('checks and asks another model where one is named, and not the default', async () => {
+it('checks and calls only the model of --model', async () => {
   const before = asked.length;
   const { code, stdout } = await preflight('--model', 'maker.other', '--ask');
   expect(code).toBe(1);
@@ -42,8 +42,8 @@ it('checks and asks another model where one is named, and not the default', asyn
 it.each([
   [['now'], /too many arguments/],
   [['-c', 'alarmEmail=a@example.com'], /unknown option '-c'/],
-])('refuses %j in a sentence', async (args, said) => {
+])('rejects %j in one sentence', async (args, message) => {
   const { code, stdout, stderr } = await preflight(...args);
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(message);
 });

@@ -17,8 +17,8 @@ const local = { CREWBOARD_DATA: service.dataFolder };
 const reconcile = (environment: Record<string, string>, ...args: string[]) =>
   run(['infra/cli/main.ts', 'reconcile', ...args], environment);
 
-/** An organization with two tasks, of which its list of new tasks has lost one. */
-async function torn(name: string): Promise<{ name: string; total: () => Promise<number>; row: string }> {
+/** Creates an organization with two tasks, one of which is missing in its list. */
+async function createInconsistent(name: string): Promise<{ name: string; total: () => Promise<number>; row: string }> {
   const token = await newToken(service, name);
   await createTask(service, 'Kept', token);
   const id = await createTask(service, 'Lost', token);
@@ -33,11 +33,11 @@ async function torn(name: string): Promise<{ name: string; total: () => Promise<
 }
 
 it.concurrent('prints the differences, and repairs them only with --fix', async () => {
-  const { name, total, row } = await torn('local-one');
+  const { name, total, row } = await createInconsistent('local-one');
   const reported = await reconcile(local, '--org', name);
   expect([reported.code, reported.stderr]).toEqual([1, '']);
   expect(reported.stdout).toBe(
-    `missing     ${row}  {}\n${name} has 1 difference. Nothing was written. To repair, stop what writes to the table and add --fix.\n`,
+    `missing     ${row}  {}\n${name} has 1 difference. Nothing was written. To repair them, stop everything that writes to the table and add --fix.\n`,
   );
   expect(await total()).toBe(1);
   const fixed = await reconcile(local, '--org', name, '--fix');
@@ -57,8 +57,8 @@ it.concurrent('runs under its old name, with a notice', async () => {
   expect(stderr).toBe('recount is now named reconcile; the next release removes the old name.\n');
 });
 
-it.concurrent('works on the table of a stack, and on one that is named', async () => {
-  const { name, total } = await torn('deployed-one');
+it.concurrent('uses the table of a stack, or a named table', async () => {
+  const { name, total } = await createInconsistent('deployed-one');
   const outputs = `<Outputs><member><OutputKey>TableName</OutputKey><OutputValue>${tableName}</OutputValue></member></Outputs>`;
   const aws = await startAws({
     'cloudformation:DescribeStacks': () => ({
@@ -74,23 +74,23 @@ it.concurrent('works on the table of a stack, and on one that is named', async (
 });
 
 it.concurrent.each([
-  ['no organization', [], /^Name an organization by --org NAME, or take all of them by --all/],
-  ['a word too many', ['fix', '--org', 'x'], /too many arguments/],
+  ['no organization', [], /^Name an organization with --org NAME, or use --all/],
+  ['an extra argument', ['fix', '--org', 'x'], /too many arguments/],
   [
     'a table and a stack',
     ['--org', 'x', '--table', 'a', '--stack', 'b'],
     /'--stack <name>' cannot be used with option '--table <name>'/,
   ],
-  ['a table that there is not', ['--org', 'x', '--table', 'none'], /^The table none cannot be read/],
-  ['a stack that there is not', ['--org', 'x', '--stack', 'none'], /^The stack none cannot be read: No such stack/],
-])('refuses %s in a sentence', async (_, args, said) => {
+  ['an unknown table', ['--org', 'x', '--table', 'none'], /^The table none cannot be read/],
+  ['an unknown stack', ['--org', 'x', '--stack', 'none'], /^The stack none cannot be read: No such stack/],
+])('rejects %s in one sentence', async (_, args, message) => {
   const aws = await startAws({ 'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'No such stack') });
   const { code, stdout, stderr } = await reconcile(
     { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint },
     ...args,
   );
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(message);
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
@@ -103,6 +103,8 @@ it.concurrent('writes nothing if the second reading finds other differences', as
   const aws = await startAws({ 'dynamodb:Scan': () => ({ body: { Items: scans.shift() ?? [] } }) });
   const { code, stdout, stderr } = await reconcile(aws.shell, '--org', name, '--table', 'busy', '--fix');
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toContain('Nothing was written: a second reading found others, so something writes to the table.');
+  expect(stderr).toContain(
+    'Nothing was written: a second reading found other differences, so something writes to the table.',
+  );
   expect(aws.asked.map(({ action }) => action)).toEqual(['dynamodb:Scan', 'dynamodb:Scan']);
 });

@@ -8,7 +8,7 @@ const service = await startDeployment({
 const settings = (...args: string[]) =>
   run(['infra/cli/main.ts', 'settings', ...args], { CREWBOARD_DATA: service.dataFolder });
 
-/** The limits of an organization that has none of its own. */
+/** The limits of an organization without its own. */
 const deployed = [
   ['requests-per-minute', '3000', 'the deployment'],
   ['executions-per-minute', '200', 'the deployment'],
@@ -23,7 +23,7 @@ async function create(token: string, name: string): Promise<void> {
   expect((await service.api('POST', '/api/agents', { token, body })).status).toBe(201);
 }
 
-/** What is shown: a setting a row. */
+/** Returns the shown rows, one for each setting. */
 async function shown(org: string): Promise<string[][]> {
   const { code, stdout, stderr } = await settings('show', '--org', org);
   expect([code, stderr]).toEqual([0, '']);
@@ -35,7 +35,7 @@ async function shown(org: string): Promise<string[][]> {
   return rows;
 }
 
-it('sets the model of agents that name none, shows it, and leaves it to the deployment again', async () => {
+it('sets the default model of agents, shows it, and resets it to that of the deployment', async () => {
   const token = await newToken(service, 'models');
   expect(await shown('models')).toEqual([['default-model', 'the.deployments-model', 'the deployment'], ...deployed]);
   await create(token, 'before');
@@ -43,7 +43,7 @@ it('sets the model of agents that name none, shows it, and leaves it to the depl
   expect([set.code, set.stderr, set.stdout]).toEqual([
     0,
     '',
-    'In models, agents that name no model are given its.own-model from now on.\n',
+    'In models, new agents without a model get its.own-model.\n',
   ]);
   expect(await shown('models')).toEqual([['default-model', 'its.own-model', 'models'], ...deployed]);
   await create(token, 'between');
@@ -51,14 +51,14 @@ it('sets the model of agents that name none, shows it, and leaves it to the depl
   expect([unset.code, unset.stderr, unset.stdout]).toEqual([
     0,
     '',
-    "In models, agents that name no model are given the deployment's the.deployments-model from now on.\n",
+    "In models, new agents without a model get the deployment's the.deployments-model.\n",
   ]);
   await create(token, 'after');
   const models = await Promise.all(['qa-reviewer', 'before', 'between', 'after'].map((name) => modelOf(token, name)));
   expect(models).toEqual(['the.deployments-model', 'the.deployments-model', 'its.own-model', 'the.deployments-model']);
 });
 
-it('sets the limits of an organization, which its requests are told of, and leaves them to the deployment again', async () => {
+it('sets the limits of an organization, shows them in its responses, and resets them to those of the deployment', async () => {
   const token = await newToken(service, 'limits');
   const both = await settings(
     ...['set', '--org', 'limits', '--requests-per-minute', '9000', '--executions-per-minute', '7'],
@@ -66,8 +66,8 @@ it('sets the limits of an organization, which its requests are told of, and leav
   expect([both.code, both.stderr, both.stdout]).toEqual([
     0,
     '',
-    'In limits, 9000 requests a minute are answered, within 30 seconds from now.\n' +
-      'In limits, 7 executions a minute can be started from now on.\n',
+    'In limits, 9000 requests a minute are allowed, everywhere within 30 seconds.\n' +
+      'In limits, 7 new executions a minute are allowed.\n',
   ]);
   expect(await shown('limits')).toEqual([
     ['default-model', 'the.deployments-model', 'the deployment'],
@@ -81,7 +81,7 @@ it('sets the limits of an organization, which its requests are told of, and leav
   expect([one.code, one.stderr, one.stdout]).toEqual([
     0,
     '',
-    "In limits, the deployment's 3000 requests a minute are answered, within 30 seconds from now.\n",
+    "In limits, the deployment's 3000 requests a minute are allowed, everywhere within 30 seconds.\n",
   ]);
   expect(await shown('limits')).toEqual([
     ['default-model', 'the.deployments-model', 'the deployment'],
@@ -94,14 +94,18 @@ const nothing = /Name at least one setting: --default-model, --requests-per-minu
 const set = (org: string, model: string) => ['set', '--org', org, '--default-model', model];
 
 it.concurrent.each([
-  ['an organization that there is not', set('nobody', 'm'), /^There is no organization nobody: no token was ever made/],
-  ['to show one', ['show', '--org', 'nobody'], /^There is no organization nobody/],
-  ['to unset something of one', ['unset', '--org', 'nobody', '--default-model'], /^There is no organization nobody/],
+  ['an unknown organization', set('nobody', 'm'), /^The organization nobody does not exist; create its first token/],
+  ['show of an unknown organization', ['show', '--org', 'nobody'], /^The organization nobody does not exist/],
+  [
+    'unset of an unknown organization',
+    ['unset', '--org', 'nobody', '--default-model'],
+    /^The organization nobody does not exist/,
+  ],
   ['a model of white space', set('local', ' '), /' ' is invalid\. It must not be white space only\./],
-  ['a model of nothing', set('local', ''), /It must have 1 to 256 characters\./],
+  ['an empty model', set('local', ''), /It must have 1 to 256 characters\./],
   ['a model of 257 characters', set('local', 'm'.repeat(257)), /It must have 1 to 256 characters\./],
   [
-    'a limit of none',
+    'a limit of 0',
     ['set', '--org', 'local', '--requests-per-minute', '0'],
     /It must be a whole number from 1 to 1000000\./,
   ],
@@ -110,12 +114,12 @@ it.concurrent.each([
     ['set', '--org', 'local', '--executions-per-minute', 'many'],
     /It must be a whole number from 1/,
   ],
-  ['to set nothing', ['set', '--org', 'local'], nothing],
-  ['to unset nothing', ['unset', '--org', 'local'], nothing],
-])('refuses %s in a sentence', async (_, args, said) => {
+  ['set without a setting', ['set', '--org', 'local'], nothing],
+  ['unset without a setting', ['unset', '--org', 'local'], nothing],
+])('rejects %s in one sentence', async (_, args, message) => {
   const { code, stdout, stderr } = await settings(...args);
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(message);
   expect(stderr).not.toMatch(/^\s+at /m);
   expect(await shown('local')).toEqual([['default-model', 'the.deployments-model', 'the deployment'], ...deployed]);
 });

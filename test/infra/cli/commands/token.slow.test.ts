@@ -6,7 +6,7 @@ import { newToken, tokenCommand } from '../../../journeys/stories.ts';
 const service = await startDeployment();
 const tasks = '/api/kanban-tasks';
 
-/** Runs the command as the documentation tells its users to. */
+/** Runs the npm script of the documentation. */
 function npmRun(...args: string[]): Promise<string> {
   const child = spawn('npm', ['run', '--silent', 'token', '--', ...args], {
     env: { ...process.env, CREWBOARD_DATA: service.dataFolder },
@@ -19,15 +19,15 @@ function npmRun(...args: string[]): Promise<string> {
   return new Promise((resolve) => child.once('close', () => resolve(stdout)));
 }
 
-/** What a command that fails says. */
-async function refusal(...args: string[]): Promise<string> {
+/** Runs a command that fails, and returns its standard error. */
+async function errorOf(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await tokenCommand(service, ...args);
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).not.toMatch(/^\s+at /m);
   return stderr;
 }
 
-it.concurrent('prints the new token and nothing else, by npm too', async () => {
+it.concurrent('prints the new token and nothing else, also through npm', async () => {
   const { code, stdout, stderr } = await tokenCommand(service, 'create', '--org', 'printers');
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^crew_[0-9A-Za-z]{50}\n$/);
@@ -36,14 +36,14 @@ it.concurrent('prints the new token and nothing else, by npm too', async () => {
   expect((await service.api('GET', tasks, { token: byNpm.trim() })).status).toBe(200);
 });
 
-it.concurrent('makes tokens of one organization for the same board', async () => {
+it.concurrent('creates several tokens for one organization', async () => {
   const [one, two] = [await newToken(service, 'shared'), await newToken(service, 'shared')];
   expect(one).not.toBe(two);
   await service.api('POST', tasks, { body: { title: 'Ours' }, token: one });
   expect((await service.api('GET', tasks, { token: two })).body.pagination.total).toBe(1);
 });
 
-it.concurrent('makes a token of the scopes that it is told, and of all where it is told none', async () => {
+it.concurrent('creates a token with the given scopes, by default with all scopes', async () => {
   const reader = await newToken(service, 'readers', '--scopes', 'tasks:read, webhooks:read');
   expect((await service.api('GET', tasks, { token: reader })).status).toBe(200);
   expect((await service.api('GET', '/api/webhooks', { token: reader })).status).toBe(200);
@@ -53,7 +53,7 @@ it.concurrent('makes a token of the scopes that it is told, and of all where it 
   expect((await service.api('POST', tasks, { body: { title: 'Yes' }, token: all })).status).toBe(201);
 });
 
-it.concurrent('lists an organization’s tokens without their secrets', async () => {
+it.concurrent('lists the tokens of an organization without their secrets', async () => {
   const [one, two] = [
     await newToken(service, 'listed'),
     await newToken(service, 'listed', '--scopes', 'tasks:read', '--expires-in-days', '7'),
@@ -76,13 +76,13 @@ it.concurrent('lists an organization’s tokens without their secrets', async ()
   expect((await tokenCommand(service, 'list', '--org', 'nobody')).stdout).toMatch(/no tokens/);
 });
 
-it.concurrent('revokes a token by its text or its id, and again without harm', async () => {
+it.concurrent('revokes a token by its text or its id, also repeatedly', async () => {
   const [byText, byId] = [await newToken(service, 'revoked'), await newToken(service, 'revoked')];
   for (const subject of [byText, byId.slice(5, 17), byText]) {
     const { code, stdout } = await tokenCommand(service, 'revoke', subject);
-    expect([code, stdout]).toEqual([0, 'Revoked; it is refused everywhere within 30 seconds.\n']);
+    expect([code, stdout]).toEqual([0, 'Revoked. Within 30 seconds all requests with this token are rejected.\n']);
   }
-  // Neither has been used before, so the service has nothing of them in its cache.
+  // Neither was used before, so they are not in the cache of the service.
   for (const token of [byText, byId]) {
     const answer = await service.api('GET', tasks, { token });
     expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);
@@ -95,18 +95,22 @@ it.concurrent('revokes a token by its text or its id, and again without harm', a
   ]);
 });
 
-it.concurrent('makes a token that is refused once its days are over', async () => {
+it.concurrent('creates a token that is rejected after it expires', async () => {
   const twoDaysAgo = 'data:text/javascript,const now = Date.now; Date.now = () => now() - 2 * 24 * 60 * 60 * 1000;';
   const create = ['infra/cli/main.ts', 'token', 'create', '--org', 'short', '--expires-in-days'];
-  const made = async (days: string) => {
+  const statusOf = async (days: string) => {
     const { stdout } = await run(['--import', twoDaysAgo, ...create, days], { CREWBOARD_DATA: service.dataFolder });
     return (await service.api('GET', tasks, { token: stdout.trim() })).status;
   };
-  expect([await made('1'), await made('3')]).toEqual([401, 200]);
+  expect([await statusOf('1'), await statusOf('3')]).toEqual([401, 200]);
 });
 
 it.concurrent.each([
-  ['an unknown scope', ['create', '--org', 'x', '--scopes', 'tasks:read,tasks:fly'], /There is no scope tasks:fly/],
+  [
+    'an unknown scope',
+    ['create', '--org', 'x', '--scopes', 'tasks:read,tasks:fly'],
+    /Unknown scope tasks:fly; use tasks:read/,
+  ],
   [
     'an organization in capitals',
     ['create', '--org', 'Acme'],
@@ -114,24 +118,24 @@ it.concurrent.each([
   ],
   ['no organization', ['create'], /required option '--org <name>' not specified/],
   ['an unknown option', ['create', '--org', 'x', '--orf', 'y'], /unknown option '--orf'\n\(Did you mean --org\?\)/],
-  ['days of nought', ['create', '--org', 'x', '--expires-in-days', '0'], /whole number from 1 to 99999/],
+  ['0 days', ['create', '--org', 'x', '--expires-in-days', '0'], /whole number from 1 to 99999/],
   ['no command', [], /^Usage/],
   ['an unknown command', ['crate'], /unknown command 'crate'\n\(Did you mean create\?\)/],
-  ['a word too many', ['create', 'now', '--org', 'x'], /too many arguments/],
-  ['a revocation of nothing', ['revoke'], /missing required argument 'token'/],
-  ['a revocation of a token that there is not', ['revoke', 'AAAAAAAAAAAA'], /There is no such token/],
-])('refuses %s in a sentence', async (_, args, said) => {
-  expect(await refusal(...args)).toMatch(said);
+  ['an extra argument', ['create', 'now', '--org', 'x'], /too many arguments/],
+  ['revoke without a token', ['revoke'], /missing required argument 'token'/],
+  ['revoke of an unknown token', ['revoke', 'AAAAAAAAAAAA'], /There is no such token/],
+])('rejects %s in one sentence', async (_, args, message) => {
+  expect(await errorOf(...args)).toMatch(message);
 });
 
-it.concurrent('says that no service runs on the data folder', async () => {
+it.concurrent('reports that no service runs on the data folder', async () => {
   const dataFolder = newFolder();
   const { code, stdout, stderr } = await tokenCommand({ dataFolder }, 'create', '--org', 'x');
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toBe(`No Crewboard is running on the data folder ${dataFolder}; start one with npm start.\n`);
 });
 
-it.concurrent('says so too once the service has stopped and another listens in its place', async () => {
+it.concurrent('reports the same if another service has taken its port', async () => {
   const stopped = await startDeployment();
   await stopped.stop();
   await startDeployment({ environment: { PORT: new URL(stopped.url).port } });

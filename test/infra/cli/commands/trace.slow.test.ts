@@ -5,7 +5,7 @@ import { type AwsAnswer, stackResources, startAws } from '../aws.ts';
 
 const { resources: inTemplate } = synthesized();
 
-/** The log groups of the stack, and as many more as take a second query. */
+/** The log groups of the stack, and so many others that a second query is needed. */
 const groups = [
   ...Object.keys(inTemplate('AWS::Logs::LogGroup')),
   ...Array.from({ length: 50 }, (_, nth) => `ApiMore${nth}Log0123ABCD`),
@@ -19,7 +19,7 @@ const resources = [
 const nameInAws = (construct: string) =>
   resources.find(({ id }) => id.replace(/[0-9A-F]{8}$/, '') === construct)?.name as string;
 
-/** A line as Logs Insights answers it: of a function, or of what has no function, as the access log. */
+/** Returns a line in the format of Logs Insights, of a function or of another log such as the access log. */
 const line = (at: string, group: string, text: string | object, lambda?: string) => [
   { field: '@timestamp', value: at },
   { field: '@log', value: `123456789012:${nameInAws(group)}` },
@@ -30,24 +30,24 @@ const line = (at: string, group: string, text: string | object, lambda?: string)
 
 const none = { status: 'Complete', results: [] };
 
-/** An account whose queries answer these, one after the other. */
+/** Runs the command in an account whose queries have these results in turn. */
 async function traced(answers: AwsAnswer['body'][], ...args: string[]) {
-  const left = [...answers];
+  const remaining = [...answers];
   const { shell, asked } = await startAws({
     'cloudformation:ListStackResources': stackResources(resources),
     'logs:StartQuery': () => ({ body: { queryId: 'q' } }),
-    'logs:GetQueryResults': () => ({ body: left.shift() }),
+    'logs:GetQueryResults': () => ({ body: remaining.shift() }),
   });
   const ended = await run(['infra/cli/main.ts', 'trace', ...args], shell);
   return { ...ended, queries: asked.filter(({ action }) => action === 'logs:StartQuery').map(({ body }) => body) };
 }
 
-it('tells what the logs of the whole stack say of an id, in order, by function', async () => {
+it('prints the log lines of the whole stack that contain an id, oldest first, with the function', async () => {
   const error = { level: 'ERROR', message: 'record failed', timestamp: 't', function_name: 'f', record: 'tk_000001' };
   const results = [
     line('2026-01-01 10:00:01.000', 'PipelinePublishEventsLog', error, 'PipelinePublishEvents'),
     line('2026-01-01 10:00:00.000', 'ApiAccessLog', { requestId: 'abcdef=', status: '201' }),
-    line('2026-01-01 10:00:02.000', 'ApiReadsWritesLog', 'no JSON abcdef=\n', 'ApiCreateTask'),
+    line('2026-01-01 10:00:02.000', 'ApiReadsWritesLog', 'not JSON abcdef=\n', 'ApiCreateTask'),
     line('2026-01-01 10:00:03.000', 'ApiReadsWritesLog', { message: 'request', requestId: 'abcdef=' }, 'ApiUpdateTask'),
   ];
   const { code, stdout, stderr, queries } = await traced(
@@ -58,7 +58,7 @@ it('tells what the logs of the whole stack say of an id, in order, by function',
   expect(stdout.trimEnd().split('\n')).toEqual([
     '2026-01-01 10:00:00.000  AccessLog  {"requestId":"abcdef=","status":"201"}',
     '2026-01-01 10:00:01.000  PublishEvents  ERROR  record failed  {"record":"tk_000001"}',
-    '2026-01-01 10:00:02.000  CreateTask  no JSON abcdef=',
+    '2026-01-01 10:00:02.000  CreateTask  not JSON abcdef=',
     '2026-01-01 10:00:03.000  UpdateTask  request  {"requestId":"abcdef="}',
   ]);
   expect(queries.flatMap(({ logGroupNames }) => logGroupNames)).toEqual(groups.map(nameOf));
@@ -66,30 +66,34 @@ it('tells what the logs of the whole stack say of an id, in order, by function',
   for (const { queryString } of queries) expect(queryString).toContain('| filter @message like "abcdef="');
 });
 
-it('looks as far back as it is told, three hours if it is not', async () => {
+it('searches the given time span, by default three hours', async () => {
   for (const [args, seconds] of [
     [[], 3 * 60 * 60],
     [['--since', '7d'], 7 * 24 * 60 * 60],
   ] as const) {
     const { code, stdout, queries } = await traced([none, none], 'abcdef', ...args);
-    expect([code, stdout]).toEqual([0, expect.stringContaining('names abcdef')]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('contains abcdef')]);
     const { startTime, endTime } = queries[0] as { startTime: number; endTime: number };
     expect(endTime - startTime - seconds).toBeOneOf([0, 1]);
   }
 });
 
-it('says that CloudWatch gave up', async () => {
+it('reports a query that CloudWatch ended without a result', async () => {
   const { code, stderr } = await traced([{ status: 'Timeout' }], 'abcdef');
-  expect([code, stderr]).toEqual([1, 'CloudWatch ended the query as Timeout; try a shorter --since.\n']);
+  expect([code, stderr]).toEqual([1, 'CloudWatch ended the query with the status Timeout; try a shorter --since.\n']);
 });
 
 it.each([
   ['no id', [], /missing required argument 'id'/],
   ['two ids', ['abcdef', 'ghijkl'], /too many arguments/],
-  ['what would end the query', ['abc" or 1 like "1'], /It cannot be an id\./],
-  ['a time that is none', ['abcdef', '--since', 'yesterday'], /'yesterday' is invalid\. It must be as 30m, 3h or 7d\./],
-])('refuses %s in a sentence', async (_, args, said) => {
+  ['an id with quotation marks', ['abc" or 1 like "1'], /It is not a valid id\./],
+  [
+    'an invalid time span',
+    ['abcdef', '--since', 'yesterday'],
+    /'yesterday' is invalid\. It must be a time span such as 30m, 3h or 7d\./,
+  ],
+])('rejects %s in one sentence', async (_, args, message) => {
   const { code, stdout, stderr } = await traced([], ...args);
   expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(message);
 });

@@ -13,7 +13,7 @@ const execution = { organization: 'acme', executionId: `ex_${ulid}` };
 const purge = { organization: 'acme', agentId: `ag_${ulid}` };
 const change = { eventID: 'event-1', dynamodb: { NewImage: { kind: { S: 'task' } } } };
 
-describe('a dead letter', () => {
+describe('kindOf', () => {
   it.each([
     ['deliveries', delivery],
     ['deliveries', { ...delivery, slow: true, requestId: 'a-request' }],
@@ -21,14 +21,14 @@ describe('a dead letter', () => {
     ['purges', { ...purge, requestId: 'a-request' }],
     ['purges', { organization: 'acme', taskId: `tk_${ulid}` }],
     ['changes', change],
-    ['changes', { eventID: 'all else is gone' }],
-  ])('is one of %s by its body %j', (kind, body) => {
+    ['changes', { eventID: 'without other fields' }],
+  ])('returns %s for the body %j', (kind, body) => {
     expect(kindOf(JSON.stringify(body))).toBe(kind);
   });
 
   it.each([
     '',
-    'no JSON',
+    'not JSON',
     'null',
     '[]',
     '"deliveries"',
@@ -37,7 +37,7 @@ describe('a dead letter', () => {
     JSON.stringify({ ...delivery, attempt: 'second' }),
     JSON.stringify({ ...execution, executionId: 'ex_short' }),
     JSON.stringify({ ...purge, organization: undefined }),
-  ])('is unreadable with the body %j', (body) => {
+  ])('returns unreadable for the body %j', (body) => {
     expect(kindOf(body)).toBe('unreadable');
   });
 });

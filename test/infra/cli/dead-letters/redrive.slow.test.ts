@@ -1,7 +1,7 @@
 import { DeleteMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { kinds } from '../../../../infra/cli/dead-letters/dead-letter-kinds.ts';
-import { withHeld } from '../../../../infra/cli/dead-letters/received-messages.ts';
+import { withReceivedMessages } from '../../../../infra/cli/dead-letters/received-messages.ts';
 import { redrive } from '../../../../infra/cli/dead-letters/redrive.ts';
 import { startQueueServer } from '../../../../infra/local/queues/queue-server.ts';
 import { createQueues } from '../../../../infra/local/queues/queues.ts';
@@ -14,7 +14,7 @@ afterAll(async () => {
   await stop();
 });
 
-const letters = { sqs, urls, publish: async () => undefined };
+const targets = { sqs, urls, publish: async () => undefined };
 const bodies = Array.from({ length: 12 }, (_, nth) =>
   JSON.stringify({ organization: 'acme', agentId: `ag_01K000000000000000000000${10 + nth}` }),
 );
@@ -27,46 +27,50 @@ async function put(...all: string[]): Promise<void> {
 }
 
 const bodiesIn = (queue: keyof typeof urls): Promise<string[]> =>
-  withHeld(sqs, urls[queue], { heldSeconds: 30 }, async (held) => held.map(({ body }) => body).sort());
+  withReceivedMessages(sqs, urls[queue], { visibilitySeconds: 30 }, async (received) =>
+    received.map(({ body }) => body).sort(),
+  );
 
-describe('redriving', () => {
-  it('moves every letter once, and what it could not move stays where it was', async () => {
+describe('redrive', () => {
+  it('moves every dead letter once, and keeps the others in the queue if it fails', async () => {
     await put(...bodies);
-    const told: string[] = [];
-    const failing = redrive(letters, kinds, (text) => {
-      told.push(text);
-      if (text === '5 of 12 dead letters redriven') throw new Error('The way is cut.');
+    const reports: string[] = [];
+    const failing = redrive(targets, kinds, (text) => {
+      reports.push(text);
+      if (text === '5 of 12 dead letters redriven') throw new Error('The connection failed.');
     });
-    await expect(failing).rejects.toThrow('The way is cut.');
-    expect(told).toEqual([
-      '10 messages in hand',
-      '12 messages in hand',
+    await expect(failing).rejects.toThrow('The connection failed.');
+    expect(reports).toEqual([
+      '10 messages received',
+      '12 messages received',
       ...[1, 2, 3, 4, 5].map((count) => `${count} of 12 dead letters redriven`),
     ]);
-    const [moved, left] = [await bodiesIn('purges'), await bodiesIn('deadLetters')];
-    expect([moved.length, left.length]).toEqual([5, 7]);
-    expect([...moved, ...left].sort()).toEqual(bodies.toSorted());
-    const { done, setAside, failed } = await redrive(letters, kinds, () => {});
+    const [moved, remaining] = [await bodiesIn('purges'), await bodiesIn('deadLetters')];
+    expect([moved.length, remaining.length]).toEqual([5, 7]);
+    expect([...moved, ...remaining].sort()).toEqual(bodies.toSorted());
+    const { done, setAside, failed } = await redrive(targets, kinds, () => {});
     expect([done, setAside, failed]).toEqual([Array(7).fill('purges'), 0, []]);
     expect(await bodiesIn('purges')).toEqual(bodies.toSorted());
     expect(await bodiesIn('deadLetters')).toEqual([]);
   });
 
-  it('leaves a letter that its queue does not take', async () => {
+  it('keeps a dead letter that its queue rejects', async () => {
     const [body = ''] = bodies;
     await put(body);
-    const gone = { ...letters, urls: { ...urls, purges: `${endpoint}/000000000000/gone` } };
+    const gone = { ...targets, urls: { ...urls, purges: `${endpoint}/000000000000/gone` } };
     await expect(redrive(gone, kinds, () => {})).rejects.toThrow();
     expect(await bodiesIn('deadLetters')).toEqual([body]);
   });
 
-  it('has a letter in both places, not in neither, where it is cut between sending and deleting', async () => {
+  it('leaves a message in both queues if it fails between sending and deleting', async () => {
     const [, , body = ''] = bodies;
     await put(body);
     const send = (command: never) =>
-      (command as unknown) instanceof DeleteMessageCommand ? Promise.reject(new Error('Cut.')) : sqs.send(command);
-    const cut = { ...letters, sqs: { send } as SQSClient };
-    await expect(redrive(cut, ['purges'], () => {})).rejects.toThrow('Cut.');
+      (command as unknown) instanceof DeleteMessageCommand
+        ? Promise.reject(new Error('Not deleted.'))
+        : sqs.send(command);
+    const failing = { ...targets, sqs: { send } as SQSClient };
+    await expect(redrive(failing, ['purges'], () => {})).rejects.toThrow('Not deleted.');
     for (const queue of ['purges', 'deadLetters'] as const) expect(await bodiesIn(queue)).toContain(body);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../../../infra/aws/settings.ts';
-import { findData } from '../../../../infra/cli/preflight/data-checks.ts';
+import { checkData } from '../../../../infra/cli/preflight/data-checks.ts';
 import {
   ownTypes,
   readDeployedStack,
@@ -23,13 +23,13 @@ const deployed = {
 };
 const onRestored = { ...deployed, outputs: { ...deployed.outputs, TableName: 'restored' } };
 const onGivenKey = { outputs: { TableName: 'own', SecretsKeyArn: keyOf('given') }, resources: [ownTable] };
-/** A stack of a version whose table had another type, and which did not say which key it uses. */
+/** A stack of an earlier version, with another type of table and without the output of the key. */
 const older = {
   outputs: { TableName: 'older' },
   resources: [{ id: 'Table1', type: 'AWS::DynamoDB::Table', name: 'older' }, ownKey],
 };
 
-/** What CloudFormation answers for a stack. */
+/** Returns the answers of CloudFormation for a stack. */
 function cloudFormation({ outputs, resources }: typeof deployed, policy?: string): Answers {
   const members = Object.entries(outputs).map(
     ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
@@ -54,11 +54,15 @@ async function inShell(answers: Answers) {
 
 describe('a deploy', () => {
   it.each([
-    ['of the same settings', {}, deployed],
-    ['of the restored table that is in use', { restoredStream: streamOf('restored') }, onRestored],
-    ['of the key that is in use', { secretsKey: keyOf('given') }, onGivenKey],
-    ['of an older stack’s table and key', { restoredStream: streamOf('older'), secretsKey: keyOf('mrk-own') }, older],
-    ['of a stack whose creation has not begun', {}, { outputs: {}, resources: [] }],
+    ['with the same settings', {}, deployed],
+    ['with the restored table that is in use', { restoredStream: streamOf('restored') }, onRestored],
+    ['with the key that is in use', { secretsKey: keyOf('given') }, onGivenKey],
+    [
+      'with the table and the key of an older stack',
+      { restoredStream: streamOf('older'), secretsKey: keyOf('mrk-own') },
+      older,
+    ],
+    ['of a stack without resources', {}, { outputs: {}, resources: [] }],
   ])('%s keeps the table and the key', (_, content, stack) => {
     expect(unconfirmedChanges(settingsOf(content), stack)).toEqual([]);
   });
@@ -69,18 +73,18 @@ describe('a deploy', () => {
     ['over an older stack', { secretsKey: keyOf('mrk-own') }, older, 'table', 'older', 'a new one'],
     ['to another key', { secretsKey: keyOf('other') }, deployed, 'key', 'mrk-own', 'other'],
     ['without the key in use', {}, onGivenKey, 'key', 'given', 'a new one'],
-  ])('%s is a change, until the settings confirm it', (_, content, stack, part, from, to) => {
+  ])('%s is rejected until the settings confirm the change', (_, content, stack, part, from, to) => {
     const confirm = part === 'table' ? 'replacedTable' : 'replacedKey';
     const [change, ...others] = unconfirmedChanges(settingsOf(content), stack);
     expect(others).toEqual([]);
-    expect(change).toContain(`Crewboard-prod uses the ${part} ${from}; this deploy would replace it by ${to}.`);
+    expect(change).toContain(`Crewboard-prod uses the ${part} ${from}; this deploy would replace it with ${to}.`);
     expect(change).toContain(`write "${confirm}": "${from}" there`);
     expect(change).toContain('settings/prod.json');
     expect(unconfirmedChanges(settingsOf({ ...content, [confirm]: from }), stack)).toEqual([]);
     expect(unconfirmedChanges(settingsOf({ ...content, [confirm]: 'another' }), stack)).toEqual([change]);
   });
 
-  it('is refused for such a change, and for a stack that cannot be read', async () => {
+  it('is rejected for such a change, and for a stack that cannot be read', async () => {
     await inShell(cloudFormation(onRestored));
     await expect(rejectOtherData(settingsOf())).rejects.toThrow('uses the table restored');
     await expect(rejectOtherData(settingsOf({ restoredStream: streamOf('restored') }))).resolves.toBeUndefined();
@@ -90,18 +94,18 @@ describe('a deploy', () => {
     );
   });
 
-  it('of a new stack is not compared', async () => {
+  it('of a new stack needs no comparison', async () => {
     await inShell({ 'cloudformation:DescribeStacks': () => xmlError('ValidationError', 'Stack x does not exist') });
     expect(await readDeployedStack('Crewboard-prod')).toBeUndefined();
-    expect(await findData(settingsOf())).toEqual([]);
+    expect(await checkData(settingsOf())).toEqual([]);
   });
 });
 
 describe('preflight', () => {
-  const states = async (...find: Parameters<typeof findData>) =>
-    (await findData(...find)).map(({ state, what }) => `${state} ${what}`);
+  const states = async (...find: Parameters<typeof checkData>) =>
+    (await checkData(...find)).map(({ state, what }) => `${state} ${what}`);
 
-  it('has a problem with a change that is not confirmed', async () => {
+  it('reports a change that is not confirmed as a problem', async () => {
     await inShell(cloudFormation(onRestored));
     expect(await states(settingsOf())).toContainEqual(
       expect.stringMatching(/^problem Crewboard-prod uses the table restored/),
@@ -111,24 +115,24 @@ describe('preflight', () => {
     );
   });
 
-  it('has a problem with a lasting stack that no stack policy protects', async () => {
+  it('reports a permanent stack without a protecting stack policy as a problem', async () => {
     await inShell(cloudFormation(deployed));
-    expect(await findData(settingsOf())).toContainEqual({
+    expect(await checkData(settingsOf())).toContainEqual({
       state: 'problem',
-      what: expect.stringMatching(/^Nothing keeps an update/),
+      what: expect.stringMatching(/^An update can replace/),
       todo: 'npm run protect -- --stack Crewboard-prod',
     });
     expect(await states(settingsOf({ ephemeral: true }))).toEqual([expect.stringMatching(/^ok .*keeps/)]);
   });
 
-  it('cannot judge a stack that it may not read', async () => {
+  it('reports a stack that it cannot read as a warning', async () => {
     await inShell({ 'cloudformation:DescribeStacks': () => xmlError('AccessDenied', 'You may not.', 403) });
     expect(await states(settingsOf())).toEqual([expect.stringMatching(/^warning .*You may not\./)]);
   });
 });
 
 describe('the stack policy', () => {
-  it('that the command sets denies what would lose the table or the key, and nothing else', async () => {
+  it('denies only updates that would replace or delete the table or the key', async () => {
     const asked = await inShell(cloudFormation(deployed));
     await setStackPolicy('Crewboard-prod');
     const { body } = asked.at(-1) as (typeof asked)[number];
@@ -145,18 +149,18 @@ describe('the stack policy', () => {
     ]);
     await inShell(cloudFormation(deployed, String(body.StackPolicyBody)));
     expect(await isProtected('Crewboard-prod')).toBe(true);
-    expect(await findData(settingsOf())).toContainEqual(
+    expect(await checkData(settingsOf())).toContainEqual(
       expect.objectContaining({ state: 'ok', what: expect.stringMatching(/^CloudFormation denies/) }),
     );
   });
 
-  it('may say more, but a policy that lacks the denial protects nothing', async () => {
+  it('does not protect a stack without this denial', async () => {
     const allow = { Effect: 'Allow', Principal: '*', Action: 'Update:*', Resource: '*' };
     await inShell(cloudFormation(deployed, JSON.stringify({ Statement: allow })));
     expect(await isProtected('Crewboard-prod')).toBe(false);
   });
 
-  it('names the types that the stack creates, one of each', () => {
+  it('names the types of the table and the key, of which the stack creates one each', () => {
     const { template } = synthesized();
     for (const type of Object.values(ownTypes)) template.resourceCountIs(type, 1);
   });
