@@ -3,9 +3,9 @@ import type { Context } from '../context.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ApiError } from '../contract/errors.ts';
 import {
-  deleteIdempotencyClaim,
+  deleteIdempotencyLease,
   idempotencyRecordWrite,
-  putIdempotencyClaim,
+  leaseIdempotencyRecord,
   type Request,
   readIdempotencyRecord,
 } from '../table/idempotency.ts';
@@ -31,7 +31,7 @@ export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<Ap
       const context = open();
       const recorded = await recordedResponse(row, event, request, context);
       if (recorded) return recorded;
-      const lease = row.callsOut && (await putIdempotencyClaim(context, organization, request));
+      const lease = row.callsOut && (await leaseIdempotencyRecord(context, organization, request));
       const recordResponse = (data: unknown) =>
         idempotencyRecordWrite(context, organization, request, row.data && pick(row.data, data), lease);
       event.state = { ...event.state, recordResponse, lease };
@@ -44,7 +44,7 @@ export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<Ap
       const { lease } = event.state;
       // If the lease cannot be deleted, it expires; the response does not wait for that.
       if (lease && !(error instanceof RequestTimeout))
-        await deleteIdempotencyClaim(open(), callerOf(event).organization, request, lease).catch(() => {});
+        await deleteIdempotencyLease(open(), callerOf(event).organization, request, lease).catch(() => {});
       if (!(error instanceof AlreadyDone) && !mayHaveBeenCarriedOut(event, error) && !mayFollowDuplicate(event, error))
         return;
       try {

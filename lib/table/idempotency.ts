@@ -1,28 +1,29 @@
-import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { Organization } from '../contract/organization.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
 import type { TableContext } from './client.ts';
 import { type Key, keys } from './keys.ts';
+import { createLease, deleteLease, leaseExpired, leaseHeld } from './lease.ts';
 import { getItem } from './reads.ts';
-import { AlreadyDone, Conflict, ignoreConflict, transact } from './transact.ts';
+import { AlreadyDone, transact } from './transact.ts';
 import type { Write } from './write.ts';
 
 const keptForSeconds = 24 * 60 * 60;
 
-/** A request that its caller wants carried out once: what identifies it, and what it asks. */
+/** A request with an Idempotency-Key. */
 export type Request = { key: string; operation: string; path: string; body: unknown };
 
-/** Hands a store the write that records an answer, for its own transaction; `undefined` without an Idempotency-Key. */
+/**
+ * Returns the write that records a response, for the transaction of a mutation; `undefined` for a request without an
+ * Idempotency-Key.
+ */
 export type RecordResponse = ((answer: unknown) => Write) | undefined;
 
 /**
- * What is known under a key: the `data` that was answered before, that the request is being carried out right now, or
- * that the key stands for another request.
+ * What the record of a key says: the `data` of the recorded response, that the request is in progress, or that the key
+ * belongs to another request.
  */
 export type Recorded = { data: unknown } | 'in progress' | 'another request';
-
-/** A request that calls out is under way for so long at most: no function is given more time to answer. */
-const leaseMs = 30_000;
 
 /** The part of a context that idempotency records need. */
 type RecordContext = TableContext & { clock: () => number };
@@ -42,47 +43,37 @@ export async function readIdempotencyRecord(
 }
 
 /**
- * Records that a request which calls out is in progress, so that a duplicate request does not call out too.
+ * Leases the record of a request that calls out, so that a duplicate request does not call out too.
  *
- * @returns the claim that `idempotencyRecordWrite` and `deleteIdempotencyClaim` ask for
+ * @returns the id of the lease holder, for `idempotencyRecordWrite` and `deleteIdempotencyLease`
  * @throws `AlreadyDone` when a duplicate request was faster
  */
-export async function putIdempotencyClaim(
+export async function leaseIdempotencyRecord(
   context: RecordContext,
   organization: Organization,
   request: Request,
 ): Promise<string> {
-  const claim = randomUUID();
   const now = context.clock();
-  const condition = { condition: 'leaseUntil <= :nowMs', values: { ':nowMs': now } };
-  await transact(context.table, [
-    recordWrite(context, organization, request, { claim, leaseUntil: now + leaseMs }, condition),
-  ]);
-  return claim;
+  const lease = createLease(now);
+  const condition = { condition: leaseExpired(), values: { ':now': now } };
+  await transact(context.table, [recordWrite(context, organization, request, lease, condition)]);
+  return lease.claim;
 }
 
-/** Deletes the record of a request that was in progress and has failed: the request may be sent again. */
-export async function deleteIdempotencyClaim(
-  { table }: RecordContext,
+/** Deletes the leased record of a request that failed: the caller may send the request again. */
+export function deleteIdempotencyLease(
+  context: RecordContext,
   organization: Organization,
   request: Request,
   claim: string,
 ): Promise<void> {
-  const write = {
-    Delete: {
-      Key: keyOf(organization, request),
-      ConditionExpression: 'claim = :claim',
-      ExpressionAttributeValues: { ':claim': claim },
-    },
-    onConditionFailed: () => new Conflict(),
-  };
-  await transact(table, [write]).catch(ignoreConflict);
+  return deleteLease(context, keyOf(organization, request), claim);
 }
 
 /**
  * Returns the write that records the response; it fails with `AlreadyDone` where a duplicate request was faster.
  *
- * @param claim of a request that is recorded as in progress
+ * @param claim the lease holder, for a request whose record is leased
  */
 export function idempotencyRecordWrite(
   context: RecordContext,
@@ -91,11 +82,11 @@ export function idempotencyRecordWrite(
   answer: unknown,
   claim?: string,
 ): Write {
-  const condition = claim ? { condition: 'claim = :claim', values: { ':claim': claim } } : undefined;
+  const condition = claim ? { condition: leaseHeld, values: { ':claim': claim } } : undefined;
   return recordWrite(context, organization, request, { answer: JSON.stringify(answer ?? null) }, condition);
 }
 
-/** Returns the write of a record, where there is none that has not expired, or where the one there is meets the condition. */
+/** Returns the write of a record. It replaces a record that has expired, and one for which the condition `or` is true. */
 function recordWrite(
   { clock }: RecordContext,
   organization: Organization,
@@ -112,9 +103,9 @@ function recordWrite(
         ...fields,
         [tableSchema.expiry]: now + keptForSeconds,
       },
-      ConditionExpression: `attribute_not_exists(pk) OR #expiry <= :now${or ? ` OR ${or.condition}` : ''}`,
+      ConditionExpression: `attribute_not_exists(pk) OR #expiry <= :nowSeconds${or ? ` OR ${or.condition}` : ''}`,
       ExpressionAttributeNames: { '#expiry': tableSchema.expiry },
-      ExpressionAttributeValues: { ':now': now, ...or?.values },
+      ExpressionAttributeValues: { ':nowSeconds': now, ...or?.values },
     },
     onConditionFailed: () => new AlreadyDone(),
   };
@@ -128,8 +119,8 @@ function keyOf(organization: Organization, { key, operation }: Request): Key {
 }
 
 /**
- * Identifies what a request asks. It is keyed with the Idempotency-Key, which is stored nowhere, so that a secret in the body
- * cannot be guessed from the table.
+ * Returns a fingerprint of the path and the body of a request. It is keyed with the Idempotency-Key, which is stored nowhere,
+ * so that nobody can guess a secret in the body from the table.
  */
 function fingerprintOf({ key, path, body }: Request): string {
   return createHmac('sha256', key)

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Request } from '../../lib/table/idempotency.ts';
 import {
-  deleteIdempotencyClaim,
+  deleteIdempotencyLease,
   idempotencyRecordWrite,
-  putIdempotencyClaim,
+  leaseIdempotencyRecord,
   readIdempotencyRecord,
 } from '../../lib/table/idempotency.ts';
 import { AlreadyDone, transact } from '../../lib/table/transact.ts';
@@ -17,8 +17,8 @@ const request: Request = { key: 'key-1', operation: 'POST /calls', path: '/calls
 let board: Board;
 const asked = (differing: Partial<Request> = {}) => ({ ...request, ...differing });
 const find = (differing?: Partial<Request>) => readIdempotencyRecord(board.app, board.organization, asked(differing));
-const begin = (differing?: Partial<Request>) => putIdempotencyClaim(board.app, board.organization, asked(differing));
-const release = (claim: string) => deleteIdempotencyClaim(board.app, board.organization, request, claim);
+const begin = (differing?: Partial<Request>) => leaseIdempotencyRecord(board.app, board.organization, asked(differing));
+const release = (claim: string) => deleteIdempotencyLease(board.app, board.organization, request, claim);
 const record = (answer: unknown, claim?: string) =>
   transact(board.table, [idempotencyRecordWrite(board.app, board.organization, request, answer, claim)]);
 
@@ -63,7 +63,7 @@ describe('a request that is under way', () => {
     await begin();
     const other = `${board.organization}-2` as Board['organization'];
     expect(await readIdempotencyRecord(board.app, other, request)).toBeUndefined();
-    await putIdempotencyClaim(board.app, other, request);
+    await leaseIdempotencyRecord(board.app, other, request);
   });
 
   it('is begun by one of ten twins, and the others are told so', async () => {

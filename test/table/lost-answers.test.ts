@@ -18,9 +18,9 @@ import { openEventLog } from '../../lib/table/event-log.ts';
 import { openExecutionStore, openOverdueExecutions } from '../../lib/table/executions.ts';
 import { writeHeartbeat } from '../../lib/table/heartbeat.ts';
 import {
-  deleteIdempotencyClaim,
+  deleteIdempotencyLease,
   idempotencyRecordWrite,
-  putIdempotencyClaim,
+  leaseIdempotencyRecord,
   readIdempotencyRecord,
 } from '../../lib/table/idempotency.ts';
 import { openImprovementStore } from '../../lib/table/improvements.ts';
@@ -250,7 +250,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => {
       const request = newRequest();
       return async () => {
-        const claim = await putIdempotencyClaim(context, organization, request);
+        const claim = await leaseIdempotencyRecord(context, organization, request);
         await transact(table, [idempotencyRecordWrite(context, organization, request, 'done', claim)]);
         return readIdempotencyRecord(context, organization, request);
       };
@@ -261,9 +261,9 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'a request returns the lease of its Idempotency-Key',
     async () => {
       const request = newRequest();
-      const claim = await putIdempotencyClaim(context, organization, request);
+      const claim = await leaseIdempotencyRecord(context, organization, request);
       return async () => {
-        await deleteIdempotencyClaim(context, organization, request, claim);
+        await deleteIdempotencyLease(context, organization, request, claim);
         return readIdempotencyRecord(context, organization, request);
       };
     },

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { TableContext } from './client.ts';
+import type { Key } from './keys.ts';
+import { Conflict, ignoreConflict, transact } from './transact.ts';
+
+/** The lease of a request expires after this time, in milliseconds: no request takes longer. */
+const requestLeaseMs = 30_000;
+
+/** A lease as its item stores it: the random id of its holder, and its expiry in milliseconds since 1970. */
+export type Lease = { claim: string; leaseUntil: number };
+
+/** Creates the lease of a request. */
+export function createLease(now: number): Lease {
+  return { claim: randomUUID(), leaseUntil: now + requestLeaseMs };
+}
+
+/** The condition of a write to an item whose lease has expired by `:now`. */
+export const leaseExpired = (expiry = 'leaseUntil') => `${expiry} <= :now`;
+
+/** The condition of a write by the lease holder, whose id is `:claim`. */
+export const leaseHeld = 'claim = :claim';
+
+/** Deletes an item that stands for a lease; does nothing where another holds the lease. */
+export async function deleteLease({ table }: TableContext, Key: Key, claim: string): Promise<void> {
+  const write = {
+    Delete: { Key, ConditionExpression: leaseHeld, ExpressionAttributeValues: { ':claim': claim } },
+    onConditionFailed: () => new Conflict(),
+  };
+  await transact(table, [write]).catch(ignoreConflict);
+}
