@@ -1,10 +1,6 @@
 import { appOf } from './apps/base.ts';
 import { deliveriesApp } from './apps/deliveries.ts';
-import { executionsApp } from './apps/executions.ts';
-import { improvementsApp } from './apps/improvements.ts';
-import { metricsApp } from './apps/metrics.ts';
 import { pipelineApp } from './apps/pipeline.ts';
-import { runsApp } from './apps/runs.ts';
 import { type ContextOptions, createContext } from './context.ts';
 
 /**
@@ -12,10 +8,6 @@ import { type ContextOptions, createContext } from './context.ts';
  * it, for its bundle would be all of the house (docs/decisions/15-bundles-replace-modules-that-lambda-does-not-need.md).
  */
 export const app = appOf((base) => ({
-  ...executionsApp(base),
-  ...metricsApp(base),
-  ...improvementsApp(base),
-  ...runsApp(base),
   ...pipelineApp(base),
   ...deliveriesApp(base),
 }));

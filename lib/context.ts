@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { ulidFrom } from './contract/ids.ts';
 import { readAllowedModels, standardModel } from './contract/models.ts';
+import type { Organization } from './contract/organization.ts';
 import { environment } from './deployment/environment.ts';
-import { type Limits, readLimits } from './deployment/limits.ts';
+import { type Limits, readLimits, readRunningCap, readWaitingLimit } from './deployment/limits.ts';
 import type { QueueName } from './deployment/queues.ts';
 import type { RequestCounts } from './limits/requests.ts';
 import { log } from './log.ts';
@@ -39,6 +41,14 @@ export type Context = {
   allowedModels: readonly string[] | undefined;
   /** The limits of organizations that have none of their own. */
   limits: Partial<Limits>;
+  /** How many executions of an organization may run at once. */
+  runningCap: number;
+  /** How long an execution may wait for its first worker, in milliseconds. */
+  waitingLimitMs: number;
+  /** Waits until the time is over or the signal aborts. */
+  pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** The minute in which this process last counted a start of an execution, by organization. */
+  startMinutes: Map<Organization, number>;
   /** The requests of the organizations that this process has served lately. */
   requestCounts: RequestCounts;
   /** The access tokens that this process has read lately, by their ids. */
@@ -81,6 +91,10 @@ export function createContext({
     defaultModel: variables[environment.defaultModel] || standardModel,
     allowedModels: readAllowedModels(variables[environment.allowedModels]),
     limits: readLimits(variables),
+    runningCap: readRunningCap(variables[environment.runningCap] || undefined),
+    waitingLimitMs: readWaitingLimit(variables[environment.waitingLimit] || undefined),
+    pause: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
+    startMinutes: new Map(),
     requestCounts: new Map(),
     cachedTokens: new Map(),
     preparedAgents: new Map(),

@@ -1,10 +1,7 @@
-import { executionsApp } from '../../lib/apps/executions.ts';
-import { delegateTask } from '../../lib/contract/executions.ts';
+import { delegateTask as row } from '../../lib/contract/executions.ts';
+import { delegateTask } from '../../lib/executions/delegations.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(
-  delegateTask,
-  async ({ params, body, caller, recordResponse }, { delegations }) =>
-    delegations.delegate(caller.organization, params.name, body, recordResponse),
-  executionsApp,
+export const handler = serve(row, async ({ params, body, caller, recordResponse }, context) =>
+  delegateTask(context, caller.organization, params.name, body, recordResponse),
 );

@@ -1,10 +1,7 @@
-import { executionsApp } from '../../lib/apps/executions.ts';
-import { executeAgent } from '../../lib/contract/executions.ts';
+import { executeAgent as row } from '../../lib/contract/executions.ts';
+import { executeAgent } from '../../lib/executions/executions.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(
-  executeAgent,
-  async ({ params, body, caller, recordResponse }, { executions }) =>
-    executions.start(caller.organization, params.name, body, recordResponse),
-  executionsApp,
+export const handler = serve(row, async ({ params, body, caller, recordResponse }, context) =>
+  executeAgent(context, caller.organization, params.name, body, recordResponse),
 );

@@ -1,9 +1,7 @@
-import { executionsApp } from '../../lib/apps/executions.ts';
-import { getExecution } from '../../lib/contract/executions.ts';
+import { getExecution as row } from '../../lib/contract/executions.ts';
+import { getExecution } from '../../lib/executions/executions.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(
-  getExecution,
-  async ({ params, caller }, { executions }) => executions.get(caller.organization, params.name, params.id),
-  executionsApp,
+export const handler = serve(row, async ({ params, caller }, context) =>
+  getExecution(context, caller.organization, params.name, params.id),
 );

@@ -1,12 +1,8 @@
-import { executionsApp } from '../../lib/apps/executions.ts';
-import { listAgentExecutions } from '../../lib/contract/executions.ts';
+import { listAgentExecutions as row } from '../../lib/contract/executions.ts';
+import { listAgentExecutions } from '../../lib/executions/executions.ts';
 import { serve } from '../../lib/http/serve.ts';
 
-export const handler = serve(
-  listAgentExecutions,
-  async ({ params, query, caller }, { executions }) => {
-    const { limit, offset, ...filter } = query;
-    return executions.listOf(caller.organization, params.name, filter, { limit, offset });
-  },
-  executionsApp,
-);
+export const handler = serve(row, async ({ params, query, caller }, context) => {
+  const { limit, offset, ...filter } = query;
+  return listAgentExecutions(context, caller.organization, params.name, filter, { limit, offset });
+});

@@ -1,15 +1,12 @@
 import { readSkills } from '../../lib/agents/skill-catalogue.ts';
-import { improvementsApp } from '../../lib/apps/improvements.ts';
-import { selfImproveAgent } from '../../lib/contract/improvements.ts';
+import { selfImproveAgent as row } from '../../lib/contract/improvements.ts';
 import { serve } from '../../lib/http/serve.ts';
+import { selfImproveAgent } from '../../lib/improvements/improvements.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import { logFailure } from '../../lib/queue/log-failure.ts';
 
 const tools = { model: createBedrockModel(process.env, logFailure), catalogue: readSkills() };
 
-export const handler = serve(
-  selfImproveAgent,
-  async ({ params, body, caller, recordResponse }, { improvements }) =>
-    improvements.improve(caller.organization, params.name, body, tools, recordResponse),
-  improvementsApp,
+export const handler = serve(row, async ({ params, body, caller, recordResponse }, context) =>
+  selfImproveAgent(context, caller.organization, params.name, body, tools, recordResponse),
 );

@@ -1,5 +1,7 @@
 import { pipelineApp } from '../../lib/apps/pipeline.ts';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
+import { sendExecutionMessages } from '../../lib/executions/execution-messages.ts';
+import { sendPurgeMessages } from '../../lib/executions/purge-messages.ts';
 import { consumeStream } from '../../lib/queue/consume.ts';
 import { meter } from '../../lib/queue/meter.ts';
 import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';
@@ -8,17 +10,18 @@ import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
 import { taskFrom } from '../../lib/table/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
 
-export const handler = consumeStream(async ({ organization, before, after }, { deliveries, wakeUps }) => {
+export const handler = consumeStream(async ({ organization, before, after }, context) => {
+  const { deliveries } = context;
   if (!after) return;
   // The metric is written even if no work is late: an alarm is raised if no heartbeat arrives.
   if (after.kind === heartbeatKind) return meter({ WorkLate: 0 });
   // The sweeper changes a purge when it sends a message for it; this change must not send a second message.
-  if (after.kind === purgeKind) return before ? undefined : wakeUps.purges.wake(purgeFrom(after));
+  if (after.kind === purgeKind) return before ? undefined : sendPurgeMessages(context, [purgeFrom(after)]);
   if (after.kind === executionKind) {
     const execution = executionFrom(after);
     const events = executionEvents(before && executionFrom(before), execution);
     // A start is a change in the stream too, so its message to a worker is sent as reliably as its event.
-    if (execution.status === 'running' && events.length > 0) await wakeUps.runs.wake(execution);
+    if (execution.status === 'running' && events.length > 0) await sendExecutionMessages(context, [execution]);
     return deliveries.publish({ organization, item: execution.id, version: 1, events });
   }
   const task = taskFrom(after);

@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
 import { environment } from '../../lib/deployment/environment.ts';
-import { type Limits, readLimits } from '../../lib/deployment/limits.ts';
-import { readRunningCap } from '../../lib/executions/executions.ts';
-import { readWaitingLimit } from '../../lib/executions/runs.ts';
+import { type Limits, readLimits, readRunningCap, readWaitingLimit } from '../../lib/deployment/limits.ts';
 import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
 import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { type ModelSettings, readModelSettings } from './model/model-settings.ts';

@@ -29,7 +29,7 @@ import {
   removeAgentSkill,
 } from '../table/agents.ts';
 import { graceMs } from '../table/due.ts';
-import { leaveList } from '../table/execution-removal.ts';
+import { unlistExecutions } from '../table/execution-removal.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { readSettings } from '../table/settings.ts';
 import { retryOnConflict } from '../table/transact.ts';
@@ -160,7 +160,7 @@ export async function deleteAgent(
     await removeAgent(context, organization, agent, timestamp(context.clock() + graceMs));
     return agent.id;
   });
-  await leaveList(context.table, { organization, agentId }).catch((error: unknown) => {
+  await unlistExecutions(context, { organization, agentId }).catch((error: unknown) => {
     throw error instanceof ApiError ? executionsStillListed(name) : error;
   });
 }

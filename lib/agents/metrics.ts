@@ -2,46 +2,42 @@ import { type AgentMetrics, type Period, periodDays } from '../contract/agent-me
 import { notFound } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
 import { type AgentContext, readAgentHead } from '../table/agents.ts';
-import { firstDayOf, type MetricsStore, type Totals } from '../table/metrics.ts';
+import { firstDayOf, readDurations, readTotals, type Totals } from '../table/metrics.ts';
 
-/** Up to so many finished executions their durations are read one by one; above, percentiles are of the histogram. */
+/** Percentiles are exact up to this number of finished executions; above it they come from the histogram. */
 const exactUpTo = 1_000;
 
-/** Metrics of agents (docs/architecture.md#agent-metrics). */
-export function openMetrics({
-  store,
-  context,
-  clock,
-}: {
-  store: MetricsStore;
-  context: AgentContext;
-  clock: () => number;
-}) {
-  return {
-    /**
-     * How an agent has done in the last days, by the day on which each execution was started.
-     *
-     * @throws `ApiError` `not_found`
-     */
-    async of(organization: Organization, name: string, period: Period): Promise<AgentMetrics> {
-      const agent = await readAgentHead(context, organization, name);
-      if (!agent) throw notFound();
-      const since = firstDayOf(periodDays[period], clock());
-      const totals = await store.totals(organization, agent.id, since);
-      const finished = totals.completed + totals.failed;
-      const durations =
-        finished > exactUpTo
-          ? totals.histogram
-          : (await store.durations(organization, agent.id, since))
-              .sort((a, b) => a - b)
-              .map((durationMs) => ({ durationMs, count: 1 }));
-      return { agentName: agent.name, period, ...metricsOf(totals, durations) };
-    },
-  };
+/**
+ * Returns the metrics of an agent in a period, by the day on which each execution was started
+ * (docs/architecture.md#agent-metrics).
+ *
+ * @throws `ApiError` `not_found`
+ */
+export async function getMetrics(
+  context: AgentContext & { clock: () => number },
+  organization: Organization,
+  name: string,
+  period: Period,
+): Promise<AgentMetrics> {
+  const agent = await readAgentHead(context, organization, name);
+  if (!agent) throw notFound();
+  const since = firstDayOf(periodDays[period], context.clock());
+  const totals = await readTotals(context, organization, agent.id, since);
+  const isExact = totals.completed + totals.failed <= exactUpTo;
+  const durations = isExact
+    ? histogramOf(await readDurations(context, organization, agent.id, since))
+    : totals.histogram;
+  return { agentName: agent.name, period, ...metricsOf(totals, durations) };
 }
 
-function metricsOf(
-  { completed, failed, running, tokens, durationMs }: Totals & { running: number },
+/** Returns the histogram of durations, each in a bucket of its own, in ascending order. */
+export function histogramOf(durations: readonly number[]): Totals['histogram'] {
+  return durations.toSorted((a, b) => a - b).map((durationMs) => ({ durationMs, count: 1 }));
+}
+
+/** Returns the metrics of totals and of a histogram of durations. */
+export function metricsOf(
+  { completed, failed, running, tokens, durationMs }: Omit<Totals, 'histogram'> & { running: number },
   durations: Totals['histogram'],
 ): Omit<AgentMetrics, 'agentName' | 'period'> {
   const finished = completed + failed;
@@ -63,7 +59,7 @@ function metricsOf(
   };
 }
 
-/** The nearest-rank percentile: the least duration that so many in a hundred do not exceed; 0 of none. */
+/** Returns the nearest-rank percentile: the shortest duration that `percent` of all do not exceed; 0 without any. */
 function percentile(durations: Totals['histogram'], percent: number): number {
   const total = durations.reduce((sum, { count }) => sum + count, 0);
   let rank = Math.ceil((percent / 100) * total);

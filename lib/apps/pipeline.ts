@@ -1,7 +1,4 @@
-import { openPurgeWakeUps, openRunWakeUps } from '../executions/wake-ups.ts';
 import { openAttemptLog } from '../table/attempt-log.ts';
-import { openOverdueExecutions } from '../table/executions.ts';
-import { openOverduePurges } from '../table/purges.ts';
 import { openDeliverySweep } from '../webhooks/sweep.ts';
 import { openVerification } from '../webhooks/verification.ts';
 import { appOf } from './base.ts';
@@ -11,8 +8,6 @@ import { queueOf } from './queues.ts';
 /** The app of functions that look after everything that is under way: all that the table's changes can set off. */
 export const pipelineApp = appOf((base) => {
   const { table, clock } = base;
-  const runs = { store: openOverdueExecutions(table), queue: queueOf(base, 'executions'), clock };
-  const purges = { store: openOverduePurges(table), queue: queueOf(base, 'purges'), clock };
   const app = publisherApp(base);
   const verification = openVerification({ ...app.publisherParts, attempts: openAttemptLog(table) });
   return {
@@ -24,7 +19,6 @@ export const pipelineApp = appOf((base) => {
       wake: app.deliveries.wake,
       clock,
     }),
-    wakeUps: { runs: openRunWakeUps(runs), purges: openPurgeWakeUps(purges) },
     /** Where what can never be published waits for an operator. */
     deadLetters: queueOf<unknown>(base, 'deadLetters'),
   };

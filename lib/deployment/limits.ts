@@ -35,6 +35,38 @@ function readLimit(name: string, { [name]: text }: Readonly<Record<string, strin
   return Number(text);
 }
 
+/** The number of executions of an organization that may run at once, in a deployment that sets none. */
+const standardRunningCap = 50;
+
+/**
+ * Reads how many executions of an organization may run at once; 50 if it is not set.
+ *
+ * @throws Error for a value that is not a whole number from 1 to 999999
+ */
+export function readRunningCap(text: string | undefined): number {
+  if (text === undefined) return standardRunningCap;
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new Error(`RUNNING_CAP is ${JSON.stringify(text)}; set it to a whole number from 1 to 999999.`);
+  return Number(text);
+}
+
+const standardWaitingMinutes = 60;
+
+/**
+ * Reads how long an execution may wait for its first worker, and returns it in milliseconds; an hour if it is not set.
+ *
+ * @param text whole minutes
+ * @throws Error for a value that is not a whole number from 1 to 1440
+ */
+export function readWaitingLimit(text: string | undefined): number {
+  const minutes = text === undefined ? standardWaitingMinutes : /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(minutes <= 1_440))
+    throw new Error(
+      `WAITING_LIMIT_MINUTES is ${JSON.stringify(text)}; set it to a whole number of minutes from 1 to 1440.`,
+    );
+  return minutes * 60_000;
+}
+
 /**
  * The limit policies in responses: `requests` uses a token bucket for each organization, `executions` counts by clock
  * minute.

@@ -9,8 +9,8 @@ const events = {
 } as const satisfies Record<ExecutionStatus, ExecutionEvent['event']>;
 
 /**
- * The public event of a change of an execution (docs/architecture.md#events): one for its start and one for
- * its end; a change of anything else is none.
+ * Returns the public events of a change of an execution (docs/architecture.md#events): one for its start and one for its
+ * end, none for other changes.
  */
 export function executionEvents(before: ExecutionHead | undefined, after: ExecutionHead): ExecutionEvent[] {
   if (before?.status === after.status) return [];

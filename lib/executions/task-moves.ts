@@ -9,16 +9,16 @@ import type { StoredTask } from '../table/task-items.ts';
 const takenFrom: readonly TaskStatus[] = ['backlog', 'assigned', 'in_progress'];
 
 /**
- * How a task moves as an execution takes it on: it is in progress, has an agent, and says whose it is. `undefined`
- * where it is further than that, or already another's.
+ * Returns the move of a task with the start of an execution: it is in progress, has an agent, and the execution owns it.
+ * `undefined` where its status is a later one, or where another running execution owns it.
  */
-export function taken(
+export function moveOnStart(
   task: StoredTask,
   execution: { id: string; agentName: string },
-  ownerRuns: boolean,
+  isOwnerRunning: boolean,
   now: string,
 ): TaskMove | undefined {
-  if (ownerRuns || !takenFrom.includes(task.status)) return undefined;
+  if (isOwnerRunning || !takenFrom.includes(task.status)) return undefined;
   const after: StoredTask = {
     ...task,
     status: 'in_progress',
@@ -31,10 +31,10 @@ export function taken(
 }
 
 /**
- * How a task moves as the execution that has taken it on comes to its end. `undefined` where it was moved, or given to
- * another, meanwhile: it is left alone then.
+ * Returns the move of a task with the end of the execution that owns it. `undefined` where the task was moved meanwhile, or
+ * where another execution owns it.
  */
-export function released(
+export function moveOnEnd(
   task: StoredTask,
   executionId: string,
   status: 'up_for_review' | 'qa_review' | 'assigned',
@@ -46,9 +46,9 @@ export function released(
 }
 
 /**
- * Refuses to work on a task that waits for others.
+ * Rejects the start of an execution on a task that is blocked.
  *
- * @throws `ApiError` `task_blocked`, whose details name what it waits for
+ * @throws `ApiError` `task_blocked`, whose details name the dependencies that are not done
  */
 export function rejectWhileBlocked(dependencies: readonly StoredTask[]): void {
   const blockers = dependencies.filter(({ status }) => status !== 'done');

@@ -1,52 +1,55 @@
-import { type Answered, ask, type Pause } from '../executions/asking.ts';
-import { requestOf, systemPromptOf } from '../executions/prompts.ts';
-import type { Tools } from '../executions/work.ts';
-import type { Asked, ExecutionHead } from '../table/execution-items.ts';
+import type { Context } from '../context.ts';
+import { type Answered, askModel } from '../executions/ask-model.ts';
+import type { Tools } from '../executions/generate-output.ts';
+import { systemPromptOf, userPromptOf } from '../executions/prompts.ts';
+import type { ExecutionHead, ExecutionInput } from '../table/execution-items.ts';
 import type { PreparedAgent } from '../table/prepared-agents.ts';
 import type { Evidence } from './evidence.ts';
-import { choiceOf, choiceQuestion, proposalQuestion, type Told } from './improvement-prompts.ts';
+import { choiceOf, choiceQuestion, proposalQuestion, type ShownEvidence } from './improvement-prompts.ts';
 import { edited, proposalOf } from './proposals.ts';
 
-/** What a pass looks at. */
-export type Material = {
-  /** The agent that learns. */
+/** The material of a pass. */
+export type PassMaterial = {
+  /** The agent to improve. */
   prepared: PreparedAgent;
   improver: PreparedAgent | undefined;
   reviewer: PreparedAgent | undefined;
-  /** Its recent finished executions, the newest first. */
+  /** Its recent finished executions, newest first. */
   evidence: readonly Evidence[];
   focusArea: string | undefined;
+  /** Reads the input of an execution; `undefined` where the execution was deleted. */
+  readInput: (execution: ExecutionHead) => Promise<ExecutionInput | undefined>;
 };
 
-/** What a pass has come to: a better prompt, or why there is none. */
-export type Pass = { prompt: string; summary: string } | { reason: string };
-
-type PassParts = Tools & {
-  /** What an execution was asked; `undefined` where it is gone. */
-  asked: (execution: ExecutionHead) => Promise<Asked | undefined>;
-  clock: () => number;
-  pause: Pause;
-};
+/** The result of a pass: a better prompt, or why there is none. */
+export type PassResult = { prompt: string; summary: string } | { reason: string };
 
 /**
- * When each step has to be over, in milliseconds from the start: a request is answered after 29 s at the latest, and the
- * answer still has to be written.
+ * When each step ends at the latest, in milliseconds from the start. A request is answered after 29 s at the latest, and the
+ * result has to be written before that.
  */
-const overAt = { proposal: 9_000, runs: 18_000, choice: 24_000 };
+const endsAt = { proposal: 9_000, runs: 18_000, choice: 24_000 };
 
-/** So many inputs are tried, and so many executions shown with what they were asked. */
+/** How many inputs are tried, and how many executions are shown to the improver with their inputs. */
 const triedInputs = 2;
 const shownInputs = 5;
 
 const maxTokens = { proposal: 1_024, run: 768, choice: 256 };
 
-/** The answer of a request waits for it. */
+/** The response waits for the models. */
 const effort = 'low';
 
-/** Makes a pass of self-improvement. It writes nothing. */
-export async function pass(material: Material, parts: PassParts, startedAt: number): Promise<Pass> {
-  const { prepared, improver, reviewer, evidence, focusArea } = material;
-  const { model, catalogue, clock, pause } = parts;
+/**
+ * Makes a pass of self-improvement. It writes nothing.
+ *
+ * @param startedAt when the request came in, in milliseconds since 1970
+ */
+export async function improvementPass(
+  context: Pick<Context, 'clock' | 'pause'>,
+  { prepared, improver, reviewer, evidence, focusArea, readInput }: PassMaterial,
+  { model, catalogue }: Tools,
+  startedAt: number,
+): Promise<PassResult> {
   if (evidence.length === 0) return { reason: 'There is nothing to learn from: no execution has finished yet.' };
   const troubled = evidence.filter(({ troubles }) => troubles.length > 0);
   if (troubled.length === 0 && !focusArea)
@@ -56,81 +59,84 @@ export async function pass(material: Material, parts: PassParts, startedAt: numb
   if (reviewer.agent.id === prepared.agent.id) return { reason: 'The reviewer cannot verify a prompt of its own.' };
 
   const chosen = [...new Set([...troubled, ...evidence])].slice(0, shownInputs);
-  const works = await Promise.all(chosen.map(({ execution }) => parts.asked(execution)));
-  const told = evidence.map((one): Told => {
-    const input = works[chosen.indexOf(one)]?.input;
+  const chosenInputs = await Promise.all(chosen.map(({ execution }) => readInput(execution)));
+  const shown = evidence.map((one): ShownEvidence => {
+    const input = chosenInputs[chosen.indexOf(one)]?.input;
     return input === undefined ? one : { ...one, input };
   });
 
   const { systemPrompt } = prepared.agent;
-  const proposed = await until(overAt.proposal, (signal) =>
-    ask(
+  const proposed = await until(endsAt.proposal, (signal) =>
+    askModel(
+      context,
       model,
       {
         model: improver.agent.model,
         system: systemPromptOf(improver, catalogue),
-        user: proposalQuestion(systemPrompt, told, focusArea),
+        user: proposalQuestion(systemPrompt, shown, focusArea),
         maxTokens: maxTokens.proposal,
         effort,
         signal,
       },
-      pause,
       1,
     ),
   );
-  if (proposed.kind !== 'text') return { reason: `No edit was proposed. ${wordsFor(proposed)}` };
+  if (proposed.kind !== 'text') return { reason: `No edit was proposed. ${failureOf(proposed)}` };
   const proposal = proposalOf(proposed.text);
   if (!proposal) return { reason: 'What the prompt improver answered could not be read as a proposal.' };
   if (!proposal.edit) return { reason: `No edit was proposed: ${proposal.summary}` };
   const made = edited(systemPrompt, proposal.edit);
   if ('fault' in made) return { reason: `The proposal could not be used: ${made.fault}.` };
 
-  const inputs = works.filter((work) => work !== undefined).slice(0, triedInputs);
+  const inputs = chosenInputs.filter((input) => input !== undefined).slice(0, triedInputs);
   if (inputs.length === 0) return { reason: 'There is nothing to try a proposal on: the recent executions are gone.' };
-  const tried = await until(overAt.runs, (signal) =>
+  const tried = await until(endsAt.runs, (signal) =>
     Promise.all(
-      inputs.map((work) => Promise.all([systemPrompt, made.prompt].map((prompt) => answerTo(work, prompt, signal)))),
+      inputs.map((input) => Promise.all([systemPrompt, made.prompt].map((prompt) => answerTo(input, prompt, signal)))),
     ),
   );
   const failure = tried.flat().find(({ kind }) => kind !== 'text');
-  if (failure) return { reason: `The proposal could not be tried. ${wordsFor(failure)}` };
+  if (failure) return { reason: `The proposal could not be tried. ${failureOf(failure)}` };
 
-  const judged = await until(overAt.choice, (signal) =>
-    Promise.all(tried.map(([before, after], at) => judge(inputs[at] as Asked, textOf(before), textOf(after), signal))),
+  const judged = await until(endsAt.choice, (signal) =>
+    Promise.all(
+      tried.map(([before, after], at) => judge(inputs[at] as ExecutionInput, textOf(before), textOf(after), signal)),
+    ),
   );
-  const silence = judged.flat().find(({ kind }) => kind !== 'text');
-  if (silence) return { reason: `The proposal could not be judged. ${wordsFor(silence)}` };
+  const unjudged = judged.flat().find(({ kind }) => kind !== 'text');
+  if (unjudged) return { reason: `The proposal could not be judged. ${failureOf(unjudged)}` };
   const votes = judged.map(voteOf);
   if (votes.some((vote) => vote < 0)) return { reason: `The proposal was seen to do worse: ${proposal.summary}` };
   if (!votes.some((vote) => vote > 0)) return { reason: `The proposal was not seen to do better: ${proposal.summary}` };
   return { prompt: made.prompt, summary: proposal.summary };
 
-  function answerTo(work: Asked, prompt: string, signal: AbortSignal): Promise<Answered> {
+  function answerTo(input: ExecutionInput, prompt: string, signal: AbortSignal): Promise<Answered> {
     const system = systemPromptOf({ ...prepared, agent: { ...prepared.agent, systemPrompt: prompt } }, catalogue);
-    const question = { model: prepared.agent.model, system, user: requestOf(work), maxTokens: maxTokens.run };
-    return ask(model, { ...question, effort, signal }, pause, 1);
+    const question = { model: prepared.agent.model, system, user: userPromptOf(input), maxTokens: maxTokens.run };
+    return askModel(context, model, { ...question, effort, signal }, 1);
   }
 
   /**
-   * Has what the old prompt and the new one led to judged blind, in both orders. Where that is the same there is nothing
-   * to choose, and nobody is asked: a judge that guesses could but err.
+   * Asks the reviewer which answer is better, blind and in both orders: that of the old prompt, or that of the new one. Asks
+   * nothing where the answers are the same.
    */
-  async function judge(work: Asked, before: string, after: string, signal: AbortSignal): Promise<Answered[]> {
+  async function judge(input: ExecutionInput, before: string, after: string, signal: AbortSignal): Promise<Answered[]> {
     if (before.trim() === after.trim()) return [];
     const system = systemPromptOf(reviewer as PreparedAgent, catalogue);
     const choose = (first: string, second: string) => {
       const question = {
         model: (reviewer as PreparedAgent).agent.model,
         system,
-        user: choiceQuestion(work, first, second),
+        user: choiceQuestion(input, first, second),
       };
-      return ask(model, { ...question, maxTokens: maxTokens.choice, effort, signal }, pause, 1);
+      return askModel(context, model, { ...question, maxTokens: maxTokens.choice, effort, signal }, 1);
     };
     return Promise.all([choose(before, after), choose(after, before)]);
   }
 
-  /** Does something until a moment of the pass, at which its signal aborts. */
+  /** Does a step, whose signal aborts at a moment of the pass. */
   async function until<Done>(moment: number, act: (signal: AbortSignal) => Promise<Done>): Promise<Done> {
+    const { clock, pause } = context;
     const [late, done] = [new AbortController(), new AbortController()];
     const left = startedAt + moment - clock();
     if (left <= 0) late.abort();
@@ -144,8 +150,8 @@ export async function pass(material: Material, parts: PassParts, startedAt: numb
 }
 
 /**
- * What was chosen in both orders: 1 for the new prompt, −1 for the old, 0 for neither. It counts only where both agree: a
- * judge that prefers a place has no say.
+ * Returns 1 where the new prompt was chosen in both orders, −1 where the old one was, and 0 where the choices differ: a
+ * reviewer that always prefers the first or the second answer does not decide.
  */
 function voteOf(judged: readonly Answered[]): number {
   const [forwards, backwards] = judged.map((answered) => choiceOf(textOf(answered)));
@@ -155,6 +161,6 @@ function voteOf(judged: readonly Answered[]): number {
 
 const textOf = (answered: Answered | undefined) => (answered?.kind === 'text' ? answered.text : '');
 
-function wordsFor(answered: Answered): string {
+function failureOf(answered: Answered): string {
   return answered.kind === 'failed' ? answered.error : 'There was no time left.';
 }

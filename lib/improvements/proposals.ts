@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 
-/** An edit of a prompt: something added at its end, or one passage of it replaced. */
+/** An edit of a prompt: a text to append, or a passage to replace. */
 export type Edit = { append: string } | { replace: string; with: string };
 
-/** What the improver proposes, and why; without an edit, why it proposes none. */
+/** The proposal of the improver with its reason; without an edit, the reason why there is none. */
 export type Proposal = { summary: string; edit: Edit | undefined };
 
-/** The most characters of an edit: a model cannot write a whole long prompt anew in the time of a pass. */
+/** The most characters of an edit. A model has no time to write a long prompt anew in a pass. */
 const longestEdit = 1_000;
 const longestPrompt = 50_000;
 const longestSummary = 500;
@@ -20,7 +20,7 @@ const Answer = v.object({
 
 const lengthOf = (text: string) => [...text].length;
 
-/** Reads a proposal out of an answer, from its first brace to its last; `undefined` where there is none to be read. */
+/** Reads the proposal of an answer, from its first brace to its last; `undefined` where it has none. */
 export function proposalOf(answer: string): Proposal | undefined {
   const read = v.safeParse(Answer, jsonIn(answer));
   if (!read.success) return undefined;
@@ -40,14 +40,14 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** The prompt that an edit makes of a prompt, or why it cannot be made. */
+/** Applies an edit to a prompt; returns the new prompt, or why the edit cannot be applied. */
 export function edited(prompt: string, edit: Edit): { prompt: string } | { fault: string } {
   const text = 'append' in edit ? edit.append : edit.with;
   if (lengthOf(text) > longestEdit) return { fault: `its edit has more than ${longestEdit} characters` };
   const next = 'append' in edit ? appended(prompt, edit.append) : replaced(prompt, edit);
   if (next === undefined) return { fault: 'the passage that it would replace is not in the prompt, or more than once' };
   if (next === prompt) return { fault: 'its edit changes nothing' };
-  // A passage may begin or end within a character as well.
+  // A passage may begin or end inside a surrogate pair.
   if (!next.isWellFormed()) return { fault: 'its edit is not well-formed text' };
   if (lengthOf(next) > longestPrompt) return { fault: `the prompt would have more than ${longestPrompt} characters` };
   return { prompt: next };
@@ -61,7 +61,7 @@ function appended(prompt: string, text: string): string {
 
 function replaced(prompt: string, edit: { replace: string; with: string }): string | undefined {
   const at = prompt.indexOf(edit.replace);
-  // The last may overlap the first: then it is not known which is meant.
+  // Two places, which may overlap: it is not known which one is meant.
   if (edit.replace === '' || at < 0 || at !== prompt.lastIndexOf(edit.replace)) return undefined;
   return prompt.slice(0, at) + edit.with + prompt.slice(at + edit.replace.length);
 }

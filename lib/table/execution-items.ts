@@ -15,59 +15,59 @@ import type { ListMembership } from './listing.ts';
 import { Conflict } from './transact.ts';
 import type { Item } from './write.ts';
 
-/** The kind that the stream tells executions by. */
+/** The kind of the heads of executions in the stream. */
 export const executionKind = 'execution';
 
 /** The partition of the sweeper's index that lists executions. */
 export const executionPartition = 'execution';
 
-/** An execution as its head stores it: all but what it was asked and what it has answered. */
+/** An execution as its head stores it: without its input and output. */
 export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'> & {
   organization: Organization;
   agentId: string;
   selfTest: GateResult;
   qaReview: GateResult;
-  /** The name of the agent that has handed it on, where one has. */
+  /** The name of the delegating agent, if the execution was delegated. */
   delegatedBy?: string;
-  /** The agents by which it was handed on, from the first on: none of them may be given it again. */
+  /** The ids of the agents in its chain of delegations, from the first on. None of them may get the task again. */
   ancestors?: string[];
-  /** How often it was handed on. */
+  /** The number of delegations in its chain. */
   depth?: number;
-  /** The request that has started it, as far as it is known. */
+  /** The id of the request that started it, if known. */
   requestId?: string;
-  /** How many leases of it were not given back: that of the worker which works on it now, and those of lost workers. */
+  /** The number of leases that were not returned: that of the lease holder, and those of lost workers. */
   claims: number;
-  /** Names the lease of the worker that works on it: only that worker may end it. */
+  /** The id of the lease holder: only it may end the execution. */
   claim?: string;
-  /** Until when no other worker may lease it; ISO 8601. */
+  /** When the lease expires; ISO 8601. No other worker may lease the execution before that. */
   leaseUntil?: string;
-  /** When a worker first leased it; ISO 8601. Absent before that, and on items of versions before this attribute. */
+  /** When a worker first leased it; ISO 8601. Absent before that, and on items of versions without this attribute. */
   firstLeasedAt?: string;
-  /** What its workers did before they gave their leases back. */
+  /** What its workers did before they returned their leases. */
   progress?: Progress;
-  /** How many items its output has, so that a read knows whether it has met them all. */
+  /** The number of items that hold its output, so that a read can tell whether it has found all of them. */
   outputParts?: number;
 };
 
-/** What is kept of an execution whose worker gave its lease back because a model throttled. */
+/** The progress of an execution whose worker returned its lease because a model throttled. */
 export type Progress = {
-  /** How many leases were given back. */
+  /** The number of leases that were returned. */
   waits: number;
-  /** How many passing faults the model had that does the work. */
+  /** The number of temporary faults of the agent's model. */
   faults: number;
   /** Tokens of all calls to models. */
   tokens: number;
-  /** The verdicts of the gates that were answered. */
+  /** The verdicts of the quality gates that have answered. */
   verdicts: Partial<QualityGates>;
 };
 
-/** An execution that runs. */
+/** An execution that is running. */
 export type RunningExecution = ExecutionHead & { status: 'running' };
 
-/** What an execution was asked: its instruction, and the key-values beside it. */
-export type Asked = { input: string; context?: Record<string, unknown> };
+/** The input of an execution, with its optional context. */
+export type ExecutionInput = { input: string; context?: Record<string, unknown> };
 
-/** What an execution has come to. */
+/** How an execution ended. */
 export type Ending = {
   status: 'completed' | 'failed';
   completedAt: string;
@@ -75,11 +75,11 @@ export type Ending = {
   tokensUsed: number;
   selfTest: GateResult;
   qaReview: GateResult;
-  /** Why it failed: a fixed sentence. */
+  /** Why it failed: a code or a fixed sentence. */
   error?: string;
 };
 
-/** The execution that an item of the kind stores; its start is its id's own time. */
+/** Returns the execution that a head stores. Its start is the time of its id. */
 export function executionFrom(item: Item): ExecutionHead {
   const { pk, sk: _, kind: __, due: ___, dueAt: ____, ...rest } = item;
   const ulid = ulidOf(pk as string);
@@ -92,15 +92,15 @@ export function executionFrom(item: Item): ExecutionHead {
   } as ExecutionHead;
 }
 
-/** The item of a new execution's head, in the sweeper's index from `dueAt` on. */
+/** Returns the head of a new execution, in the sweeper's index from `dueAt` on. */
 export function executionItem(execution: RunningExecution, dueAt: string): Item {
   const { organization, id, startedAt: _, claims: __, ...rest } = execution;
   const Key = keys.executionHead(organization, ulidOf(id));
   return { ...Key, kind: executionKind, ...rest, ...requestFields(), ...dueEntry(executionPartition, dueAt) };
 }
 
-/** The item of what an execution was asked. The context as JSON: text keeps its order, which a map would not. */
-export function inputItem({ organization, id }: ExecutionHead, { input, context }: Asked): Item {
+/** Returns the item of an input. The context is stored as JSON: a map would not keep the order of its keys. */
+export function inputItem({ organization, id }: ExecutionHead, { input, context }: ExecutionInput): Item {
   return {
     ...keys.executionInput(organization, ulidOf(id)),
     input,
@@ -108,13 +108,13 @@ export function inputItem({ organization, id }: ExecutionHead, { input, context 
   };
 }
 
-/** The item of the delegation that an execution was started by. Where it stands is the execution's to say. */
+/** Returns the item of the delegation that started an execution. Its status is that of the execution. */
 export function delegationItem({ organization, id, delegationId = '', delegatedBy, agentName }: ExecutionHead): Item {
   const Key = keys.delegation(organization, ulidOf(delegationId));
   return { ...Key, fromAgent: delegatedBy, toAgent: agentName, executionId: id, ...requestFields() };
 }
 
-/** The delegation that an item stores, and where it stands as the execution stands. */
+/** Returns the delegation that an item stores, with the status of its execution. */
 export function delegationFrom(
   { fromAgent, toAgent, sk }: Item,
   { status, claims, firstLeasedAt }: ExecutionHead,
@@ -127,24 +127,24 @@ export function delegationFrom(
   };
 }
 
-/** What an execution was asked, from its item. */
-export function askedFrom({ input, context }: Item): Asked {
+/** Returns the input that an item stores. */
+export function inputFrom({ input, context }: Item): ExecutionInput {
   return {
     input: input as string,
     ...(context !== undefined && { context: JSON.parse(context as string) as Record<string, unknown> }),
   };
 }
 
-/** An output may be larger than an item, which holds 400 KB; so many bytes of it go into each. */
+/** The bytes of an output in one item. An item holds 400 KB; an output may be larger. */
 const partBytes = 300_000;
 
-/** The items of an output, cut between characters. */
+/** Returns the items of an output, which is split between characters. */
 export function outputItems({ organization, id }: ExecutionHead, output: string): Item[] {
   const bytes = Buffer.from(output);
   const items: Item[] = [];
   for (let from = 0; from < bytes.length; ) {
     let to = Math.min(from + partBytes, bytes.length);
-    // The bytes 10xxxxxx of UTF-8 go on with a character.
+    // In UTF-8, bytes 10xxxxxx continue a character.
     while (to < bytes.length && ((bytes[to] as number) & 0xc0) === 0x80) to--;
     items.push({
       ...keys.executionOutput(organization, ulidOf(id), items.length),
@@ -161,28 +161,29 @@ export function outputKeys({ organization, id, outputParts = 0 }: ExecutionHead)
 }
 
 /**
- * The execution of the single read, from all items of its partition; `undefined` where there is no head or input.
+ * Returns the execution with its input and output, from all items of its partition; `undefined` where the head or the input
+ * is missing.
  *
- * @throws `Conflict` when the head is newer than the output: a query is not one moment, even in one partition
+ * @throws `Conflict` when the head is newer than the output: a query is no snapshot, even in one partition
  */
 export function wholeExecution(items: readonly Item[]): (Execution & { agentId: string }) | undefined {
   const named = (sk: string) => items.find((item) => item.sk === sk);
-  const [head, asked] = [named('M'), named('IN')];
-  if (!head || !asked) return undefined;
+  const [head, input] = [named('M'), named('IN')];
+  if (!head || !input) return undefined;
   const { selfTest, qaReview, outputParts = 0, ...rest } = executionFrom(head);
   const output = outputFrom(items, outputParts);
   return {
     ...rest,
-    input: askedFrom(asked).input,
+    input: inputFrom(input).input,
     ...(rest.status === 'completed' && { output }),
     qualityGates: { selfTest, qaReview },
   };
 }
 
 /**
- * The output that items of an execution's partition hold; other items are passed over.
+ * Returns the output that items of an execution's partition hold; skips other items.
  *
- * @throws `Conflict` when fewer parts are among them than the head says
+ * @throws `Conflict` when there are fewer parts than the head says
  */
 export function outputFrom(items: readonly Item[], outputParts: number): string {
   const parts = items.filter(({ sk }) => (sk as string).startsWith('OUT#')).sort((a, b) => partOf(a) - partOf(b));
@@ -194,7 +195,7 @@ function partOf({ sk }: Item): number {
   return Number((sk as string).slice('OUT#'.length));
 }
 
-/** An execution as lists and events show it. */
+/** Returns an execution as lists and events show it. */
 export function listItemOf(execution: ExecutionHead): ExecutionListItem {
   const { id, agentName, taskId, status, startedAt, completedAt, durationMs } = execution;
   return {
@@ -210,10 +211,10 @@ export function listItemOf(execution: ExecutionHead): ExecutionListItem {
 
 const facets: Record<ExecutionStatus, string> = { running: 'r', completed: 'c', failed: 'f' };
 
-/** The facet of a status in the lists of executions. */
+/** Returns the facet of a status in the lists of executions. */
 export const facetOf = (status: ExecutionStatus): string => facets[status];
 
-/** Where an execution stands: in its organization's list and its agent's. A row is the list's entry itself. */
+/** Returns the lists that an execution is in: its organization's and its agent's. The rows hold the entries of the lists. */
 export function executionMembership(execution: ExecutionHead): ListMembership {
   const { organization, agentId, id, status } = execution;
   return {

@@ -1,22 +1,22 @@
 import { ulidOf } from '../contract/ids.ts';
 import { type AgentHead, agentFrom } from './agent-items.ts';
 import type { AgentContext } from './agents.ts';
-import { type Asked, askedFrom, type RunningExecution } from './execution-items.ts';
+import { type ExecutionInput, inputFrom, type RunningExecution } from './execution-items.ts';
 import { type Key, keys } from './keys.ts';
 import { getItems } from './reads.ts';
 import { type StoredTask, taskFrom } from './task-items.ts';
 import type { Item } from './write.ts';
 
-/** What a worker needs to know before it asks a model. What does not exist any more is absent. */
+/** What a worker reads before it asks a model. Items that do not exist any more are absent. */
 export type Material = {
-  asked?: Asked | undefined;
+  input?: ExecutionInput | undefined;
   agent?: AgentHead | undefined;
   reviewer?: AgentHead | undefined;
   task?: StoredTask | undefined;
 };
 
 /**
- * Reads what an execution was asked, its agent, its task and the reviewer, in one request.
+ * Reads the input of an execution, its agent, its task and the reviewer, in one request.
  *
  * @param reviewer the name of the agent that judges the output
  */
@@ -25,11 +25,11 @@ export async function readMaterial(
   { organization, id, agentName, taskId }: RunningExecution,
   reviewer: string,
 ): Promise<Material> {
-  const input = keys.executionInput(organization, ulidOf(id));
+  const inputKey = keys.executionInput(organization, ulidOf(id));
   const [agentKey, reviewerKey] = [keys.agent(organization, agentName), keys.agent(organization, reviewer)];
   const taskKey = taskId === undefined ? undefined : keys.task(organization, ulidOf(taskId));
   const items = await getItems(table, [
-    input,
+    inputKey,
     agentKey,
     ...(agentName === reviewer ? [] : [reviewerKey]),
     ...(taskKey ? [taskKey] : []),
@@ -40,7 +40,7 @@ export async function readMaterial(
   };
   const headFrom = (item: Item) => agentFrom(item, defaultModel);
   return {
-    asked: read(input, askedFrom),
+    input: read(inputKey, inputFrom),
     agent: read(agentKey, headFrom),
     reviewer: read(reviewerKey, headFrom),
     task: read(taskKey, taskFrom),

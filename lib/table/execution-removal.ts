@@ -1,6 +1,6 @@
 import type { ExecutionStatus } from '../contract/executions.ts';
 import { ulidOf } from '../contract/ids.ts';
-import type { Table } from './client.ts';
+import type { TableContext } from './client.ts';
 import { deletePartition } from './delete-partition.ts';
 import { type ExecutionHead, executionFrom, facetOf } from './execution-items.ts';
 import type { TaskMove } from './executions.ts';
@@ -8,35 +8,36 @@ import { keys } from './keys.ts';
 import { counterOf, everything, leavingLimit, leavingWrites } from './listing.ts';
 import type { AgentPurge } from './purge-items.ts';
 import { getItem, getItems, queryItems } from './reads.ts';
-import { countDown } from './running.ts';
+import { countRunningDown } from './running.ts';
 import { type StoredTask, taskFrom } from './task-items.ts';
 import { changeWrites } from './tasks.ts';
 import { Conflict, retryOnConflict, transact } from './transact.ts';
 import type { Item, Write } from './write.ts';
 
-/** How a task that an execution had taken on goes on without it; `undefined`: it is left alone. */
-export type Release = (task: StoredTask, executionId: string) => TaskMove | undefined;
+/** Returns the move of the task of a purged execution; `undefined` where the task stays as it is. */
+export type ReleaseTask = (task: StoredTask, executionId: string) => TaskMove | undefined;
 
-/** So many counter rows are written to side by side: transactions over the same one would conflict. */
+/** How many counter rows are written at once. Transactions over the same counter row would conflict. */
 const countersAtOnce = 16;
 
-/** So many executions are purged side by side. */
+/** How many executions are purged at once. */
 const purgedAtOnce = 25;
 
 /**
- * Takes the executions of a deleted agent out of its organization's list: with this they are gone from everything
- * that can still be read (docs/architecture.md#deletions). The agent's own list says which they are; nothing is added
- * to it any more, for every start checks the agent.
+ * Removes the executions of a deleted agent from the list of its organization, the last place where requests find them
+ * (docs/architecture.md#deletions). The agent's own list names them. Nothing is added to that list any more: every start
+ * checks that the agent exists.
  */
-export async function leaveList(table: Table, { organization, agentId }: AgentPurge): Promise<void> {
+export async function unlistExecutions(context: TableContext, { organization, agentId }: AgentPurge): Promise<void> {
   const all = keys.executionScope(organization);
-  const executions = await Array.fromAsync(listed(table, { organization, agentId }));
+  const { table } = context;
+  const executions = await Array.fromAsync(readListed(context, { organization, agentId }));
   const waiting = [...Map.groupBy(executions, ({ ulid }) => counterOf(ulid)).values()];
   const leave = async (group: readonly { ulid: string }[]): Promise<void> => {
     for (let at = 0; at < group.length; at += leavingLimit) {
       const batch = group.slice(at, at + leavingLimit).map(({ ulid }) => keys.listRow(all, everything, ulid));
       await retryOnConflict(table, async () => {
-        // What ends at this moment stands in another facet the next time; what another has taken out is not found.
+        // The next try finds another facet for an execution that has just ended, and no row that another worker removed.
         const membership = (await getItems(table, batch)).map(({ id, status }) => ({
           ulid: ulidOf(id as string),
           facet: facetOf(status as ExecutionStatus),
@@ -53,33 +54,37 @@ export async function leaveList(table: Table, { organization, agentId }: AgentPu
 }
 
 /**
- * Deletes the executions of a deleted agent. One that ran gives its place and its task back; its worker, if there is
- * one, finds its row gone and drops what it has. A purge that is killed goes on with what is left.
+ * Deletes the executions of a deleted agent. One that is running is no longer counted, and its task is released; its
+ * worker loses its lease. The purge can be repeated: it continues with the remaining executions.
  */
-export async function purgeExecutions(table: Table, purge: AgentPurge, release: Release): Promise<void> {
+export async function purgeExecutions(
+  context: TableContext,
+  purge: AgentPurge,
+  releaseTask: ReleaseTask,
+): Promise<void> {
   const own = keys.executionScope(purge.organization, ulidOf(purge.agentId));
   const batch: { ulid: string; status: ExecutionStatus }[] = [];
   const purgeBatch = async (): Promise<void> => {
     const executions = batch.splice(0);
-    await Promise.all(executions.map(({ ulid }) => purgeExecution(table, purge, ulid, release)));
+    await Promise.all(executions.map(({ ulid }) => purgeExecution(context, purge, ulid, releaseTask)));
     const rows = executions.flatMap(({ ulid, status }) =>
-      [everything, facetOf(status)].map((run) => keys.listRow(own, run, ulid)),
+      [everything, facetOf(status)].map((facet) => keys.listRow(own, facet, ulid)),
     );
     await transact(
-      table,
+      context.table,
       rows.map((Key) => ({ Delete: { Key } })),
     );
   };
-  for await (const execution of listed(table, purge)) {
+  for await (const execution of readListed(context, purge)) {
     batch.push(execution);
     if (batch.length === purgedAtOnce) await purgeBatch();
   }
   if (batch.length > 0) await purgeBatch();
 }
 
-/** The executions in an agent's own list. */
-async function* listed(
-  table: Table,
+/** Reads the executions in an agent's own list. */
+async function* readListed(
+  { table }: TableContext,
   { organization, agentId }: AgentPurge,
 ): AsyncGenerator<{ ulid: string; status: ExecutionStatus }> {
   const { rows: pk } = keys.executionScope(organization, ulidOf(agentId));
@@ -88,38 +93,45 @@ async function* listed(
 }
 
 /**
- * Deletes all that an execution has. Its delegation goes in one write with the head that names it, and so do the place
- * and the task that it gives back: whoever comes after a purge that was killed finds each of them either way, once.
+ * Deletes the items of an execution. One transaction deletes the head and the delegation, counts a running execution down
+ * and releases its task. So a purge that is repeated does each of them once.
  */
 async function purgeExecution(
-  table: Table,
+  context: TableContext,
   { organization }: AgentPurge,
   ulid: string,
-  release: Release,
+  releaseTask: ReleaseTask,
 ): Promise<void> {
+  const { table } = context;
   const Key = keys.executionHead(organization, ulid);
   await retryOnConflict(table, async () => {
     const item = await getItem(table, Key);
     const execution = item && executionFrom(item);
-    const beside = execution ? [...delegationGone(execution), ...(await givenBack(table, execution, release))] : [];
-    if (beside.length === 0) return;
+    const others = execution
+      ? [...deleteDelegation(execution), ...(await releaseWrites(context, execution, releaseTask))]
+      : [];
+    if (others.length === 0) return;
     await transact(table, [
       { Delete: { Key, ConditionExpression: 'attribute_exists(pk)' }, onConditionFailed: () => new Conflict() },
-      ...beside,
+      ...others,
     ]);
   });
   await deletePartition(table, keys.execution(organization, ulid));
 }
 
-function delegationGone({ organization, delegationId }: ExecutionHead): Write[] {
+function deleteDelegation({ organization, delegationId }: ExecutionHead): Write[] {
   return delegationId === undefined ? [] : [{ Delete: { Key: keys.delegation(organization, ulidOf(delegationId)) } }];
 }
 
-/** What an execution that runs gives back. */
-async function givenBack(table: Table, execution: ExecutionHead, release: Release): Promise<Write[]> {
+/** Returns the writes that count a running execution down and release its task. */
+async function releaseWrites(
+  { table }: TableContext,
+  execution: ExecutionHead,
+  releaseTask: ReleaseTask,
+): Promise<Write[]> {
   const { organization, id, status, taskId } = execution;
   if (status !== 'running') return [];
   const task = taskId && (await getItem(table, keys.task(organization, ulidOf(taskId))));
-  const move = task ? release(taskFrom(task as Item), id) : undefined;
-  return [countDown(organization), ...(move ? changeWrites(organization, move.before, move.after) : [])];
+  const move = task ? releaseTask(taskFrom(task as Item), id) : undefined;
+  return [countRunningDown(organization), ...(move ? changeWrites(organization, move.before, move.after) : [])];
 }

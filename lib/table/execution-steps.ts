@@ -2,11 +2,12 @@ import { ulidOf } from '../contract/ids.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
 import type { Ending, ExecutionHead, Progress, RunningExecution } from './execution-items.ts';
 import { keys } from './keys.ts';
+import { leaseFree, leaseHeld } from './lease.ts';
 import type { OnConditionFailed, Write } from './write.ts';
 
-/** The execution is not this worker's any more: another has it in hand, it has ended, or its agent was deleted. */
-export class Lost extends Error {
-  override name = 'Lost';
+/** The worker has lost its lease: another worker holds it, the execution has ended, or its agent was deleted. */
+export class LeaseLost extends Error {
+  override name = 'LeaseLost';
 }
 
 const { partitionKey, sortKey } = tableSchema.dueIndex;
@@ -14,8 +15,11 @@ const { partitionKey, sortKey } = tableSchema.dueIndex;
 const headKey = ({ organization, id }: Pick<ExecutionHead, 'organization' | 'id'>) =>
   keys.executionHead(organization, ulidOf(id));
 
-/** The write that leases an execution, if it runs and is not leased, counts that, and notes when it was first done. */
-export function claimWrite(
+/**
+ * Returns the write that leases an execution, if it is running and not leased. It counts the lease, and records the time
+ * of the first one.
+ */
+export function leaseWrite(
   execution: Pick<ExecutionHead, 'organization' | 'id'>,
   { claim, now, until }: { claim: string; now: string; until: string },
   onConditionFailed: OnConditionFailed,
@@ -25,7 +29,7 @@ export function claimWrite(
       Key: headKey(execution),
       UpdateExpression:
         'SET claim = :claim, leaseUntil = :until, #dueAt = :until, firstLeasedAt = if_not_exists(firstLeasedAt, :now) ADD claims :one',
-      ConditionExpression: '#status = :running AND (attribute_not_exists(leaseUntil) OR leaseUntil <= :now)',
+      ConditionExpression: `#status = :running AND ${leaseFree()}`,
       ExpressionAttributeNames: { '#status': 'status', '#dueAt': sortKey },
       ExpressionAttributeValues: { ':claim': claim, ':until': until, ':now': now, ':running': 'running', ':one': 1 },
       ReturnValues: 'ALL_NEW',
@@ -34,8 +38,8 @@ export function claimWrite(
   };
 }
 
-/** A write to an execution that this worker has leased; `Lost` where it has not. */
-export function heldWrite(
+/** Returns a write by the lease holder of an execution; it fails with `LeaseLost` for any other worker. */
+export function leaseHolderWrite(
   execution: RunningExecution,
   { set, remove, add }: { set: string; remove?: string; add?: string },
   values: Record<string, unknown>,
@@ -45,23 +49,29 @@ export function heldWrite(
     Update: {
       Key: headKey(execution),
       UpdateExpression: `SET ${set}${remove ? ` REMOVE ${remove}` : ''}${add ? ` ADD ${add}` : ''}`,
-      ConditionExpression: '#status = :running AND claim = :claim',
+      ConditionExpression: `#status = :running AND ${leaseHeld}`,
       ExpressionAttributeNames: { '#status': 'status', '#dueAt': sortKey, ...names },
       ExpressionAttributeValues: { ':running': 'running', ':claim': execution.claim, ...values },
     },
-    onConditionFailed: () => new Lost(),
+    onConditionFailed: () => new LeaseLost(),
   };
 }
 
 /**
- * The write that gives a lease back before the execution has ended, and keeps what was done. No worker may lease it
- * before `until`; it does not count as lost.
+ * How a lease is returned: when another worker may lease the execution, when the sweeper sends its message, and the
+ * progress to keep.
  */
-export function giveBackWrite(
+export type LeaseReturn = { until: string; dueAt: string; progress: Progress };
+
+/**
+ * Returns the write that returns a lease before the execution ends, and keeps the progress. No worker may lease the
+ * execution before `until`. The lease does not count as lost.
+ */
+export function returnLeaseWrite(
   execution: RunningExecution,
-  { until, dueAt, progress, outputParts }: GivenBack & { outputParts: number },
+  { until, dueAt, progress, outputParts }: LeaseReturn & { outputParts: number },
 ): Write {
-  return heldWrite(
+  return leaseHolderWrite(
     execution,
     {
       set: `leaseUntil = :until, #dueAt = :dueAt, progress = :progress${outputParts > 0 ? ', outputParts = :parts' : ''}`,
@@ -78,13 +88,10 @@ export function giveBackWrite(
   );
 }
 
-/** How a lease is given back: from when on another worker may lease the execution, when the sweeper looks at it, and what was done. */
-export type GivenBack = { until: string; dueAt: string; progress: Progress };
-
-/** The write that ends an execution, and takes it out of the worker's hand and the sweeper's index. */
+/** Returns the write that ends an execution, and removes its lease and its entry in the sweeper's index. */
 export function endWrite(execution: RunningExecution, ending: Ending & Pick<ExecutionHead, 'outputParts'>): Write {
   const fields = Object.entries(ending);
-  return heldWrite(
+  return leaseHolderWrite(
     execution,
     {
       set: fields.map(([field]) => `#${field} = :new_${field}`).join(', '),

@@ -17,6 +17,9 @@ export function createLease(now: number): Lease {
 /** The condition of a write to an item whose lease has expired by `:now`. */
 export const leaseExpired = (expiry = 'leaseUntil') => `${expiry} <= :now`;
 
+/** The condition of a write to an item that has no lease, or whose lease has expired by `:now`. */
+export const leaseFree = (expiry = 'leaseUntil') => `(attribute_not_exists(${expiry}) OR ${leaseExpired(expiry)})`;
+
 /** The condition of a write by the lease holder, whose id is `:claim`. */
 export const leaseHeld = 'claim = :claim';
 

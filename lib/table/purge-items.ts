@@ -5,30 +5,30 @@ import { dueEntry } from './due.ts';
 import { type Key, keys, organizationOf } from './keys.ts';
 import type { Item, Write } from './write.ts';
 
-/** What every purge has: whose it is, and the request that has deleted something, as far as it is known. */
-type OfRequest = { organization: Organization; requestId?: string | undefined };
+/** The fields of every purge: its organization, and the id of the request that deleted something, if known. */
+type PurgeFields = { organization: Organization; requestId?: string | undefined };
 
-/** What is left of an agent that was deleted: nothing of it can be reached any more, and all of it is to go. */
-export type AgentPurge = OfRequest & { agentId: string };
+/** The remaining items of a deleted agent, which no request can reach any more. */
+export type AgentPurge = PurgeFields & { agentId: string };
 
 /** A deleted task whose id is still in the `dependsOn` of some of its dependents. */
-export type TaskPurge = OfRequest & { taskId: string };
+export type TaskPurge = PurgeFields & { taskId: string };
 
-/** What is left to be done for something that was deleted. */
+/** The purge of a deleted agent or task: the items that remain to be deleted or changed. */
 export type Purge = AgentPurge | TaskPurge;
 
 /** The partition of the sweeper's index that lists purges. */
 export const purgePartition = 'purge';
 
-/** The kind that the stream tells purges by. */
+/** The kind of purge items in the stream. */
 export const purgeKind = 'purge';
 
-/** The write that leaves the purge of an agent behind, overdue from a moment on. */
+/** Returns the write that puts the purge of an agent, overdue from `dueAt` on. */
 export function agentPurgeWrite({ organization, agentId }: AgentPurge, dueAt: string): Write {
   return purgeWrite(keys.purge(organization, ulidOf(agentId)), dueAt);
 }
 
-/** The write that leaves the purge of a task behind, overdue from a moment on, with the dependents that name the task. */
+/** Returns the write that puts the purge of a task, overdue from `dueAt` on, with the dependents that name the task. */
 export function taskPurgeWrite(
   { organization, taskId }: TaskPurge,
   dependents: readonly string[],
@@ -43,7 +43,7 @@ function purgeWrite(key: Key, dueAt: string, more: Item = {}): Write {
   };
 }
 
-/** The purge that an item stores. */
+/** Returns the purge that an item stores. */
 export function purgeFrom({ pk, sk, requestId }: Item): Purge {
   const organization = organizationOf(pk as string);
   const isOfTask = pk === keys.taskPurge(organization, '').pk;

@@ -1,38 +1,22 @@
 import { ulidOf } from '../contract/ids.ts';
-import type { Table, TableContext } from './client.ts';
+import type { TableContext } from './client.ts';
 import { deletePartition } from './delete-partition.ts';
-import { type Overdue, openDueList } from './due.ts';
-import { leaveList, purgeExecutions, type Release } from './execution-removal.ts';
+import { purgeExecutions, type ReleaseTask, unlistExecutions } from './execution-removal.ts';
 import { keys } from './keys.ts';
-import { type AgentPurge, type Purge, purgeFrom, purgePartition } from './purge-items.ts';
+import type { AgentPurge } from './purge-items.ts';
 import { transact } from './transact.ts';
 
 /**
- * Deletes all that belongs to a deleted agent, and the purge with the last of it. Each step may be made again, by several at
- * once.
+ * Deletes everything that belongs to a deleted agent, and the purge at the end. Each step can be repeated, also by several
+ * workers at once.
  */
-export async function purgeAgent({ table }: TableContext, purge: AgentPurge, release: Release): Promise<void> {
+export async function purgeAgent(context: TableContext, purge: AgentPurge, releaseTask: ReleaseTask): Promise<void> {
+  const { table } = context;
   const { organization, agentId } = purge;
   const ulid = ulidOf(agentId);
-  // Whoever deleted the agent may have died before its executions were out of the list.
-  await leaveList(table, purge);
-  await purgeExecutions(table, purge, release);
+  // The function that deleted the agent may have stopped before its executions were out of the list.
+  await unlistExecutions(context, purge);
+  await purgeExecutions(context, purge, releaseTask);
   for (const pk of keys.agentPartitions(organization, ulid)) await deletePartition(table, pk);
   await transact(table, [{ Delete: { Key: keys.purge(organization, ulid) } }]);
 }
-
-/** The purges that the sweeper's index lists. */
-export function openOverduePurges(table: Table) {
-  const waiting = openDueList(table, [purgePartition]);
-  return {
-    due: waiting.due,
-
-    /** Lists a purge for a later moment and answers it; `undefined` where it is done. */
-    async postpone(overdue: Overdue, later: string): Promise<Purge | undefined> {
-      const item = await waiting.postpone(overdue, later);
-      return item && purgeFrom(item);
-    },
-  };
-}
-
-export type OverduePurges = ReturnType<typeof openOverduePurges>;

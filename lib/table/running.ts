@@ -1,88 +1,96 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Organization } from '../contract/organization.ts';
-import { limitHeaders } from '../deployment/limits.ts';
+import { type Limits, limitHeaders } from '../deployment/limits.ts';
+import type { TableContext } from './client.ts';
 import { keys } from './keys.ts';
 import { Conflict } from './transact.ts';
 import type { Item, Write } from './write.ts';
 
-/** How many executions of an organization may run at once, and be started in a minute; `undefined`: any number. */
-export type StartLimits = { running: number; perMinute?: number | undefined };
+/** The part of a context that starts of executions need. */
+export type StartContext = TableContext & {
+  /** How many executions of an organization may run at once. */
+  runningCap: number;
+  /** How many executions an organization that has no limit of its own may start in a minute; any number if absent. */
+  limits: Pick<Partial<Limits>, 'executionsPerMinute'>;
+  /** The minute that the counter of an organization covers, as far as this process has read it. */
+  startMinutes: Map<Organization, number>;
+};
 
 const minuteMs = 60_000;
 
-/** The organizations of which a container knows the minute that is counted; beyond them it starts anew. */
+/** The most organizations in `startMinutes`; beyond them it starts empty. */
 const organizationsAtMost = 1_000;
 
 /**
- * Opens the counters of executions: how many run, and how many were started in a minute of the clock. Both are in one
- * item, which the transaction of each start updates, so they are exact and cost no request of their own.
+ * Returns the write that counts the start of an execution: the executions that are running, and those that were started
+ * in a minute of the clock. Both counters are in one item, which the transaction of each start updates. So they are exact
+ * and need no request of their own.
  *
- * An update cannot say "one more in this minute, or the first of a new minute", so there is a write for either. A
- * container takes the first where it knows that the minute is counted already. Where another container has begun the
- * minute, the transaction is cancelled once and made again.
+ * An update cannot express "one more in this minute, or the first of a new minute", so there is a write for each case.
+ * `startMinutes` decides which one is sent. Where another process has begun the minute, the transaction is cancelled once;
+ * it needs a new write from this function then.
+ *
+ * @param now when the execution starts, in milliseconds since 1970
  */
-export function openStartCounts(limits: StartLimits) {
-  const minutes = new Map<Organization, number>();
-  const remember = (organization: Organization, minute: number) => {
-    if (minutes.size >= organizationsAtMost) minutes.clear();
-    minutes.set(organization, minute);
-  };
-
+export function countStart(
+  { runningCap, limits: { executionsPerMinute: perMinute }, startMinutes }: StartContext,
+  organization: Organization,
+  now: number,
+): Write {
+  if (perMinute === undefined) return countRunningUp(organization, runningCap);
+  const minute = minuteOf(startMinutes, organization, now);
+  const isCounted = startMinutes.get(organization) === minute;
   return {
-    /**
-     * The write that counts a start, for one transaction: where that fails as `Conflict`, the next one needs a new write.
-     *
-     * @param now when the execution starts, milliseconds since 1970
-     */
-    countUp(organization: Organization, now: number): Write {
-      const { running, perMinute } = limits;
-      if (perMinute === undefined) return countRunning(organization, running);
-      // The clock of another container may be ahead.
-      const minute = Math.max(Math.floor(now / minuteMs), minutes.get(organization) ?? 0);
-      const isCounted = minutes.get(organization) === minute;
-      return {
-        Update: {
-          Key: keys.running(organization),
-          UpdateExpression: isCounted
-            ? 'ADD running :one, starts :one'
-            : 'SET startsMinute = :minute, starts = :one ADD running :one',
-          ConditionExpression: `${hasRoom} AND ${isCounted ? `startsMinute = :minute AND ${mayStart}` : isNewMinute}`,
-          ExpressionAttributeValues: {
-            ':one': 1,
-            ':cap': running,
-            ':minute': minute,
-            ...(isCounted && { ':perMinute': perMinute }),
-          },
-        },
-        onConditionFailed: (found) => {
-          if (isFull(found, running)) return tooManyRunning(running);
-          const counted = (found?.startsMinute as number | undefined) ?? 0;
-          const limit = (found?.executionsPerMinute as number | undefined) ?? perMinute;
-          remember(organization, counted);
-          if (counted === minute && (found?.starts as number) >= limit)
-            return tooManyStarts(limit, (minute + 1) * minuteMs - now);
-          return new Conflict();
-        },
-      };
+    Update: {
+      Key: keys.running(organization),
+      UpdateExpression: isCounted
+        ? 'ADD running :one, starts :one'
+        : 'SET startsMinute = :minute, starts = :one ADD running :one',
+      ConditionExpression: `${hasRoom} AND ${isCounted ? `startsMinute = :minute AND ${mayStart}` : isNewMinute}`,
+      ExpressionAttributeValues: {
+        ':one': 1,
+        ':cap': runningCap,
+        ':minute': minute,
+        ...(isCounted && { ':perMinute': perMinute }),
+      },
     },
-
-    /** Notes that a start at this moment was counted. */
-    counted(organization: Organization, now: number): void {
-      remember(organization, Math.max(Math.floor(now / minuteMs), minutes.get(organization) ?? 0));
+    onConditionFailed: (found) => {
+      if (isFull(found, runningCap)) return tooManyRunning(runningCap);
+      const counted = (found?.startsMinute as number | undefined) ?? 0;
+      const limit = (found?.executionsPerMinute as number | undefined) ?? perMinute;
+      noteMinute(startMinutes, organization, counted);
+      if (counted === minute && (found?.starts as number) >= limit)
+        return tooManyStarts(limit, (minute + 1) * minuteMs - now);
+      return new Conflict();
     },
   };
 }
 
+/** Notes that a start at this moment was counted, for the next call of `countStart`. */
+export function noteCountedStart({ startMinutes }: StartContext, organization: Organization, now: number): void {
+  noteMinute(startMinutes, organization, minuteOf(startMinutes, organization, now));
+}
+
+/** Returns the minute in which a start counts. The clock of another process may be ahead: its minute is used then. */
+function minuteOf(startMinutes: StartContext['startMinutes'], organization: Organization, now: number): number {
+  return Math.max(Math.floor(now / minuteMs), startMinutes.get(organization) ?? 0);
+}
+
+function noteMinute(startMinutes: StartContext['startMinutes'], organization: Organization, minute: number): void {
+  if (startMinutes.size >= organizationsAtMost) startMinutes.clear();
+  startMinutes.set(organization, minute);
+}
+
 const hasRoom = '(attribute_not_exists(running) OR running < :cap)';
 const isNewMinute = '(attribute_not_exists(startsMinute) OR startsMinute < :minute)';
-/** The limit of the organization's own, which the command line sets, stands in the item. */
+/** The organization's own limit, which the command line sets, is in the item. */
 const mayStart =
   '(starts < executionsPerMinute OR (attribute_not_exists(executionsPerMinute) AND starts < :perMinute))';
 
 const isFull = (found: Item | undefined, cap: number) => ((found?.running as number | undefined) ?? 0) >= cap;
 
-/** One more runs, if there is room for it. */
-function countRunning(organization: Organization, cap: number): Write {
+/** Returns the write that counts one more running execution, up to the cap. */
+function countRunningUp(organization: Organization, cap: number): Write {
   return {
     Update: {
       Key: keys.running(organization),
@@ -95,8 +103,8 @@ function countRunning(organization: Organization, cap: number): Write {
 }
 
 /**
- * The write that gives an organization a start limit of its own, or takes that away (`undefined`): `Conflict` where there is
- * none to take away.
+ * Returns the write that sets the organization's own start limit, or removes it (`undefined`). Removing fails with `Conflict`
+ * where there is none.
  */
 export function ownStartLimit(organization: Organization, perMinute: number | undefined): Write {
   const Key = keys.running(organization);
@@ -118,8 +126,8 @@ export function ownStartLimit(organization: Organization, perMinute: number | un
   };
 }
 
-/** One less runs. */
-export function countDown(organization: Organization): Write {
+/** Returns the write that counts one running execution less. */
+export function countRunningDown(organization: Organization): Write {
   return {
     Update: {
       Key: keys.running(organization),
@@ -132,7 +140,7 @@ export function countDown(organization: Organization): Write {
 function tooManyRunning(cap: number): ApiError {
   return new ApiError(
     'rate_limited',
-    `${cap} executions are running, as many as may at once; try again when one has ended.`,
+    `The limit of ${cap} concurrent executions is reached; retry later or raise RUNNING_CAP.`,
     [],
     { 'Retry-After': '10' },
   );

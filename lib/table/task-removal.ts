@@ -1,6 +1,6 @@
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
-import type { Table } from './client.ts';
+import type { TableContext } from './client.ts';
 import { keys } from './keys.ts';
 import type { TaskPurge } from './purge-items.ts';
 import { getItem, getItems } from './reads.ts';
@@ -9,24 +9,29 @@ import { taskFrom } from './task-items.ts';
 import { retryOnConflict, transact } from './transact.ts';
 
 /**
- * Takes a deleted task out of the `dependsOn` of its dependents, then deletes its purge. It may be repeated, and done by
- * several at once: a dependent that does not name the task any more is skipped.
+ * Removes a deleted task from the `dependsOn` of its dependents, then deletes its purge. It can be repeated, also by several
+ * workers at once: a dependent that does not name the task any more is skipped.
  *
- * @param updatedAt what the dependents show from then on; ISO 8601
- * @throws `ApiError` `unavailable`; the purge stays then
+ * @param updatedAt the new `updatedAt` of the dependents; ISO 8601
+ * @throws `ApiError` `unavailable`; the purge is kept then
  */
-export async function purgeTask(table: Table, { organization, taskId }: TaskPurge, updatedAt: string): Promise<void> {
+export async function purgeTask(
+  context: TableContext,
+  { organization, taskId }: TaskPurge,
+  updatedAt: string,
+): Promise<void> {
+  const { table } = context;
   const Key = keys.taskPurge(organization, ulidOf(taskId));
   const purge = await getItem(table, Key);
   if (!purge) return;
   const dependents = [...(purge.dependents as Set<string>)];
   for (let at = 0; at < dependents.length; at += detachLimit)
-    await detachAll(table, organization, dependents.slice(at, at + detachLimit), taskId, updatedAt);
+    await detachAll(context, organization, dependents.slice(at, at + detachLimit), taskId, updatedAt);
   await transact(table, [{ Delete: { Key } }]);
 }
 
 async function detachAll(
-  table: Table,
+  { table }: TableContext,
   organization: Organization,
   dependents: readonly string[],
   taskId: string,

@@ -118,7 +118,7 @@ export async function deleteTask(
     return removeTask(context, organization, task, dependents, { updatedAt, purgeDueAt: timestamp(now + graceMs) });
   });
   // The task is deleted. If the table is too busy now, the sweeper carries out the purge later.
-  if (purge) await purgeTask(context.table, purge, updatedAt).catch(ignoreApiError);
+  if (purge) await purgeTask(context, purge, updatedAt).catch(ignoreApiError);
 }
 
 async function requireTask(context: TableContext, organization: Organization, id: string): Promise<StoredTask> {

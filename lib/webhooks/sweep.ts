@@ -4,7 +4,7 @@ import { retryOf } from '../table/attempt-items.ts';
 import { unlist } from '../table/attempt-log.ts';
 import type { Table } from '../table/client.ts';
 import { deliveryPartitions } from '../table/delivery-partitions.ts';
-import { openDueList, type SweepCall, type Swept, sweep } from '../table/due.ts';
+import { type SweepCall, type Swept, sweep } from '../table/due.ts';
 import { eventFrom, isEvent } from '../table/event-log.ts';
 import type { Key } from '../table/keys.ts';
 import { isOldDelivery, oldDeliveryPartitions, oldMessageOf } from '../table/old-deliveries.ts';
@@ -27,14 +27,14 @@ export type DeliverySweepParts = {
  * have come to every webhook that hears them.
  */
 export function openDeliverySweep({ table, verification, wake, clock }: DeliverySweepParts) {
-  const due = openDueList(table, [...deliveryPartitions, ...oldDeliveryPartitions]);
+  const partitions = [...deliveryPartitions, ...oldDeliveryPartitions];
 
   /** @returns also how long attempts have waited, and how many of the sampled events' are taken for lost */
   return async (call: SweepCall): Promise<Swept & { waits: Waits; counts: Counts }> => {
     const now = clock();
     const waits = openWaits((organization, webhookId) => readTarget({ table }, organization, webhookId));
     let missing = 0;
-    const swept = await sweep(due, { ...call, now }, async (items) => {
+    const swept = await sweep({ table, clock }, partitions, call, async (items) => {
       const retries = items.flatMap((item) => retryIn(item) ?? []);
       await wake(retries);
       await waits.note(retries.map((message) => ({ message, lateMs: now - Date.parse(message.dueAt) })));

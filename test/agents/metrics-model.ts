@@ -1,11 +1,8 @@
 import { ulid } from 'ulid';
-import { openMetrics } from '../../lib/agents/metrics.ts';
 import type { AgentMetrics, Period } from '../../lib/contract/agent-metrics.ts';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
-import type { Table } from '../../lib/table/client.ts';
 import type { ExecutionHead, RunningExecution } from '../../lib/table/execution-items.ts';
-import { openMetricsStore } from '../../lib/table/metrics.ts';
 import { completed, type ExecutionBoard, failed } from '../table/execution-board.ts';
 
 export const periods: readonly Period[] = ['7d', '30d', '90d'];
@@ -13,11 +10,6 @@ export const periods: readonly Period[] = ['7d', '30d', '90d'];
 /** A minute, in milliseconds. */
 const minute = 60_000;
 export const dayMs = 24 * 60 * minute;
-
-/** The metrics of a board's agents, as decided over its table, or over what is seen of it. */
-export function metricsOf(board: ExecutionBoard, seen: Table = board.table) {
-  return openMetrics({ store: openMetricsStore(seen), context: board, clock: board.clock });
-}
 
 /** What an execution has come to; one without an end runs. */
 export type Came = { status: 'running' | 'completed' | 'failed'; durationMs: number; tokensUsed: number };

@@ -1,12 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { getMetrics } from '../../lib/agents/metrics.ts';
 import type { AgentMetrics, Period } from '../../lib/contract/agent-metrics.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import type { ExecutionHead, RunningExecution } from '../../lib/table/execution-items.ts';
+import { endExecution } from '../../lib/table/executions.ts';
 import { meter } from '../table/capacity.ts';
 import { expectAtMost } from '../table/cost-limits.ts';
 import { completed, type ExecutionBoard, openExecutionBoard } from '../table/execution-board.ts';
 import { seedMetrics } from '../table/execution-seed.ts';
-import { cameBy, chance, dayMs, executionOf, metricsOf, periods, reckoned } from './metrics-model.ts';
+import { cameBy, chance, dayMs, executionOf, periods, reckoned } from './metrics-model.ts';
 
 const now = Date.parse('2026-03-31T12:00:00.000Z');
 
@@ -40,7 +42,7 @@ async function seeded(name: string, { count, running }: { count: number; running
 async function read(name: string, period: Period) {
   const came: AgentMetrics[] = [];
   const cost = await costOf(async () => {
-    came.push(await metricsOf(board).of(board.organization, name, period));
+    came.push(await getMetrics(board, board.organization, name, period));
   });
   return { metrics: came[0] as AgentMetrics, cost };
 }
@@ -88,8 +90,8 @@ describe('of exactly 1,000 finished executions in 90 days, and 20 that run', () 
 
   it('with one more the percentiles are of the histogram, and the rows are not read', async () => {
     const more = executionOf(board, agent, now, { status: 'completed', durationMs: 3, tokensUsed: 9 });
-    const hand = await board.claimed(await board.start(executionAt(more)));
-    await board.executions.end(hand, completed({ durationMs: 3, tokensUsed: 9 }), {});
+    const hand = await board.leased(await board.start(executionAt(more)));
+    await endExecution(board, hand, completed({ durationMs: 3, tokensUsed: 9 }), {});
     const { metrics, cost } = await read('steady', '90d');
     const right = reckoned('steady', [...executions, more], '90d', now);
     expectNear(metrics, right);

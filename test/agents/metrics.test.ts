@@ -1,17 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openMetrics } from '../../lib/agents/metrics.ts';
+import { getMetrics, histogramOf, metricsOf } from '../../lib/agents/metrics.ts';
 import type { AgentMetrics } from '../../lib/contract/agent-metrics.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
-import type { MetricsStore, Totals } from '../../lib/table/metrics.ts';
+import { endExecution } from '../../lib/table/executions.ts';
 import { errorOf } from '../table/board.ts';
 import { completed, type ExecutionBoard, failed, openExecutionBoard } from '../table/execution-board.ts';
 import { seedMetrics } from '../table/execution-seed.ts';
-import { type Came, cameBy, chance, dayMs, executionOf, metricsOf, periods, reckoned } from './metrics-model.ts';
+import { type Came, cameBy, chance, dayMs, executionOf, periods, reckoned } from './metrics-model.ts';
 
 /** The last moment of a leap day. */
 const leapDay = Date.parse('2028-02-29T23:59:59.999Z');
 
 const ran: Came = { status: 'running', durationMs: 0, tokensUsed: 0 };
+
+/** The totals of an agent without executions. */
+const nothing = { completed: 0, failed: 0, running: 0, tokens: 0, durationMs: 0 };
 
 const none: Omit<AgentMetrics, 'period'> = {
   agentName: 'writer',
@@ -50,7 +53,7 @@ describe('of 1,000 executions by chance over 95 days, many at the very edges of 
   ])('the metrics of every period are at %s what one reckons from each', async (moment) => {
     board.clock.now = Date.parse(moment);
     for (const period of periods)
-      expect(await metricsOf(board).of(board.organization, 'writer', period)).toEqual(
+      expect(await getMetrics(board, board.organization, 'writer', period)).toEqual(
         reckoned('writer', executions, period, board.clock()),
       );
   });
@@ -70,7 +73,7 @@ describe('the window', () => {
     // It ended the day after the one on which it was started.
     const before = executionOf(board, board.agent, edge - 1, { status: 'completed', durationMs: 5000, tokensUsed: 1 });
     await seedMetrics(board.table, board.organization, [before]);
-    const read = () => metricsOf(board).of(board.organization, 'writer', period);
+    const read = () => getMetrics(board, board.organization, 'writer', period);
     expect(await read()).toEqual({ ...none, period });
     const within = executionOf(board, board.agent, edge, { status: 'failed', durationMs: 700, tokensUsed: 30 });
     await seedMetrics(board.table, board.organization, [within]);
@@ -87,25 +90,25 @@ describe('an agent', () => {
   it('that nobody has asked for anything has zeros, in every period', async () => {
     const board = await openExecutionBoard();
     for (const period of periods)
-      expect(await metricsOf(board).of(board.organization, 'writer', period)).toEqual({ ...none, period });
+      expect(await getMetrics(board, board.organization, 'writer', period)).toEqual({ ...none, period });
   });
 
   it('that there is not has none', async () => {
     const board = await openExecutionBoard();
-    expect(await errorOf(metricsOf(board).of(board.organization, 'nobody', '7d'))).toMatchObject({
+    expect(await errorOf(getMetrics(board, board.organization, 'nobody', '7d'))).toMatchObject({
       code: 'not_found',
     });
   });
 
   it('is told of with each start and each end, and of what failed too', async () => {
     const board = await openExecutionBoard();
-    const read = () => metricsOf(board).of(board.organization, 'writer', '7d');
-    const [first, second] = [await board.claimed(), await board.claimed()];
+    const read = () => getMetrics(board, board.organization, 'writer', '7d');
+    const [first, second] = [await board.leased(), await board.leased()];
     expect((await read()).executions).toEqual({ ...none.executions, total: 2, running: 2 });
     expect((await read()).performance).toEqual(none.performance);
-    await board.executions.end(first, completed({ durationMs: 1000, tokensUsed: 3 }), {});
+    await endExecution(board, first, completed({ durationMs: 1000, tokensUsed: 3 }), {});
     expect((await read()).executions).toEqual({ total: 2, completed: 1, failed: 0, running: 1, successRate: 1 });
-    await board.executions.end(second, failed({ durationMs: 2001, tokensUsed: 4 }), {});
+    await endExecution(board, second, failed({ durationMs: 2001, tokensUsed: 4 }), {});
     expect(await read()).toEqual({
       ...{ agentName: 'writer', period: '7d' },
       executions: { total: 2, completed: 1, failed: 1, running: 0, successRate: 0.5 },
@@ -117,66 +120,40 @@ describe('an agent', () => {
   it('is told of by the day on which an execution was started, though it ended on the next', async () => {
     const board = await openExecutionBoard();
     board.clock.now = Date.parse('2026-01-07T23:59:59.999Z');
-    const hand = await board.claimed();
+    const hand = await board.leased();
     board.clock.now += 1000;
-    await board.executions.end(hand, completed({ durationMs: 1000, completedAt: '2026-01-08T00:00:00.999Z' }), {});
+    await endExecution(board, hand, completed({ durationMs: 1000, completedAt: '2026-01-08T00:00:00.999Z' }), {});
     const completedAt = async (moment: string) => {
       board.clock.now = Date.parse(moment);
-      return (await metricsOf(board).of(board.organization, 'writer', '7d')).executions.completed;
+      return (await getMetrics(board, board.organization, 'writer', '7d')).executions.completed;
     };
     expect(await completedAt('2026-01-13T23:59:59.999Z')).toBe(1);
     expect(await completedAt('2026-01-14T00:00:00.000Z')).toBe(0);
   });
 });
 
-describe('of so many finished executions', () => {
-  let board: ExecutionBoard;
-  beforeAll(async () => {
-    board = await openExecutionBoard();
-  });
-
-  /** What is decided over numbers as a store would give them. */
-  async function decided(numbers: Partial<Totals>, durations: number[] = []) {
-    let asked = 0;
-    const store: MetricsStore = {
-      totals: async () => ({
-        ...{ completed: 0, failed: 0, running: 0, tokens: 0, durationMs: 0 },
-        ...{ histogram: [{ durationMs: 77, count: 1 }], ...numbers },
-      }),
-      durations: async () => {
-        asked++;
-        return durations;
-      },
-    };
-    const metrics = await openMetrics({ store, context: board, clock: board.clock }).of(
-      board.organization,
-      'writer',
-      '30d',
+describe('percentiles', () => {
+  /** Writes only the totals of a day and the rows of durations, as so many ends would have left them. */
+  async function readWith({ completed, failed }: { completed: number; failed: number }) {
+    const board = await openExecutionBoard();
+    const ends = { completed, failed };
+    const executions = (['completed', 'failed'] as const).flatMap((status) =>
+      Array.from({ length: ends[status] }, (_, nth) =>
+        executionOf(board, board.agent, board.clock() - nth, { status, durationMs: 1000, tokensUsed: 1 }),
+      ),
     );
-    return { ...metrics, asked };
+    await seedMetrics(board.table, board.organization, executions);
+    return (await getMetrics(board, board.organization, 'writer', '7d')).performance.p50DurationMs;
   }
 
+  // The histogram knows the middle of the bucket of 1,000 ms.
   it.each([
-    [999, 1, 1, 10],
-    [1000, 0, 1, 10],
-    [1000, 1, 0, 77],
-    [0, 1001, 0, 77],
-  ])(
-    '%i completed and %i failed, the rows are read %i times for percentiles',
-    async (completed, failed, times, p50) => {
-      const { asked, performance } = await decided({ completed, failed }, [20, 10]);
-      expect([asked, performance.p50DurationMs]).toEqual([times, p50]);
-    },
-  );
-
-  it.each([
-    [1, 2, 0.3333],
-    [2, 1, 0.6667],
-    [99_999, 1, 1],
-    [1, 19_999, 0.0001],
-    [0, 3, 0],
-  ])('%i completed and %i failed, the rate of success is %f', async (completed, failed, rate) => {
-    expect((await decided({ completed, failed })).executions.successRate).toBe(rate);
+    [999, 1, 1000],
+    [1000, 0, 1000],
+    [1000, 1, 1002],
+    [0, 1001, 1002],
+  ])('of %i completed and %i failed are exact up to 1,000: %i ms', async (completed, failed, p50) => {
+    expect(await readWith({ completed, failed })).toBe(p50);
   });
 
   it.each([
@@ -187,15 +164,27 @@ describe('of so many finished executions', () => {
     [20, 10, 19],
     [21, 11, 20],
     [1000, 500, 950],
-  ])('%i, the percentiles are those of the nearest rank, whatever order they come in', async (count, p50, p95) => {
-    const durations = Array.from({ length: count }, (_, nth) => count - nth);
-    expect((await decided({ completed: count, failed: 0 }, durations)).performance).toMatchObject({
-      ...{ p50DurationMs: p50, p95DurationMs: p95 },
-    });
+  ])('of %i durations are those of the nearest rank, whatever their order', (count, p50DurationMs, p95DurationMs) => {
+    const durations = histogramOf(Array.from({ length: count }, (_, nth) => count - nth));
+    const { performance } = metricsOf({ ...nothing, completed: count }, durations);
+    expect(performance).toMatchObject({ p50DurationMs, p95DurationMs });
+  });
+});
+
+describe('of totals', () => {
+  it.each([
+    [1, 2, 0.3333],
+    [2, 1, 0.6667],
+    [99_999, 1, 1],
+    [1, 19_999, 0.0001],
+    [0, 3, 0],
+  ])('%i completed and %i failed, the success rate is %f', (completed, failed, rate) => {
+    expect(metricsOf({ ...nothing, completed, failed }, []).executions.successRate).toBe(rate);
   });
 
-  it('averages are whole numbers, rounded to the nearest', async () => {
-    const { performance, tokens } = await decided({ completed: 2, failed: 1, durationMs: 8, tokens: 100 });
+  it('the averages are whole numbers, rounded to the nearest', () => {
+    const totals = { ...nothing, completed: 2, failed: 1, durationMs: 8, tokens: 100 };
+    const { performance, tokens } = metricsOf(totals, []);
     expect([performance.avgDurationMs, tokens.avgPerExecution]).toEqual([3, 33]);
   });
 });

@@ -1,5 +1,5 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { leaseMs } from '../../lib/executions/hold.ts';
+import { leaseMs } from '../../lib/executions/keep-lease.ts';
 import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';
 import { streamed } from '../table-stream.ts';
 import type { Part } from './bench.ts';

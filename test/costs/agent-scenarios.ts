@@ -1,5 +1,6 @@
 import { app } from '../../lib/app.ts';
 import type { ExecutionStarted } from '../../lib/contract/executions.ts';
+import { runExecution } from '../../lib/executions/run-execution.ts';
 import type { Model } from '../../lib/model/converse.ts';
 import { type Asked, type Company, text } from './company.ts';
 
@@ -35,7 +36,7 @@ export async function executed(
   for (let nth = 0; nth < count; nth++) {
     const asked = { params: { name }, body: instruction };
     ({ executionId: last } = await ask<ExecutionStarted>('executeAgent', asked));
-    if (ends) await app().runs.carryOut({ organization, executionId: last }, { model: faulty, catalogue: [] });
+    if (ends) await runExecution(app(), { organization, executionId: last }, { model: faulty, catalogue: [] });
   }
   return last;
 }

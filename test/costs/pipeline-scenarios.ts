@@ -13,10 +13,9 @@ import { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { isTurnToCount } from '../../lib/table/attempt-counts.ts';
 import { attemptKey, retryOf } from '../../lib/table/attempt-items.ts';
 import { placeOf } from '../../lib/table/attempt-log.ts';
-import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
-import { openDueList } from '../../lib/table/due.ts';
+import { postponeDue } from '../../lib/table/due.ts';
 import { eventItem, sampledAfterMs } from '../../lib/table/event-log.ts';
-import { openExecutionStore } from '../../lib/table/executions.ts';
+import { leaseExecution, renewLease } from '../../lib/table/executions.ts';
 import type { Key } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import type { Item } from '../../lib/table/write.ts';
@@ -135,8 +134,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
         await deliver([body]);
         const { pk, sk, dueAt } = (await rowOf(company, body)) as Key & { dueAt: string };
         // Five minutes before its time.
-        const dueList = openDueList(company.service.table, deliveryPartitions);
-        await dueList.postpone({ key: { pk, sk }, dueAt }, timestamp(app().clock()));
+        await postponeDue(company.service, { key: { pk, sk }, dueAt }, timestamp(app().clock()));
         return () => runJob('deliveries');
       },
     },
@@ -226,17 +224,16 @@ export function pipelineScenarios({ receive }: Pipeline) {
         await run(messages);
         return () => run(messages);
       },
-      // By the store: a worker renews after ten seconds, which nobody waits for here.
+      // Without a worker, which would renew after ten seconds.
       'a renewal of the lease': async (company) => {
         const [message = '{}'] = await accepted(company, agentScenarios.executeAgent['without a task'](company));
         const { organization, executionId: id } = JSON.parse(message);
-        const store = openExecutionStore(company.service.table, 50);
         const [now = '', until = '', longer = ''] = [0, 30_000, 40_000].map((later) =>
           timestamp(app().clock() + later),
         );
-        const held = await store.claim({ organization, id }, { claim: 'first', now, until });
-        if (!held) throw new Error('It is not in hand.');
-        return () => store.renew(held, longer);
+        const leased = await leaseExecution(company.service, { organization, id }, { claim: 'first', now, until });
+        if (!leased) throw new Error('The execution is leased already.');
+        return () => renewLease(company.service, leased, longer);
       },
     },
     purgeAgent: { 'without executions': purging(0), 'with an execution': purging(1) },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { readRunningCap } from '../../lib/deployment/limits.ts';
 import { pollingOf, slowAttemptsOf } from '../../lib/deployment/polling.ts';
 import { workQueues } from '../../lib/deployment/queues.ts';
-import { readRunningCap } from '../../lib/executions/executions.ts';
 
 const totalConcurrency = (quota: number) =>
   Object.values(pollingOf(quota)).reduce((sum, { concurrency }) => sum + concurrency, 0);

@@ -8,8 +8,8 @@ import { delegateTask } from '../../lib/contract/executions.ts';
 import { NewImprovement } from '../../lib/contract/improvements.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { routes } from '../../lib/contract/routes.ts';
-import { readRunningCap } from '../../lib/executions/executions.ts';
-import { requestOf, systemPromptOf, verdictOf } from '../../lib/executions/prompts.ts';
+import { readRunningCap } from '../../lib/deployment/limits.ts';
+import { systemPromptOf, userPromptOf, verdictOf } from '../../lib/executions/prompts.ts';
 import { validate } from '../../lib/http/validate.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { storedAgent } from '../table/agent-seed.ts';
@@ -29,7 +29,7 @@ describe('the page on agents', () => {
 
   it('lists the parts of a user message in their order', () => {
     const task = { title: 'title', description: 'description' };
-    const message = requestOf({ input: 'input', context: { a: 1 }, task, delegatedBy: 'lead' });
+    const message = userPromptOf({ input: 'input', context: { a: 1 }, task, delegatedBy: 'lead' });
     const tags = [...message.matchAll(/^<[a-z-]+>$/gm)].map(([tag]) => `\`${tag}\``);
     expect(firstCellsOf(sectionOf('## The prompt'))).toEqual(tags);
   });

@@ -1,3 +1,4 @@
+import { readExecutionHead } from '../../lib/table/executions.ts';
 import { fc } from '../seeded.ts';
 import { seedAgents, storedAgent } from '../table/agent-seed.ts';
 import { errorOf } from '../table/board.ts';
@@ -38,7 +39,7 @@ export async function runGraph(
   atOnce: number,
 ): Promise<{ wrong: string[]; answers: Record<string, number>; deepest: number }> {
   const workshop = await openWorkshop({ cap: 1_000 });
-  const { organization, store, table, clock } = workshop;
+  const { organization, table, clock } = workshop;
   await seedAgents(
     table,
     organization,
@@ -76,7 +77,7 @@ export async function runGraph(
     const agent = chosen(whom % 2 > 0 && busy.length > 0 ? busy : names, whom >> 1);
     const instruction = `Step ${++count}.`;
     const mayBe = (run: Run) => run.agent === by && run.taskId === taskId;
-    const handed = workshop.handOn(by, agent, { instruction, ...(taskId && { taskId }) });
+    const handed = workshop.delegate(by, agent, { instruction, ...(taskId && { taskId }) });
     const answer = (await errorOf(handed))?.code ?? 'accepted';
     answers[answer] = (answers[answer] ?? 0) + 1;
     // What was at work before and still is when the answer is there is surely what was handed on.
@@ -94,7 +95,7 @@ export async function runGraph(
     if (run?.status !== 'running') return;
     run.status = 'ending';
     ended.push(run.id);
-    await workshop.runs.carryOut({ organization, executionId: run.id }, tools);
+    await workshop.run({ organization, executionId: run.id }, tools);
   }
 
   for (let at = 0; at < taken.length; at += atOnce) {
@@ -109,7 +110,7 @@ export async function runGraph(
   }
   await Promise.all(running().map(end));
 
-  const heads = await Promise.all(runs.map(({ id }) => store.head({ organization, id })));
+  const heads = await Promise.all(runs.map(({ id }) => readExecutionHead(workshop.context, { organization, id })));
   for (const [nth, run] of runs.entries()) {
     const { agentId = '', ancestors = [], depth = 0 } = heads[nth] ?? {};
     if (depth > 3 || depth < hopsTo(run)) wrong.push(`${run.id} is ${depth} deep, not ${hopsTo(run)}`);

@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
+import { readDelegation, readExecutionHead } from '../../lib/table/executions.ts';
 import { updateTask } from '../../lib/tasks/tasks.ts';
 import { errorOf } from '../table/board.ts';
 import { openWorkshop, scriptedModel, text } from './workshop.ts';
 
 const workshop = await openWorkshop({ cap: 1_000 });
-const { organization, handOn, store } = workshop;
+const { organization, delegate } = workshop;
 const [a, b, c, d, e, f] = ['agent-a', 'agent-b', 'agent-c', 'agent-d', 'agent-e', 'agent-f'] as const;
 const ids = new Map<string, string>();
 for (const name of [a, b, c, d, e, f]) ids.set(name, (await workshop.hire(name)).id);
@@ -17,13 +18,13 @@ beforeEach(async () => {
 });
 
 const execute = (name: string) => workshop.start({ taskId }, name);
-const on = (from: string, to: string) => handOn(from, to, { taskId });
-const end = (message: ExecutionMessage) => workshop.carryOut(message, scriptedModel().tools);
+const on = (from: string, to: string) => delegate(from, to, { taskId });
+const end = (message: ExecutionMessage) => workshop.finish(message, scriptedModel().tools);
 const errorOn = async (from: string, to: string) => (await errorOf(on(from, to)))?.code;
 
 /** Who has had an execution before, by their names, and how often it was handed on. */
 async function chainOf({ executionId: id }: ExecutionMessage) {
-  const { ancestors, depth, delegatedBy } = (await store.head({ organization, id })) ?? {};
+  const { ancestors, depth, delegatedBy } = (await readExecutionHead(workshop.context, { organization, id })) ?? {};
   const nameOf = (agentId: string) => [...ids].find(([, known]) => known === agentId)?.[0];
   return { ancestors: ancestors?.map(nameOf).sort(), depth, delegatedBy };
 }
@@ -107,10 +108,13 @@ describe('a chain of delegations', () => {
   it('is of one task, and where none is named of what runs on none', async () => {
     const other = (await workshop.put()).id;
     await on(a, b);
-    expect(await chainOf((await handOn(b, a, { taskId: other })).message)).toMatchObject({ ancestors: [b], depth: 1 });
-    const [first, second] = [await handOn(b, a), await handOn(a, c)];
+    expect(await chainOf((await delegate(b, a, { taskId: other })).message)).toMatchObject({
+      ancestors: [b],
+      depth: 1,
+    });
+    const [first, second] = [await delegate(b, a), await delegate(a, c)];
     expect(await chainOf(second.message)).toEqual({ ancestors: [a, b], depth: 2, delegatedBy: a });
-    expect((await errorOf(handOn(c, b)))?.code).toBe('delegation_cycle');
+    expect((await errorOf(delegate(c, b)))?.code).toBe('delegation_cycle');
     expect(await chainOf((await on(c, b)).message)).toMatchObject({ ancestors: [c], depth: 1 });
     // They are on no task, as others here may be.
     for (const { message } of [first, second]) await end(message);
@@ -129,7 +133,7 @@ describe('a chain of delegations', () => {
 });
 
 describe('a delegation', () => {
-  const stateOf = async (id: string) => (await workshop.delegations.get(organization, id))?.status;
+  const stateOf = async (id: string) => (await readDelegation(workshop, organization, id))?.status;
 
   it.each([
     ['completed', undefined],
@@ -137,21 +141,21 @@ describe('a delegation', () => {
   ] as const)('is accepted, then running once a worker has it, then %s', async (last, says) => {
     const { delegation, message } = await on(a, b);
     const { delegationId } = delegation;
-    expect(await workshop.delegations.get(organization, delegationId)).toEqual(delegation);
+    expect(await readDelegation(workshop, organization, delegationId)).toEqual(delegation);
     expect(delegation.status).toBe('accepted');
     const seen: unknown[] = [];
     const work = async () => {
       seen.push(await stateOf(delegationId));
       return says?.work ?? text('Done.', 100);
     };
-    await workshop.carryOut(message, scriptedModel({ work }).tools);
+    await workshop.finish(message, scriptedModel({ work }).tools);
     expect([...seen, await stateOf(delegationId)]).toEqual(['running', last]);
   });
 
   it('is running still, not accepted again, between two workers; and has failed where both were lost', async () => {
     const { delegation, message } = await on(a, b);
     for (let nth = 0; nth < 2; nth++) {
-      await workshop.claim(message.executionId);
+      await workshop.lease(message.executionId);
       workshop.clock.now += 30_000;
       expect(await stateOf(delegation.delegationId)).toBe('running');
     }
@@ -166,9 +170,13 @@ describe('a delegation', () => {
 
   it('tells the model in its user message alone who has handed it on', async () => {
     await workshop.hire('unheard-of-asker');
-    const { message } = await handOn('unheard-of-asker', b, { taskId, instruction: 'Sing.', context: { key: 'low' } });
+    const { message } = await delegate('unheard-of-asker', b, {
+      taskId,
+      instruction: 'Sing.',
+      context: { key: 'low' },
+    });
     const { tools, asked } = scriptedModel();
-    await workshop.carryOut(message, tools);
+    await workshop.finish(message, tools);
     expect(asked[0]?.user).toBe(
       [
         '<delegated-by>\nunheard-of-asker\n</delegated-by>',
@@ -180,7 +188,7 @@ describe('a delegation', () => {
     expect(asked).toHaveLength(3);
     for (const { system } of asked) expect(system).not.toContain('unheard-of-asker');
     const executed = scriptedModel();
-    await workshop.carryOut(await execute(b), executed.tools);
+    await workshop.finish(await execute(b), executed.tools);
     expect(executed.asked[0]?.system).toBe(asked[0]?.system);
     expect(executed.asked[0]?.user).not.toContain('delegated-by');
   });
@@ -219,7 +227,7 @@ describe('the task of a delegation', () => {
     expect(await workshop.task(taskId)).toMatchObject({
       ...{ status: 'in_progress', owner: message.executionId, assignedAgent: b },
     });
-    await workshop.carryOut(message, scriptedModel({ qaReview }).tools);
+    await workshop.finish(message, scriptedModel({ qaReview }).tools);
     expect(await workshop.task(taskId)).toMatchObject({ status, assignedAgent: b });
   });
 });

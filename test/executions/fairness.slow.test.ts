@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { readExecutionHead } from '../../lib/table/executions.ts';
 import { openTwoOrganizations } from './fairness.ts';
 
 const minute = 60_000;
@@ -10,7 +11,7 @@ it('20 executions whose model throttles for ever end ten minutes after their fir
   const others = await Promise.all(messages.map(read));
   expect(others.map((one) => [one?.status, one?.error])).toEqual(messages.map(() => ['failed', 'deadline']));
   for (const { organization, executionId: id } of messages) {
-    const head = await workshop.store.head({ organization, id });
+    const head = await readExecutionHead(workshop.context, { organization, id });
     const worked = Date.parse(head?.completedAt as string) - Date.parse(head?.firstLeasedAt as string);
     expect(worked).toBeGreaterThanOrEqual(10 * minute);
   }

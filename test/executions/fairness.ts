@@ -1,8 +1,10 @@
 import { createAgent } from '../../lib/agents/agents.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
+import { executeAgent } from '../../lib/executions/executions.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import type { Waiting } from '../../lib/sqs/queue.ts';
+import { readExecution } from '../../lib/table/executions.ts';
 import { newCaller } from '../service.ts';
 import { openWorkshop, scriptedModel, text } from './workshop.ts';
 
@@ -17,7 +19,7 @@ const throttled: Answer = { kind: 'throttled', tokens: 0 };
  */
 export async function openTwoOrganizations(places: number, busy: number) {
   const workshop = await openWorkshop({ cap: busy });
-  const { timeline, clock, sent, app, executions } = workshop;
+  const { timeline, clock, sent, app, context } = workshop;
   const { organization: other } = await newCaller(app);
   const fields = { displayName: 'Writer', category: 'business', systemPrompt: '', soul: '' } as const;
   await createAgent(
@@ -43,7 +45,7 @@ export async function openTwoOrganizations(places: number, busy: number) {
     while (free > 0 && queue[0] && queue[0].at <= clock()) {
       const { message } = queue.shift() as { message: ExecutionMessage };
       free--;
-      void workshop.runs.carryOut(message, tools).finally(() => {
+      void workshop.run(message, tools).finally(() => {
         free++;
         receive();
       });
@@ -58,7 +60,13 @@ export async function openTwoOrganizations(places: number, busy: number) {
   };
 
   const start = async (organization: Organization): Promise<ExecutionMessage> => {
-    const { executionId } = await executions.start(organization, 'writer', { input: 'Do it.' }, undefined);
+    const { executionId } = await executeAgent(
+      { ...context, ulid: app.ulid },
+      organization,
+      'writer',
+      { input: 'Do it.' },
+      undefined,
+    );
     const message = { organization, executionId };
     queue.push({ message, at: clock() });
     return message;
@@ -77,6 +85,7 @@ export async function openTwoOrganizations(places: number, busy: number) {
       receive();
       await timeline.pass(milliseconds);
     },
-    read: ({ organization, executionId: id }: ExecutionMessage) => workshop.store.get({ organization, id }),
+    read: ({ organization, executionId: id }: ExecutionMessage) =>
+      readExecution(workshop.context, { organization, id }),
   };
 }

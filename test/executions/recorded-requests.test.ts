@@ -36,7 +36,7 @@ type Body = {
 async function recorded(fields: Parameters<typeof workshop.start>[0]) {
   const message = await workshop.start(fields);
   const from = bedrock.received.length;
-  await workshop.runs.carryOut(message, tools);
+  await workshop.run(message, tools);
   expect(await workshop.execution(message)).toMatchObject({ status: 'completed', tokensUsed: 30 });
   return bedrock.received.slice(from).map(({ path, body }) => ({ path, body: JSON.parse(body) as Body }));
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { TaskPatch } from '../../lib/contract/tasks.ts';
-import { openRuns } from '../../lib/executions/runs.ts';
-import { openExecutionStore } from '../../lib/table/executions.ts';
+import { runExecution } from '../../lib/executions/run-execution.ts';
 import { changeTask } from '../../lib/table/tasks.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { watchedTable } from '../table/watched-table.ts';
@@ -22,7 +21,7 @@ async function onTask(says: Parameters<typeof scriptedModel>[0], meanwhile: (tas
     clock.now += 1_000;
     return text('Done.', 100);
   };
-  await workshop.carryOut(message, scriptedModel({ work, ...says }).tools);
+  await workshop.finish(message, scriptedModel({ work, ...says }).tools);
   return { id, message, execution: await workshop.execution(message), task: await workshop.task(id) };
 }
 
@@ -95,7 +94,7 @@ describe('an execution ends all the same, and leaves the task alone byte for byt
       owned = await workshop.task(id);
       return text('Done.', 100);
     };
-    await workshop.carryOut(first, scriptedModel({ work }).tools);
+    await workshop.finish(first, scriptedModel({ work }).tools);
     expect(await workshop.execution(first)).toMatchObject(completed);
     expect(await workshop.task(id)).toEqual(owned);
   });
@@ -103,7 +102,7 @@ describe('an execution ends all the same, and leaves the task alone byte for byt
   it('had been taken further before, so that the execution never had it', async () => {
     const { id } = await workshop.put({ status: 'done' });
     const before = await workshop.task(id);
-    await workshop.carryOut(await workshop.start({ taskId: id }), scriptedModel().tools);
+    await workshop.finish(await workshop.start({ taskId: id }), scriptedModel().tools);
     expect(await workshop.task(id)).toEqual(before);
   });
 });
@@ -116,20 +115,15 @@ describe('a task that changes between the look at it and the end', () => {
     let looks = 0;
     let done = false;
     // Ahead of each write of the end, which follows a look.
-    const { table } = watchedTable(workshop.runParts.context.table, async ({ writes, names }) => {
+    const { table } = watchedTable(workshop.context.table, async ({ writes, names }) => {
       if (done && writes && names(`"sk":"${ulidOf(id)}"`) && ++looks <= changes)
         await patch(id, { title: `Look ${looks}` });
-    });
-    const runs = openRuns({
-      ...workshop.runParts,
-      store: openExecutionStore(table, 50),
-      context: { ...workshop.runParts.context, table },
     });
     const work = () => {
       done = true;
       return text('Done.', 100);
     };
-    await timeline.finish(runs.carryOut(message, scriptedModel({ work }).tools));
+    await timeline.finish(runExecution({ ...workshop.context, table }, message, scriptedModel({ work }).tools));
     return { looks, execution: await workshop.execution(message), task: await workshop.task(id) };
   }
 

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Counts } from '../../lib/deployment/metrics.ts';
+import { sweepExecutions } from '../../lib/executions/execution-messages.ts';
 import type { Answer } from '../../lib/model/converse.ts';
+import { readDelegation, readExecutionHead } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { queryItems } from '../../lib/table/reads.ts';
 import { openWorkshop, scriptedModel, text } from './workshop.ts';
@@ -21,7 +23,7 @@ const throttledFor = (milliseconds: number, answer: Answer) => {
   return () => (clock() < until ? throttled : answer);
 };
 
-const headOf = ({ executionId: id }: ExecutionMessage) => workshop.store.head({ organization, id });
+const headOf = ({ executionId: id }: ExecutionMessage) => readExecutionHead(workshop.context, { organization, id });
 const throttlesOf = (counts: readonly Counts[]) =>
   counts.reduce((sum, { ModelThrottles = 0 }) => sum + ModelThrottles, 0);
 
@@ -30,7 +32,7 @@ async function givenBack(says: Parameters<typeof scriptedModel>[0] = { work: thr
   const message = await workshop.start();
   const begun = clock();
   const scripted = scriptedModel(says);
-  const counts = await workshop.carryOut(message, scripted.tools);
+  const counts = await workshop.finish(message, scripted.tools);
   return { message, begun, counts, ...scripted };
 }
 
@@ -53,9 +55,9 @@ describe('an execution whose model throttles', () => {
     expect(head).toMatchObject({ status: 'running', claims: 0, selfTest: 'pending' });
     expect(head).not.toHaveProperty('claim');
     await timeline.until(Date.parse(head?.leaseUntil as string) - 1);
-    expect(await workshop.claim(message.executionId)).toBeUndefined();
+    expect(await workshop.lease(message.executionId)).toBeUndefined();
     await timeline.pass(1);
-    expect(await workshop.claim(message.executionId)).toMatchObject({ claims: 1, firstLeasedAt: head?.firstLeasedAt });
+    expect(await workshop.lease(message.executionId)).toMatchObject({ claims: 1, firstLeasedAt: head?.firstLeasedAt });
   });
 
   it('waits longer between later tries, 15 to 30 seconds', async () => {
@@ -63,7 +65,7 @@ describe('an execution whose model throttles', () => {
     const delays: number[] = [];
     for (let next = sent.pop(); delays.length < 6; next = sent.pop()) {
       await timeline.pass((next?.delaySeconds as number) * second);
-      await workshop.carryOut(message, tools);
+      await workshop.finish(message, tools);
       delays.push(sent.at(-1)?.delaySeconds as number);
     }
     sent.length = 0;
@@ -73,7 +75,7 @@ describe('an execution whose model throttles', () => {
   it('is completed once it does not any more, and every throttled call is counted once', async () => {
     const message = await workshop.start();
     const { tools, times } = scriptedModel({ work: throttledFor(3 * minute, text('Done.', 100)) });
-    const counts = await workshop.carryOutAll(message, tools);
+    const counts = await workshop.finishAll(message, tools);
     expect(counts.length).toBeGreaterThan(3);
     expect(throttlesOf(counts)).toBe(times('work') - 1);
     expect(counts.at(-1)).toMatchObject({ ExecutionsCompleted: 1 });
@@ -86,7 +88,7 @@ describe('an execution whose model throttles', () => {
     const message = await workshop.start();
     clock.now += 20 * minute;
     const begun = clock();
-    const counts = await workshop.carryOutAll(message, scriptedModel({ work: throttled }).tools);
+    const counts = await workshop.finishAll(message, scriptedModel({ work: throttled }).tools);
     const { durationMs, ...failed } = (await workshop.execution(message)) ?? {};
     expect(failed).toMatchObject({ status: 'failed', error: 'deadline', tokensUsed: 0 });
     // A message is received in whole seconds.
@@ -100,7 +102,7 @@ describe('an execution whose model throttles', () => {
     const answers = [faulty, ...Array(9).fill(throttled), faulty, ...Array(9).fill(throttled), faulty];
     const message = await workshop.start();
     const { tools, asked } = scriptedModel({ work: () => answers.shift() as Answer });
-    const counts = await workshop.carryOutAll(message, tools);
+    const counts = await workshop.finishAll(message, tools);
     expect(counts.length).toBeGreaterThan(2);
     expect(asked).toHaveLength(21);
     expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: faulty.error, tokensUsed: 6 });
@@ -110,21 +112,21 @@ describe('an execution whose model throttles', () => {
     const { message, tools } = await givenBack();
     for (let waits = 0; waits < 5; waits++) {
       await timeline.pass((sent.pop()?.delaySeconds as number) * second);
-      await workshop.carryOut(message, tools);
+      await workshop.finish(message, tools);
     }
     sent.length = 0;
     const lose = async () => {
       await timeline.pass(30 * second);
-      expect(await workshop.claim(message.executionId)).toBeDefined();
+      expect(await workshop.lease(message.executionId)).toBeDefined();
     };
     await lose();
     await timeline.pass(30 * second);
-    await workshop.carryOut(message, tools);
+    await workshop.finish(message, tools);
     expect(await headOf(message)).toMatchObject({ status: 'running', claims: 1 });
     sent.length = 0;
     await lose();
     await timeline.pass(30 * second);
-    expect(await workshop.carryOut(message, tools)).toEqual({ ExecutionsFailed: 1, WorkLost: 1 });
+    expect(await workshop.finish(message, tools)).toEqual({ ExecutionsFailed: 1, WorkLost: 1 });
     expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
   });
 
@@ -136,10 +138,10 @@ describe('an execution whose model throttles', () => {
     expect(await outputs()).toHaveLength(1);
     for (let lost = 0; lost < 2; lost++) {
       await timeline.pass(30 * second);
-      expect(await workshop.claim(message.executionId)).toBeDefined();
+      expect(await workshop.lease(message.executionId)).toBeDefined();
     }
     await timeline.pass(30 * second);
-    await workshop.carryOut(message, tools);
+    await workshop.finish(message, tools);
     expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
     expect(await outputs()).toEqual([]);
   });
@@ -150,7 +152,7 @@ describe('an execution whose model throttles', () => {
     const { leaseUntil } = (await headOf(message)) as { leaseUntil: string };
     const resumeAt = Date.parse(leaseUntil);
     const sweptAt = async (moment: number) => {
-      await workshop.wakeUps.sweep({ until: moment });
+      await sweepExecutions(workshop.context, { until: moment });
       return sent.splice(0).filter((one) => one.message.executionId === message.executionId);
     };
     expect(await sweptAt(resumeAt + minute - 1)).toEqual([]);
@@ -159,10 +161,12 @@ describe('an execution whose model throttles', () => {
 
   it('was accepted and has begun, so that its delegation runs', async () => {
     await workshop.hire('helper');
-    const { delegation, message } = await workshop.handOn('writer', 'helper');
-    await workshop.carryOut(message, scriptedModel({ work: throttled }).tools);
+    const { delegation, message } = await workshop.delegate('writer', 'helper');
+    await workshop.finish(message, scriptedModel({ work: throttled }).tools);
     sent.length = 0;
-    expect(await workshop.store.delegation(organization, delegation.delegationId)).toMatchObject({ status: 'running' });
+    expect(await readDelegation(workshop.context, organization, delegation.delegationId)).toMatchObject({
+      status: 'running',
+    });
   });
 });
 
@@ -176,7 +180,7 @@ describe('an execution whose gate throttles', () => {
       work: text(output, 100),
       qaReview: throttledFor(2 * minute, text('VERDICT: FAIL', 1)),
     });
-    const counts = await workshop.carryOutAll(message, tools);
+    const counts = await workshop.finishAll(message, tools);
     expect(counts.length).toBeGreaterThan(3);
     expect([times('work'), times('selfTest')]).toEqual([1, 1]);
     expect(throttlesOf(counts)).toBe(times('qaReview') - 1);
@@ -199,7 +203,7 @@ describe('an execution whose gate throttles', () => {
     const message = await workshop.start();
     const begun = clock();
     const { tools, times } = scriptedModel({ selfTest: throttled });
-    const counts = await workshop.carryOutAll(message, tools);
+    const counts = await workshop.finishAll(message, tools);
     expect(await workshop.execution(message)).toMatchObject({
       ...{ status: 'completed', output: 'Done.', tokensUsed: 101 },
       qualityGates: { selfTest: 'skipped', qaReview: 'passed' },
@@ -214,7 +218,7 @@ describe('an execution that waits for its first worker', () => {
   it('an hour is carried out', async () => {
     const message = await workshop.start();
     clock.now += 60 * minute;
-    await workshop.carryOut(message, scriptedModel().tools);
+    await workshop.finish(message, scriptedModel().tools);
     expect(await workshop.execution(message)).toMatchObject({ status: 'completed', durationMs: 60 * minute });
   });
 
@@ -223,7 +227,7 @@ describe('an execution that waits for its first worker', () => {
     const message = await workshop.start({ taskId });
     clock.now += 60 * minute + 1;
     const { tools, asked } = scriptedModel();
-    expect(await workshop.carryOut(message, tools)).toEqual({ ExecutionsFailed: 1 });
+    expect(await workshop.finish(message, tools)).toEqual({ ExecutionsFailed: 1 });
     const failed = { status: 'failed', error: 'not_started', tokensUsed: 0, durationMs: 60 * minute + 1 };
     expect(await workshop.execution(message)).toMatchObject(failed);
     expect(await workshop.task(taskId)).toMatchObject({ status: 'assigned' });
@@ -233,16 +237,16 @@ describe('an execution that waits for its first worker', () => {
   it('longer has failed for that also where the worker that found it was lost', async () => {
     const message = await workshop.start();
     clock.now += 60 * minute + 1;
-    await workshop.claim(message.executionId);
+    await workshop.lease(message.executionId);
     clock.now += 30 * second;
-    await workshop.carryOut(message, scriptedModel().tools);
+    await workshop.finish(message, scriptedModel().tools);
     expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'not_started' });
   });
 });
 
 it('An execution that a version without the time of the first lease had leased is completed', async () => {
   const message = await workshop.start();
-  await workshop.claim(message.executionId);
+  await workshop.lease(message.executionId);
   await workshop.table.client.send(
     new UpdateCommand({
       TableName: workshop.table.name,
@@ -252,7 +256,7 @@ it('An execution that a version without the time of the first lease had leased i
   );
   clock.now += 30 * second;
   const takenAt = timestamp(clock());
-  await workshop.carryOut(message, scriptedModel().tools);
+  await workshop.finish(message, scriptedModel().tools);
   expect(await workshop.execution(message)).toMatchObject({ status: 'completed', output: 'Done.' });
   expect(await headOf(message)).toMatchObject({ firstLeasedAt: takenAt });
 });

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Pause } from '../../lib/executions/asking.ts';
+import type { Context } from '../../lib/context.ts';
 import { type Clock, clockAt } from '../service.ts';
 
 /** Lets everything go on that waits for nothing but its turn. */
@@ -19,7 +19,7 @@ export function openTimeline(opening: number, rest: () => Promise<void> = turn) 
   const waiters = new Set<Waiter>();
 
   /** Ends with the time or with the signal, as the service's own does. */
-  const pause: Pause = (milliseconds, signal) => {
+  const pause: Context['pause'] = (milliseconds, signal) => {
     if (signal.aborted) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiter = { at: clock() + Math.ceil(milliseconds), wake: end };

@@ -1,23 +1,23 @@
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { ulid as ulidAt } from 'ulid';
 import { createAgent, updateAgent } from '../../lib/agents/agents.ts';
+import type { Context } from '../../lib/context.ts';
 import type { Agent, NewAgent } from '../../lib/contract/agents.ts';
 import type { Delegation, NewDelegation, NewExecution } from '../../lib/contract/executions.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { NewTask, Task } from '../../lib/contract/tasks.ts';
+import { readWaitingLimit } from '../../lib/deployment/limits.ts';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Counts } from '../../lib/deployment/metrics.ts';
-import { openDelegations } from '../../lib/executions/delegations.ts';
-import { openExecutions } from '../../lib/executions/executions.ts';
+import { delegateTask } from '../../lib/executions/delegations.ts';
+import { executeAgent } from '../../lib/executions/executions.ts';
+import type { Tools } from '../../lib/executions/generate-output.ts';
 import { selfTestPrompt, verdictLine } from '../../lib/executions/prompts.ts';
-import { openRuns, readWaitingLimit } from '../../lib/executions/runs.ts';
-import { openRunWakeUps } from '../../lib/executions/wake-ups.ts';
-import type { Tools } from '../../lib/executions/work.ts';
+import { runExecution } from '../../lib/executions/run-execution.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
-import type { Waiting } from '../../lib/sqs/queue.ts';
+import type { Queue, Waiting } from '../../lib/sqs/queue.ts';
 import type { Table } from '../../lib/table/client.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
-import { openExecutionStore, openOverdueExecutions } from '../../lib/table/executions.ts';
+import { leaseExecution, readExecution } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { createShards } from '../../lib/table/shards.ts';
@@ -43,14 +43,13 @@ const agentFields: NewAgent = {
   status: 'active',
 };
 
-/** An organization's agents, tasks and executions, by the very stores and decisions of the service. */
+/** An organization's agents, tasks and executions, by the functions of the service. */
 export type Workshop = Awaited<ReturnType<typeof openWorkshop>>;
 
 /**
- * Opens a workshop over a table of its own, under a time of its own: a queue that can be read, a model that says what
- * it is told to, and one agent, `writer`.
+ * Opens a workshop over a table of its own, with a simulated clock, a queue that tests can read, and one agent, `writer`.
  *
- * @param through what workers see of the table
+ * @param through wraps the table of the workers
  */
 export async function openWorkshop({
   cap = 50,
@@ -77,36 +76,33 @@ export async function openWorkshop({
   const { organization } = await newCaller(app);
   await createAgent(app, organization, agentFields, undefined);
 
-  /** Does what a test may do while a run goes on, known to be under way as the run's own requests are. */
+  /** Does what a test may do during an execution; the timeline waits for it as for the requests of the execution. */
   const counted = <Result>(work: Promise<Result>): Promise<Result> => {
     underWay++;
     return work.finally(() => underWay--);
   };
 
-  /** Its requests are known to be under way, and it waits no time between its tries. */
+  /** The table of the workers. The timeline waits for its requests; it does not wait between tries. */
   const seen: Table = through({
     ...interceptTable(table, (send) => counted(send())),
     sleep: async () => {},
     shards: createShards(),
   });
-  const store = openExecutionStore(seen, cap);
-  const defaultModel = 'm';
-  const context = { ...app, table: seen, defaultModel, preparedAgents: new Map() };
   const sent: Waiting<ExecutionMessage>[] = [];
   const queue = { send: async (messages: readonly Waiting<ExecutionMessage>[]) => void sent.push(...messages) };
-  const wakeUps = openRunWakeUps({ store: openOverdueExecutions(seen), queue, clock });
-  const ulid = () => ulidAt(clock());
-  const started = openExecutionStore(table, cap);
-  const starting = {
-    store: started,
-    context: { table, defaultModel },
-    ulid,
-    clock,
+  /** The context of the workers. */
+  const context: Context = {
+    ...app,
+    table: seen,
+    queue: () => queue as Queue<unknown>,
+    defaultModel: 'm',
+    preparedAgents: new Map(),
+    pause,
+    runningCap: cap,
+    waitingLimitMs,
   };
-  const executions = openExecutions(starting);
-  const delegations = openDelegations(starting);
-
-  const runParts = { store, context, wake: wakeUps.wake, waitingLimitMs, clock, pause };
+  /** The context of requests. */
+  const requests: Context = { ...context, table };
   const workshop = {
     service,
     app,
@@ -114,14 +110,8 @@ export async function openWorkshop({
     organization,
     timeline,
     clock,
-    store,
-    executions,
-    delegations,
+    context,
     sent,
-    runParts,
-    runs: openRuns(runParts),
-    wakeUps,
-    parts: { store, context, pause },
 
     /** Changes an agent. */
     update: (name: string, patch: Partial<Agent>) => counted(updateAgent(app, organization, name, patch, () => {})),
@@ -139,48 +129,60 @@ export async function openWorkshop({
 
     /** Starts an execution, the writer's unless it says whose: the message of it. */
     async start(fields: Partial<NewExecution> = {}, name = 'writer'): Promise<ExecutionMessage> {
-      const { executionId } = await executions.start(organization, name, { input: 'Do it.', ...fields }, undefined);
+      const { executionId } = await executeAgent(
+        requests,
+        organization,
+        name,
+        { input: 'Do it.', ...fields },
+        undefined,
+      );
       return { organization, executionId };
     },
 
-    /** Has an agent hand something on to another: the delegation, and the message of its execution. */
-    async handOn(
+    /** Has an agent delegate to another: the delegation, and the message of its execution. */
+    async delegate(
       from: string,
       toAgent: string,
       fields: Partial<NewDelegation> = {},
     ): Promise<{ delegation: Delegation; message: ExecutionMessage }> {
       const asked = { instruction: 'Do it.', ...fields, toAgent };
-      const delegation = await delegations.delegate(organization, from, asked, undefined);
+      const delegation = await delegateTask(requests, organization, from, asked, undefined);
       const item = await getItem(table, keys.delegation(organization, ulidOf(delegation.delegationId)));
       return { delegation, message: { organization, executionId: item?.executionId as string } };
     },
 
-    /** Starts an execution and takes it in hand. */
-    async claimed(fields: Partial<NewExecution> = {}, name = 'writer'): Promise<RunningExecution> {
+    /** Starts an execution and leases it. */
+    async leased(fields: Partial<NewExecution> = {}, name = 'writer'): Promise<RunningExecution> {
       const { executionId: id } = await workshop.start(fields, name);
-      return (await workshop.claim(id)) as RunningExecution;
+      return (await workshop.lease(id)) as RunningExecution;
     },
 
-    /** Takes an execution in hand, as a worker that then does nothing. */
-    claim: (id: string, claim = `claim-${clock()}`) =>
-      store.claim({ organization, id }, { claim, now: timestamp(clock()), until: timestamp(clock() + 30_000) }),
+    /** Leases an execution, as a worker that then does nothing. */
+    lease: (id: string, claim = `claim-${clock()}`) =>
+      leaseExecution(
+        context,
+        { organization, id },
+        { claim, now: timestamp(clock()), until: timestamp(clock() + 30_000) },
+      ),
 
-    /** Carries an execution out until its worker ends it or gives its lease back, letting time pass. */
-    carryOut: (message: ExecutionMessage, tools: Tools): Promise<Counts> =>
-      timeline.finish(workshop.runs.carryOut(message, tools)),
+    /** Runs an execution without letting time pass. */
+    run: (message: ExecutionMessage, tools: Tools): Promise<Counts> => runExecution(context, message, tools),
 
-    /** Carries an execution out to the end, by one worker after the other; what each of them counted. */
-    async carryOutAll(message: ExecutionMessage, tools: Tools): Promise<Counts[]> {
+    /** Runs an execution until its worker ends it or returns its lease, letting time pass. */
+    finish: (message: ExecutionMessage, tools: Tools): Promise<Counts> => timeline.finish(workshop.run(message, tools)),
+
+    /** Runs an execution to its end, by one worker after the other; what each of them counted. */
+    async finishAll(message: ExecutionMessage, tools: Tools): Promise<Counts[]> {
       const counts: Counts[] = [];
       for (let next: Waiting<ExecutionMessage> | undefined = { message, delaySeconds: 0 }; next; next = sent.pop()) {
         await timeline.pass(next.delaySeconds * 1_000);
-        counts.push(await workshop.carryOut(next.message, tools));
+        counts.push(await workshop.finish(next.message, tools));
       }
       return counts;
     },
 
     /** The execution of a message, whole. */
-    execution: ({ executionId: id }: ExecutionMessage) => started.get({ organization, id }),
+    execution: ({ executionId: id }: ExecutionMessage) => readExecution({ table }, { organization, id }),
 
     /** Everything that the organization has in the table. */
     dump: () => counted(dumpOf(table, organization)),

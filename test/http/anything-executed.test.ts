@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { openExecutionStore } from '../../lib/table/executions.ts';
+import { readExecutionInput } from '../../lib/table/executions.ts';
 import { openCrews, startedOf } from '../functions/agents/crew.ts';
 import { fc } from '../seeded.ts';
 
 const { service, newCrew } = await openCrews(999_999);
-const store = openExecutionStore(service.table, 1);
 
 /** A JSON text: a JavaScript object cannot have every key. */
 class Json {
@@ -38,7 +37,7 @@ it('any input of a start is rejected, or its worker gets exactly this input', as
       if (answer.status === 400) return;
       accepted++;
       const { organization } = crew;
-      const asked = await store.asked({ organization, id: startedOf(answer).executionId });
+      const asked = await readExecutionInput(service, { organization, id: startedOf(answer).executionId });
       expect(JSON.stringify(asked)).toBe(JSON.stringify(JSON.parse(body)));
     }),
     { numRuns: 80 },

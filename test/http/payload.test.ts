@@ -10,7 +10,7 @@ import { NewExecution } from '../../lib/contract/executions.ts';
 import { familyOf, fileNameOf, type Operation, routes } from '../../lib/contract/routes.ts';
 import { NewTask } from '../../lib/contract/tasks.ts';
 import { NewWebhook } from '../../lib/contract/webhooks.ts';
-import { longestOutputPayload } from '../../lib/executions/work.ts';
+import { longestOutputPayload } from '../../lib/executions/generate-output.ts';
 import type { ApiResult } from '../../lib/http/api-event.ts';
 import { envelope } from '../../lib/http/envelope.ts';
 import { fittingItems, payloadBytes, payloadLimit } from '../../lib/http/payload.ts';

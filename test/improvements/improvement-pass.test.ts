@@ -32,7 +32,7 @@ describe('a pass', () => {
   it('says what others wrote in the user’s message only, and shows the choice in both orders', async () => {
     const prepared = as(learner, { systemPrompt: 'THE-PROMPT' });
     const input = { input: 'THE-INPUT', context: { key: 'THE-CONTEXT' } };
-    const { asked } = await passed({ prepared, focusArea: 'THE-FOCUS', asked: async () => input });
+    const { asked } = await passed({ prepared, focusArea: 'THE-FOCUS', readInput: async () => input });
     for (const { step, system, user } of asked) {
       expect(system).not.toMatch(/THE-(INPUT|CONTEXT|FOCUS)/);
       expect(system.includes('THE-PROMPT')).toBe(step === 'run');
@@ -64,8 +64,8 @@ describe('a pass', () => {
 
   it('tries one input where there is one, or the other is gone', async () => {
     expect((await passed({ executions: [finished('a')] })).times()).toEqual([1, 2, 2]);
-    const asked = async ({ id }: { id: string }) => (id === 'a' ? undefined : { input: 'There.' });
-    const { result, times } = await passed({ asked });
+    const readInput = async ({ id }: { id: string }) => (id === 'a' ? undefined : { input: 'There.' });
+    const { result, times } = await passed({ readInput });
     expect([result, times()]).toEqual([adopted, [1, 2, 2]]);
   });
 });
@@ -132,7 +132,7 @@ describe('a pass does not get to trying', () => {
   });
 
   it('where every input is gone', async () => {
-    const { reason, times } = await passed({ asked: async () => undefined });
+    const { reason, times } = await passed({ readInput: async () => undefined });
     expect(reason).toBe('There is nothing to try a proposal on: the recent executions are gone.');
     expect(times()).toEqual([1, 0, 0]);
   });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { choiceOf, choiceQuestion, proposalQuestion, type Told } from '../../lib/improvements/improvement-prompts.ts';
+import {
+  choiceOf,
+  choiceQuestion,
+  proposalQuestion,
+  type ShownEvidence,
+} from '../../lib/improvements/improvement-prompts.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 
 describe('a choice is read', () => {
@@ -51,7 +56,7 @@ describe('no choice is read', () => {
   });
 });
 
-const told = (fields: Partial<Told> = {}): Told => ({
+const told = (fields: Partial<ShownEvidence> = {}): ShownEvidence => ({
   execution: { status: 'failed', selfTest: 'skipped', qaReview: 'skipped' } as ExecutionHead,
   troubles: ['failed: deadline'],
   ...fields,

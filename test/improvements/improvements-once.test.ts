@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
+import { endImprovementLease, leaseImprovement } from '../../lib/table/improvements.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { AlreadyDone } from '../../lib/table/transact.ts';
 import { always, errorOf } from '../table/board.ts';
@@ -108,19 +109,20 @@ describe('when a pass has ended the next can begin:', () => {
   });
 });
 
-describe('a pass that died', () => {
-  it('is over after half a minute and not before, and does not end its successor', async () => {
+describe('a pass that did not end', () => {
+  it('expires after 30 seconds, and does not end the lease of the next', async () => {
     const name = await school.pupil();
     const agent = await school.agent(name);
-    const end = await school.locks.begin(organization, agent.id);
+    const first = await leaseImprovement(school, organization, agent.id);
     clock.now += 29_999;
     expect(await errorOf(school.improve(name))).toMatchObject(inProgress);
     clock.now += 1;
-    const endOfNext = await school.locks.begin(organization, agent.id);
-    await end();
+    const second = await leaseImprovement(school, organization, agent.id);
+    const end = (claim: string) => endImprovementLease(school, organization, agent.id, claim);
+    await end(first);
     expect(await school.isLocked(agent)).toBe(true);
-    await endOfNext();
-    await endOfNext();
+    await end(second);
+    await end(second);
     expect(await school.isLocked(agent)).toBe(false);
   });
 });

@@ -4,6 +4,7 @@ import { ulidOf } from '../../lib/contract/ids.ts';
 import { runWithRequest } from '../../lib/request-context.ts';
 import { hashOf } from '../../lib/table/agent-items.ts';
 import { readAgent } from '../../lib/table/agents.ts';
+import { leaseImprovement } from '../../lib/table/improvements.ts';
 import { readPreparedAgent } from '../../lib/table/prepared-agents.ts';
 import { purgeAgent } from '../../lib/table/purges.ts';
 import { always, errorOf } from '../table/board.ts';
@@ -231,11 +232,11 @@ describe('meanwhile', () => {
 });
 
 describe('a purge of the agent', () => {
-  it('takes its prompts, what is known of them, and a pass that died along', async () => {
+  it('takes its prompts, what is known of them, and and the lease of a pass that did not end', async () => {
     const name = await school.pupil();
     await school.improve(name);
     const { id } = await school.agent(name);
-    await school.locks.begin(organization, id);
+    await leaseImprovement(school, organization, id);
     await deleteAgent(app, organization, name, always);
     const left = async () => JSON.stringify(await school.dump()).includes(ulidOf(id));
     expect(await left()).toBe(true);

@@ -1,9 +1,9 @@
 import { newSystemAgents } from '../../lib/agents/system-agents.ts';
 import { evidenceOf } from '../../lib/improvements/evidence.ts';
-import { type Material, pass } from '../../lib/improvements/improvement-pass.ts';
+import { improvementPass, type PassMaterial } from '../../lib/improvements/improvement-pass.ts';
 import type { Model } from '../../lib/model/converse.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
-import type { Asked, ExecutionHead } from '../../lib/table/execution-items.ts';
+import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 import type { PreparedAgent } from '../../lib/table/prepared-agents.ts';
 import { openTimeline } from '../executions/timeline.ts';
 import { storedAgent } from '../table/agent-seed.ts';
@@ -40,10 +40,9 @@ export const finished = (id: string, fields: Partial<ExecutionHead> = {}): Execu
   }) as ExecutionHead;
 
 /** What a pass has looked at and heard. */
-type Given = Partial<Omit<Material, 'evidence'>> & {
+type Given = Partial<Omit<PassMaterial, 'evidence'>> & {
   executions?: readonly ExecutionHead[];
   says?: Partial<Record<Step, Says>>;
-  asked?: (execution: ExecutionHead) => Promise<Asked | undefined>;
   /** How long an answer takes. */
   latencyMs?: Record<Step, number>;
   /** How long it was under way before. */
@@ -54,7 +53,6 @@ type Given = Partial<Omit<Material, 'evidence'>> & {
 export async function passed({
   executions = [finished('a'), finished('b')],
   says,
-  asked,
   latencyMs,
   lateMs = 0,
   ...more
@@ -66,14 +64,10 @@ export async function passed({
     if (latencyMs) await pause(latencyMs[stepOf(question)], question.signal);
     return question.signal.aborted ? { kind: 'aborted', tokens: 0 } : scripted.tools.model(question);
   };
-  const material = { prepared: learner, improver, reviewer, focusArea: undefined, ...more };
-  const inputOf = asked ?? (async ({ id }: ExecutionHead) => ({ input: `Question ${id}?` }));
+  const readInput = async ({ id }: ExecutionHead) => ({ input: `Question ${id}?` });
+  const material = { prepared: learner, improver, reviewer, focusArea: undefined, readInput, ...more };
   const result = await timeline.finish(
-    pass(
-      { ...material, evidence: evidenceOf(executions) },
-      { model, catalogue: [], asked: inputOf, clock, pause },
-      opening,
-    ),
+    improvementPass(timeline, { ...material, evidence: evidenceOf(executions) }, { model, catalogue: [] }, opening),
   );
   const reason = 'reason' in result ? result.reason : undefined;
   return { result, reason, tookMs: clock() - opening, waiting: timeline.waiting(), ...scripted };

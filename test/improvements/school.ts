@@ -1,14 +1,13 @@
 import { createAgent } from '../../lib/agents/agents.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { NewImprovement } from '../../lib/contract/improvements.ts';
-import { type ImprovementParts, openImprovements } from '../../lib/improvements/improvements.ts';
+import { selfImproveAgent } from '../../lib/improvements/improvements.ts';
 import type { Question } from '../../lib/model/converse.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import { readAgent, readPrompt, readPromptChanges } from '../../lib/table/agents.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { openExecutionStore } from '../../lib/table/executions.ts';
+import { endExecution } from '../../lib/table/executions.ts';
 import type { RecordResponse } from '../../lib/table/idempotency.ts';
-import { openImprovementStore } from '../../lib/table/improvements.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { openWorkshop } from '../executions/workshop.ts';
@@ -23,28 +22,16 @@ type Asked = {
 };
 
 /**
- * Opens a school, where agents learn: a workshop, and self-improvement by the very stores of the service. Its time stands
- * still: what is not waited for in here takes none.
+ * Opens a school, where agents learn: a workshop, and self-improvement by the functions of the service. Its clock stands
+ * still.
  */
 export async function openSchool() {
   const workshop = await openWorkshop({ cap: 1_000 });
   const { organization, table, clock, timeline, app } = workshop;
-  const improvementsOver = (seen: Table) => {
-    const parts: ImprovementParts = {
-      store: openImprovementStore(seen, clock),
-      context: { table: seen, defaultModel: 'm', preparedAgents: new Map() },
-      executions: openExecutionStore(seen, 1),
-      clock,
-      pause: timeline.pause,
-    };
-    return openImprovements(parts);
-  };
   let pupils = 0;
 
   const school = {
     ...workshop,
-    locks: openImprovementStore(table, clock),
-
     /** Creates an agent of the name. */
     create: (name: string, systemPrompt = 'Write.') =>
       createAgent(
@@ -65,9 +52,14 @@ export async function openSchool() {
 
     /** Has an agent finish an execution that does not pass the review. */
     async work(name: string): Promise<void> {
-      const execution = await workshop.claimed({}, name);
+      const execution = await workshop.leased({}, name);
       const ending = { status: 'completed', completedAt: timestamp(clock()), durationMs: 1, tokensUsed: 1 } as const;
-      await workshop.store.end(execution, { ...ending, selfTest: 'passed', qaReview: 'failed' }, { output: 'Done.' });
+      await endExecution(
+        workshop.context,
+        execution,
+        { ...ending, selfTest: 'passed', qaReview: 'failed' },
+        { output: 'Done.' },
+      );
     },
 
     /** An agent that has something to learn; its name. */
@@ -82,7 +74,8 @@ export async function openSchool() {
     async improve(name: string, { says, once, through = table, body }: Asked = {}) {
       const { tools, asked } = learningModel(says);
       const fields = { lookbackExecutions: 20, ...body };
-      const answer = await improvementsOver(through).improve(organization, name, fields, tools, once);
+      const context = { ...timeline, table: through, defaultModel: 'm', preparedAgents: new Map() };
+      const answer = await selfImproveAgent(context, organization, name, fields, tools, once);
       return { answer, asked };
     },
 

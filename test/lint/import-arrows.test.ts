@@ -87,7 +87,7 @@ const allowed = [
   ['lib/agents/ok.ts', '../table/agents.ts'],
   ['lib/executions/ok.ts', '../model/converse.ts'],
   ['lib/executions/fine.ts', '../agents/system-agents.ts'],
-  ['lib/improvements/ok.ts', '../executions/asking.ts'],
+  ['lib/improvements/ok.ts', '../executions/ask-model.ts'],
   ['lib/webhooks/ok.ts', '../sqs/queue.ts'],
   ['lib/webhooks/fine.ts', '../request-context.ts'],
   ['lib/apps/ok.ts', '../table/tasks.ts'],

@@ -5,7 +5,7 @@ import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
-import { openExecutionStore } from '../../lib/table/executions.ts';
+import { endExecution, insertExecution, leaseExecution } from '../../lib/table/executions.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { createTask, deleteTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
@@ -42,17 +42,20 @@ async function start(agentName: string = agents[0]): Promise<RunningExecution> {
     claims: 0,
   };
   const rest = { dueAt: now(), task: undefined, recordResponse: undefined };
-  await openExecutionStore(board.table, 50).start(execution, { input: 'Do it.' }, rest);
+  await insertExecution(board.app, execution, { input: 'Do it.' }, rest);
   return execution;
 }
 
 async function end(execution: RunningExecution, status: 'completed' | 'failed'): Promise<void> {
-  const executions = openExecutionStore(board.table, 50);
-  const claimed = await executions.claim(execution, { claim: status, now: now(), until: timestamp(board.clock() + 1) });
+  const leased = await leaseExecution(board, execution, {
+    claim: status,
+    now: now(),
+    until: timestamp(board.clock() + 1),
+  });
   const gates = { selfTest: 'passed', qaReview: 'skipped' } as const;
   // Ended in the millisecond of its start: a row's nought is no number that is as good as absent.
   const ending = { status, completedAt: now(), durationMs: 0, tokensUsed: 9, ...gates };
-  await executions.end(claimed as RunningExecution, ending, { output: 'Done.' });
+  await endExecution(board, leased as RunningExecution, ending, { output: 'Done.' });
 }
 
 beforeEach(async () => {

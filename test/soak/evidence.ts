@@ -8,10 +8,11 @@ import { attemptFacet } from '../../lib/table/attempt-items.ts';
 import { openAttemptLog } from '../../lib/table/attempt-log.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
-import { openDueList } from '../../lib/table/due.ts';
+import { readDue } from '../../lib/table/due.ts';
 import { type LoggedEvent, openEventLog } from '../../lib/table/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
-import { openExecutionStore, openOverdueExecutions } from '../../lib/table/executions.ts';
+import { executionPartition } from '../../lib/table/execution-items.ts';
+import { readExecutionHead } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { everything } from '../../lib/table/listing.ts';
 import { getItem, queryItems } from '../../lib/table/reads.ts';
@@ -76,9 +77,8 @@ const distantFuture = '9999-12-31T23:59:59.999Z';
  * event is left out: it is listed until the sweeper has looked at it, minutes later.
  */
 export async function dueIn(table: Table): Promise<string[]> {
-  const lists = [openDueList(table, deliveryPartitions), openOverdueExecutions(table)];
-  const due = await Promise.all(lists.map((list) => Array.fromAsync(list.due(distantFuture))));
-  const underWay = due.flat().filter(({ key }) => key.pk !== keys.events(organization));
+  const due = await Array.fromAsync(readDue({ table }, [...deliveryPartitions, executionPartition], distantFuture));
+  const underWay = due.filter(({ key }) => key.pk !== keys.events(organization));
   return underWay.map(({ key }) => `${key.pk} ${key.sk}`);
 }
 
@@ -121,11 +121,10 @@ export async function gather({ table, registered, totalOf, ...known }: Sources):
 
 /** The executions of the list, each as its own item says. */
 async function executionsIn(table: Table): Promise<ExecutionHead[]> {
-  const store = openExecutionStore(table, 1);
   const { rows: pk } = keys.executionScope(organization);
   const range = { pk, from: `${everything}#`, to: `${everything}#~` };
   const ids = await Array.fromAsync(queryItems(table, range), ({ id }) => id as string);
-  const heads = await Promise.all(ids.map((id) => store.head({ organization, id })));
+  const heads = await Promise.all(ids.map((id) => readExecutionHead({ table }, { organization, id })));
   return heads.filter((head) => head !== undefined);
 }
 

@@ -5,7 +5,7 @@ import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { type AttemptPlace, attemptKey, retryOf } from '../../lib/table/attempt-items.ts';
 import { lateMs, openAttemptLog, placeOf } from '../../lib/table/attempt-log.ts';
 import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
-import { dueEntry, openDueList } from '../../lib/table/due.ts';
+import { dueEntry, postponeDue, readDue } from '../../lib/table/due.ts';
 import { openEventLog } from '../../lib/table/event-log.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
@@ -19,7 +19,6 @@ import { meter } from './capacity.ts';
 const { table } = await openBoard();
 const { costOf } = meter(table);
 const log = openAttemptLog(table);
-const dueList = openDueList(table, deliveryPartitions);
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (seconds: number) => timestamp(opening + seconds * 1000);
 const eventId = `ev_${ulidFrom(opening, new Uint8Array(10))}`;
@@ -58,7 +57,9 @@ const retryAt = (second: number) => ({ nextAttemptAt: at(second + 300), dueAt: a
 const rowAt = (place: AttemptPlace) => getItem(table, attemptKey(place));
 const rows = async () => Object.keys(await dumpOf(table, organization)).filter((key) => key.includes(' A#'));
 const due = async (until: string) =>
-  (await Array.fromAsync(dueList.due(until))).filter(({ key }) => key.pk.includes(`#${organization}#`));
+  (await Array.fromAsync(readDue({ table }, deliveryPartitions, until))).filter(({ key }) =>
+    key.pk.includes(`#${organization}#`),
+  );
 
 describe('a look for what an attempt needs', () => {
   it('finds the webhook with its secret and the event, and that the attempt was not made', async () => {
@@ -126,7 +127,7 @@ describe('an attempt', () => {
     await log.put(attemptFor(message, { retry: retryAt(0) }));
     expect(await due(at(359))).toEqual([]);
     const [overdue] = await due(at(360));
-    const item = (overdue && (await dueList.postpone(overdue, at(660)))) ?? {};
+    const item = (overdue && (await postponeDue({ table }, overdue, at(660)))) ?? {};
     const listedBy = attemptKey(placeOf(first)).sk;
     expect(retryOf(item)).toEqual({ ...message, attempt: 2, dueAt: at(300), listedBy });
   });

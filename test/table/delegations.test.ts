@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { taken } from '../../lib/executions/task-moves.ts';
+import { moveOnStart } from '../../lib/executions/task-moves.ts';
 import { changeAgent } from '../../lib/table/agents.ts';
-import { openExecutionStore } from '../../lib/table/executions.ts';
+import { endExecution, readDelegation, readRunningExecutions } from '../../lib/table/executions.ts';
 import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
 import { transactionLimit } from '../../lib/table/transact.ts';
 import { meter } from './capacity.ts';
@@ -21,7 +21,7 @@ const handedOn = () => board.start(board.newExecution(delegated));
 
 describe('the executions of an agent that run on a task', () => {
   const runningOn = (taskId: string | undefined, table = board.table) =>
-    openExecutionStore(table, 1).runningOn(board.organization, board.agent.id, taskId);
+    readRunningExecutions({ table }, board.organization, board.agent.id, taskId);
   const idsOf = (executions: readonly { id: string }[]) => executions.map(({ id }) => id).sort();
 
   it('are its own, on that task or on none, that have not ended; whole, with what they were handed on by', async () => {
@@ -31,7 +31,7 @@ describe('the executions of an agent that run on a task', () => {
     const [elsewhere, none] = [await on(other), await on()];
     await board.start(board.newExecution({ taskId: one }, await board.hire('another')));
     for (const ending of [completed(), failed()])
-      await board.executions.end(await board.claimed(await on(one)), ending, {});
+      await endExecution(board, await board.leased(await on(one)), ending, {});
     expect(idsOf(await runningOn(one))).toEqual(idsOf([first, second]));
     expect(idsOf(await runningOn(other))).toEqual([elsewhere.id]);
     expect(await runningOn(undefined)).toEqual([none]);
@@ -39,10 +39,10 @@ describe('the executions of an agent that run on a task', () => {
   });
 
   it('are not those that end, or are begun, between the look at the list and the look at them', async () => {
-    const [stays, ends] = [await board.start(), await board.claimed()];
+    const [stays, ends] = [await board.start(), await board.leased()];
     const { table } = watchedTable(board.table, async ({ nth }) => {
       if (nth !== 1) return;
-      await board.executions.end(ends, completed(), {});
+      await endExecution(board, ends, completed(), {});
       await board.start();
     });
     expect(await runningOn(undefined, table)).toEqual([stays]);
@@ -50,15 +50,15 @@ describe('the executions of an agent that run on a task', () => {
 });
 
 describe('a delegation', () => {
-  const read = () => board.executions.delegation(board.organization, delegationId);
+  const read = () => readDelegation(board, board.organization, delegationId);
 
   it('stands where its execution stands', async () => {
     const execution = await handedOn();
     const { agentName: toAgent } = execution;
     expect(await read()).toEqual({ delegationId, fromAgent: 'reader', toAgent, status: 'accepted' });
-    const hand = await board.claimed(execution);
+    const hand = await board.leased(execution);
     expect((await read())?.status).toBe('running');
-    await board.executions.end(hand, failed(), {});
+    await endExecution(board, hand, failed(), {});
     expect((await read())?.status).toBe('failed');
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe('a delegation', () => {
   it('is started with everything that there can be beside it by one transaction', async () => {
     const { id } = await board.put({ assignedAgent: 'qa-reviewer', projectId: 'proj_one' });
     const execution = board.newExecution({ ...delegated, taskId: id });
-    const task = taken(await board.stored(id), execution, false, at(0));
+    const task = moveOnStart(await board.stored(id), execution, false, at(0));
     const request = { key: 'k', operation: 'o', path: '/', body: {} };
     const recordResponse = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
     const sizes = await meter(board.table).transactionsOf(() => board.start(execution, { task, recordResponse }));

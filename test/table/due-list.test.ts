@@ -2,7 +2,7 @@ import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { deliveryPartition, deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
-import { dueEntry, type Overdue, openDueList } from '../../lib/table/due.ts';
+import { dueEntry, type Overdue, postponeDue, readDue } from '../../lib/table/due.ts';
 import type { Key } from '../../lib/table/keys.ts';
 import { transact } from '../../lib/table/transact.ts';
 import { openBoard } from './board.ts';
@@ -11,7 +11,6 @@ import { mockTable, queriesOf, returnPages } from './mock-table.ts';
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const { table } = await openBoard();
-const list = openDueList(table, deliveryPartitions);
 let organization: Organization;
 let organizations = 0;
 
@@ -28,9 +27,11 @@ async function put(ulid: string, dueAt: string): Promise<Key> {
 
 /** What is listed of the test's own items, by their keys. */
 const due = async (until: string, from?: string) =>
-  (await Array.fromAsync(list.due(until, from))).filter(({ key }) => key.pk === organization).map(({ key }) => key.sk);
+  (await Array.fromAsync(readDue({ table }, deliveryPartitions, until, from)))
+    .filter(({ key }) => key.pk === organization)
+    .map(({ key }) => key.sk);
 
-it('what waits is listed, whatever letter its ULID ends with, and spread over all partitions', async () => {
+it('items are listed, whatever letter their ULIDs end with, and spread over all partitions', async () => {
   const ulids = [...letters].map((letter) => letter.padStart(26, '0'));
   await Promise.all(ulids.map((ulid) => put(ulid, at(60))));
   expect((await due(at(60))).sort()).toEqual(ulids);
@@ -45,7 +46,7 @@ it('a page of each partition is read in turn, no more than is asked for, the old
     ...(nth < 4 && { LastEvaluatedKey: { pk: 'pk', sk: `D#${nth}` } }),
   }));
   returnPages(dynamodb, ...pages);
-  const overdue = openDueList(mocked, deliveryPartitions).due(at(60));
+  const overdue = readDue({ table: mocked }, deliveryPartitions, at(60));
   const turn = async () => {
     const listed: Overdue[] = [];
     while (listed.length < 4) listed.push((await overdue.next()).value as Overdue);
@@ -63,15 +64,17 @@ it('a page of each partition is read in turn, no more than is asked for, the old
   expect(await overdue.next()).toMatchObject({ done: true });
 });
 
-it('it is read from a moment on, and up to one, both included', async () => {
+it('entries are read from one moment up to another, both included', async () => {
   for (const second of [10, 20, 30]) await put(`${second}`, at(second));
   expect(await due(at(30), at(20))).toEqual(['20', '30']);
   expect(await due(at(29.999), at(10.001))).toEqual(['20']);
 });
 
-it('something is listed later when it is postponed, which only one of several can do', async () => {
+it('only one of several callers can postpone an entry, which is then listed for later', async () => {
   const key = await put('1', at(60));
-  const moved = await Promise.all(Array.from({ length: 5 }, () => list.postpone({ key, dueAt: at(60) }, at(360))));
+  const moved = await Promise.all(
+    Array.from({ length: 5 }, () => postponeDue({ table }, { key, dueAt: at(60) }, at(360))),
+  );
   expect(moved.filter((one) => one !== undefined)).toEqual([{ ...key, ...dueEntry(deliveryPartition('1'), at(360)) }]);
   expect(await due(at(359))).toEqual([]);
   expect(await due(at(360))).toEqual(['1']);

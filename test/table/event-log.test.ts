@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidFrom, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
-import { openDueList } from '../../lib/table/due.ts';
+import { postponeDue, readDue } from '../../lib/table/due.ts';
 import { eventFrom, isEvent, type LoggedEvent, openEventLog, sampledAfterMs } from '../../lib/table/event-log.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
@@ -13,7 +13,6 @@ import { meter } from './capacity.ts';
 const { table } = await openBoard();
 const { costOf } = meter(table);
 const log = openEventLog(table);
-const dueList = openDueList(table, deliveryPartitions);
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 let organization: Organization;
 let organizations = 0;
@@ -31,7 +30,7 @@ function newEvent(time: number, end = '1', fields: Partial<LoggedEvent> = {}): L
 const itemOf = ({ id }: LoggedEvent) => getItem(table, keys.event(organization, ulidOf(id)));
 const between = (from: number, to: number) => Array.fromAsync(log.between(organization, from, to));
 const due = async (until: number) =>
-  (await Array.fromAsync(dueList.due(timestamp(until)))).filter(
+  (await Array.fromAsync(readDue({ table }, deliveryPartitions, timestamp(until)))).filter(
     ({ key }) => key.pk === keys.event(organization, '').pk,
   );
 
@@ -93,7 +92,7 @@ describe('a sampled event', () => {
     expect(await due(opening + sampledAfterMs - 1)).toEqual([]);
     const [overdue] = await due(opening + sampledAfterMs);
     const later = timestamp(opening + 2 * sampledAfterMs);
-    const item = (overdue && (await dueList.postpone(overdue, later))) ?? {};
+    const item = (overdue && (await postponeDue({ table }, overdue, later))) ?? {};
     expect(isEvent(item)).toBe(true);
     expect(eventFrom(item)).toEqual(event);
   });

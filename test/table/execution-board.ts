@@ -1,17 +1,12 @@
 import { ulid } from 'ulid';
 import { timeOf, timestamp, ulidOf } from '../../lib/contract/ids.ts';
-import { released, taken } from '../../lib/executions/task-moves.ts';
+import { moveOnEnd, moveOnStart } from '../../lib/executions/task-moves.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import { insertAgent } from '../../lib/table/agents.ts';
-import type { Asked, Ending, RunningExecution } from '../../lib/table/execution-items.ts';
-import {
-  type ExecutionStore,
-  type OverdueExecutions,
-  openExecutionStore,
-  openOverdueExecutions,
-  type TaskMove,
-} from '../../lib/table/executions.ts';
+import type { Ending, ExecutionInput, RunningExecution } from '../../lib/table/execution-items.ts';
+import { insertExecution, leaseExecution, type TaskMove } from '../../lib/table/executions.ts';
 import type { RecordResponse } from '../../lib/table/idempotency.ts';
+import type { StartContext } from '../../lib/table/running.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
 import { readTask } from '../../lib/table/tasks.ts';
 import { storedAgent } from './agent-seed.ts';
@@ -23,10 +18,10 @@ const start = Date.UTC(2026, 0, 1);
 /** A moment so many seconds after the clock of a board. */
 export const at = (seconds: number): string => timestamp(start + seconds * 1000);
 
-/** A worker's hold for 30 seconds. */
+/** The lease of a worker for 30 seconds. */
 export const lease = (claim: string, from = 0) => ({ claim, now: at(from), until: at(from + 30) });
 
-/** What an execution that went well has come to. */
+/** How an execution that completed ended. */
 export const completed = (fields: Partial<Ending> = {}): Ending => ({
   status: 'completed',
   completedAt: at(5),
@@ -37,30 +32,32 @@ export const completed = (fields: Partial<Ending> = {}): Ending => ({
   ...fields,
 });
 
-/** What an execution that went wrong has come to. */
+/** How an execution that failed ended. */
 export const failed = (fields: Partial<Ending> = {}): Ending => ({
   ...completed({ selfTest: 'skipped', qaReview: 'skipped', error: 'It went wrong.' }),
   status: 'failed',
   ...fields,
 });
 
-/** What may be said beside a start. */
-type Beside = { asked?: Asked; task?: TaskMove | undefined; recordResponse?: RecordResponse };
+/** The options of a start. */
+type StartOptions = { input?: ExecutionInput; task?: TaskMove | undefined; recordResponse?: RecordResponse };
 
-/** A board, and its executions by the very store that the handlers call; `agent` is its one active agent. */
+/** A board with executions; `agent` is its one active agent. */
 export type ExecutionBoard = Board & {
-  executions: ExecutionStore & OverdueExecutions;
+  runningCap: number;
+  limits: StartContext['limits'];
+  startMinutes: StartContext['startMinutes'];
   agent: StoredAgent;
   /** Puts another agent. */
   hire: (name: string, fields?: Partial<StoredAgent>) => Promise<StoredAgent>;
   /** A new execution as a start would put it. */
   newExecution: (fields?: Partial<RunningExecution>, agent?: StoredAgent) => RunningExecution;
-  start: (execution?: RunningExecution, beside?: Beside) => Promise<RunningExecution>;
-  /** Starts an execution that takes a task on. */
+  start: (execution?: RunningExecution, options?: StartOptions) => Promise<RunningExecution>;
+  /** Starts an execution on a task. */
   startOn: (taskId: string, agent?: StoredAgent) => Promise<RunningExecution>;
-  /** Takes an execution in hand as the first worker does: a new one unless it is named. */
-  claimed: (execution?: RunningExecution) => Promise<RunningExecution>;
-  /** The move of a task as its execution comes to an end. */
+  /** Leases an execution as the first worker does: a new one if none is given. */
+  leased: (execution?: RunningExecution) => Promise<RunningExecution>;
+  /** The move of the task of an execution at its end. */
   release: (execution: RunningExecution, status?: 'up_for_review' | 'qa_review' | 'assigned') => Promise<TaskMove>;
   /** The task as it is stored. */
   stored: (taskId: string) => Promise<StoredTask>;
@@ -69,8 +66,8 @@ export type ExecutionBoard = Board & {
 /** Opens a board with an agent, of which `cap` executions may run at once. */
 export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
   const board = await openBoard();
-  const { table, organization, clock } = board;
-  const executions = { ...openExecutionStore(table, cap), ...openOverdueExecutions(table) };
+  const { organization, clock } = board;
+  const context = { ...board, runningCap: cap, limits: {}, startMinutes: new Map() };
   const hire: ExecutionBoard['hire'] = async (name, fields) => {
     const agent = storedAgent({ name, ...fields }, clock());
     await insertAgent(board, organization, agent, undefined);
@@ -93,15 +90,14 @@ export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
       ...fields,
     };
   };
-  const started: ExecutionBoard['start'] = async (execution = newExecution(), { asked, task, recordResponse } = {}) => {
+  const started: ExecutionBoard['start'] = async (execution = newExecution(), { input, task, recordResponse } = {}) => {
     const dueAt = timestamp(Date.parse(execution.startedAt) + 60_000);
-    await executions.start(execution, asked ?? { input: 'Do it.' }, { dueAt, task, recordResponse });
+    await insertExecution(context, execution, input ?? { input: 'Do it.' }, { dueAt, task, recordResponse });
     return execution;
   };
   const stored = async (taskId: string) => (await readTask(board, organization, taskId)) as StoredTask;
   return {
-    ...board,
-    executions,
+    ...context,
     agent,
     hire,
     newExecution,
@@ -109,13 +105,13 @@ export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
     stored,
     startOn: async (taskId, by) => {
       const execution = newExecution({ taskId }, by);
-      return started(execution, { task: taken(await stored(taskId), execution, false, at(0)) });
+      return started(execution, { task: moveOnStart(await stored(taskId), execution, false, at(0)) });
     },
-    claimed: async (execution) => {
+    leased: async (execution) => {
       const reference = execution ?? (await started());
-      return (await executions.claim(reference, lease('first'))) as RunningExecution;
+      return (await leaseExecution(board, reference, lease('first'))) as RunningExecution;
     },
     release: async ({ id, taskId }, status = 'qa_review') =>
-      released(await stored(taskId as string), id, status, at(5)) as TaskMove,
+      moveOnEnd(await stored(taskId as string), id, status, at(5)) as TaskMove,
   };
 }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openExecutions } from '../../lib/executions/executions.ts';
-import { taken } from '../../lib/executions/task-moves.ts';
+import { executeAgent, getExecution, listExecutions } from '../../lib/executions/executions.ts';
+import { moveOnStart } from '../../lib/executions/task-moves.ts';
+import { endExecution, leaseExecution, renewLease } from '../../lib/table/executions.ts';
 import { agents } from './board.ts';
 import { meter } from './capacity.ts';
 import { expectAtMost } from './cost-limits.ts';
@@ -8,12 +9,9 @@ import { at, completed, type ExecutionBoard, lease, openExecutionBoard } from '.
 import { projects } from './model.ts';
 
 let board: ExecutionBoard;
-let api: ReturnType<typeof openExecutions>;
 let costOf: ReturnType<typeof meter>['costOf'];
 beforeEach(async () => {
   board = await openExecutionBoard();
-  const { executions, app, clock } = board;
-  api = openExecutions({ store: executions, context: board, ulid: app.ulid, clock });
   ({ costOf } = meter(board.table));
 });
 
@@ -24,7 +22,7 @@ const [projectId] = projects;
 async function onTask(fields: object) {
   const { id: taskId } = await board.put(fields);
   const execution = board.newExecution({ taskId });
-  return { execution, task: taken(await board.stored(taskId), execution, false, at(1)) };
+  return { execution, task: moveOnStart(await board.stored(taskId), execution, false, at(1)) };
 }
 
 describe('a start costs', () => {
@@ -33,7 +31,7 @@ describe('a start costs', () => {
   });
 
   it('a read of its agent before', async () => {
-    const start = () => api.start(board.organization, 'writer', { input: 'Do it.' }, undefined);
+    const start = () => executeAgent(board, board.organization, 'writer', { input: 'Do it.' }, undefined);
     expectAtMost(await costOf(start), { requests: 2, rounds: 2, rcu: 1, wcu: 20 });
   });
 
@@ -51,13 +49,13 @@ describe('a start costs', () => {
 describe('a worker costs', () => {
   it('one request and one write unit to claim and to renew', async () => {
     const execution = await board.start();
-    expectAtMost(await costOf(() => board.executions.claim(execution, lease('first'))), {
+    expectAtMost(await costOf(() => leaseExecution(board, execution, lease('first'))), {
       requests: 1,
       rcu: 0,
       wcu: 1,
     });
     const hand = { ...execution, claim: 'first' };
-    expectAtMost(await costOf(() => board.executions.renew(hand, at(40))), { requests: 1, rcu: 0, wcu: 1 });
+    expectAtMost(await costOf(() => renewLease(board, hand, at(40))), { requests: 1, rcu: 0, wcu: 1 });
   });
 
   it.each([
@@ -65,16 +63,16 @@ describe('a worker costs', () => {
     [900, 24],
     [100_000, 22 + 2 * 98],
   ])('one request and two write units an item and kilobyte to end, with an output of %i bytes', async (bytes, wcu) => {
-    const hand = await board.claimed();
-    const end = () => board.executions.end(hand, completed(), { output: 'x'.repeat(bytes) });
+    const hand = await board.leased();
+    const end = () => endExecution(board, hand, completed(), { output: 'x'.repeat(bytes) });
     expectAtMost(await costOf(end), { requests: 1, rcu: 0, wcu });
   });
 
   it('what the task’s move costs beside it', async () => {
     const { execution, task } = await onTask({ assignedAgent, projectId });
-    const hand = await board.claimed(await board.start(execution, { task }));
+    const hand = await board.leased(await board.start(execution, { task }));
     const release = await board.release(hand);
-    const end = () => board.executions.end(hand, completed(), { task: release });
+    const end = () => endExecution(board, hand, completed(), { task: release });
     expectAtMost(await costOf(end), { requests: 1, rcu: 0, wcu: 22 + 26 });
   });
 });
@@ -82,9 +80,9 @@ describe('a worker costs', () => {
 it.each([0, 10_000, 300_000])(
   'a read costs two requests and two read units, and the %i bytes of its output',
   async (bytes) => {
-    const hand = await board.claimed();
-    await board.executions.end(hand, completed(), { output: 'x'.repeat(bytes) });
-    const cost = await costOf(() => api.get(board.organization, 'writer', hand.id));
+    const hand = await board.leased();
+    await endExecution(board, hand, completed(), { output: 'x'.repeat(bytes) });
+    const cost = await costOf(() => getExecution(board, board.organization, 'writer', hand.id));
     expectAtMost(cost, { requests: 2, rounds: 1, rcu: 2 + Math.ceil(bytes / 4096), wcu: 0 });
   },
 );
@@ -100,7 +98,7 @@ describe('a list costs at most four requests and ten read units', () => {
     for (const offset of [0, 20]) {
       const pages: number[] = [];
       const list = async () => {
-        const page = await api.list(board.organization, filter, { limit: 20, offset });
+        const page = await listExecutions(board, board.organization, filter, { limit: 20, offset });
         pages.push(page.items.length, page.total);
       };
       expectAtMost(await costOf(list), { requests: 4, rounds: 3, rcu: 10, wcu: 0 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import {
-  askedFrom,
   type ExecutionHead,
   executionFrom,
   executionItem,
+  inputFrom,
   inputItem,
   listItemOf,
   outputItems,
@@ -91,13 +91,13 @@ describe('a context', () => {
     '{"text":"\\u0000 🙂","number":1e-7}',
   ])('keeps its keys, whatever they are called, in their order: %s', (text) => {
     const item = inputItem(running, { input: 'Do it.', context: JSON.parse(text) });
-    const asked = askedFrom(item);
+    const asked = inputFrom(item);
     expect(JSON.stringify(asked.context)).toBe(text);
     expect(asked.input).toBe('Do it.');
   });
 
   it('is absent where there was none', () => {
-    expect(askedFrom(inputItem(running, { input: 'Do it.' }))).toEqual({ input: 'Do it.' });
+    expect(inputFrom(inputItem(running, { input: 'Do it.' }))).toEqual({ input: 'Do it.' });
   });
 });
 

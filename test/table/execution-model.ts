@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ExecutionStatus } from '../../lib/contract/executions.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { TableContext } from '../../lib/table/client.ts';
 import { type ExecutionHead, listItemOf } from '../../lib/table/execution-items.ts';
-import type { ExecutionStore } from '../../lib/table/executions.ts';
+import { readExecutionPage } from '../../lib/table/executions.ts';
 
 /** Which executions a list asks for. */
 export type Filter = { agentId?: string | undefined; status?: ExecutionStatus | undefined };
@@ -14,7 +15,7 @@ export function filtersOver(agentIds: readonly string[]): Filter[] {
   return [undefined, ...agentIds].flatMap((agentId) => statuses.map((status) => ({ agentId, status })));
 }
 
-/** The executions that a filter matches, newest first: the plain way of doing what the store does at any size. */
+/** The executions that a filter matches, newest first, without any index. */
 export function listed(executions: readonly ExecutionHead[], { agentId, status }: Filter): ExecutionHead[] {
   return executions
     .filter((execution) => agentId === undefined || execution.agentId === agentId)
@@ -22,9 +23,9 @@ export function listed(executions: readonly ExecutionHead[], { agentId, status }
     .sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-/** What the store's lists show otherwise than the model, over filters and, of each, the offsets that are chosen. */
+/** Returns the pages of lists that differ from the model, for filters and, of each, the offsets that `offsetsOf` chooses. */
 export async function differences(
-  store: ExecutionStore,
+  context: TableContext,
   organization: Organization,
   executions: readonly ExecutionHead[],
   { filters, limit, offsetsOf }: { filters: Filter[]; limit: number; offsetsOf: (total: number) => number[] },
@@ -33,7 +34,7 @@ export async function differences(
   for (const filter of filters) {
     const all = listed(executions, filter);
     for (const offset of new Set(offsetsOf(all.length))) {
-      const shown = await store.list(organization, filter, { limit, offset });
+      const shown = await readExecutionPage(context, organization, filter, { limit, offset });
       const wanted = { items: all.slice(offset, offset + limit).map(listItemOf), total: all.length };
       if (!isDeepStrictEqual(shown, wanted)) found.push(JSON.stringify({ filter, limit, offset, shown, wanted }));
     }

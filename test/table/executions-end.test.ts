@@ -3,9 +3,18 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import { carryOutPurge } from '../../lib/executions/purges.ts';
-import { taken } from '../../lib/executions/task-moves.ts';
+import { moveOnStart } from '../../lib/executions/task-moves.ts';
+import { readDue } from '../../lib/table/due.ts';
 import type { Ending, RunningExecution } from '../../lib/table/execution-items.ts';
-import { Lost } from '../../lib/table/execution-steps.ts';
+import { executionPartition } from '../../lib/table/execution-items.ts';
+import { LeaseLost } from '../../lib/table/execution-steps.ts';
+import {
+  endExecution,
+  leaseExecution,
+  readExecution,
+  readExecutionHead,
+  readExecutionPage,
+} from '../../lib/table/executions.ts';
 import { idempotencyRecordWrite } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
@@ -29,9 +38,9 @@ const faults = () => faultsOf(board.table, board.organization);
 const running = async () => (await getItem(board.table, keys.running(board.organization)))?.running;
 
 /** Ends an execution that must not be ended, and holds that to have changed nothing. */
-async function failureOf(execution: RunningExecution, beside: Parameters<ExecutionBoard['executions']['end']>[2] = {}) {
+async function failureOf(execution: RunningExecution, options: Parameters<typeof endExecution>[3] = {}) {
   const before = await dump();
-  const failure: unknown = await board.executions.end(execution, completed(), { output: 'Late.', ...beside }).then(
+  const failure: unknown = await endExecution(board, execution, completed(), { output: 'Late.', ...options }).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -45,39 +54,39 @@ describe('an end', () => {
     ['as completed without a word', completed({ durationMs: 0, tokensUsed: 0 }), ''],
     ['as failed', failed(), undefined],
   ])('%s writes every field, moves rows and counters, and gives the place back', async (_, ending, output) => {
-    const { executions, organization, agent } = board;
-    const execution = await board.claimed();
-    await executions.end(execution, ending, { output });
+    const { organization, agent } = board;
+    const execution = await board.leased();
+    await endExecution(board, execution, ending, { output });
 
     const { claim: __, leaseUntil: ___, ...kept } = execution;
-    const head = await executions.head(execution);
+    const head = await readExecutionHead(board, execution);
     expect(head).toMatchObject({ ...kept, ...ending });
     expect(['claim', 'leaseUntil'].filter((field) => field in (head ?? {}))).toEqual([]);
     const { status, completedAt, durationMs, tokensUsed, selfTest, qaReview, error } = ending;
     const { id, agentName, startedAt } = execution;
-    const whole = await executions.get(execution);
+    const whole = await readExecution(board, execution);
     expect(whole).toMatchObject({ status, tokensUsed, qualityGates: { selfTest, qaReview }, input: 'Do it.' });
     expect([whole?.output === output, whole?.error]).toEqual([true, error]);
     const shown = { items: [{ id, agentName, status, startedAt, completedAt, durationMs }], total: 1 };
     for (const filter of [{}, { status }, { agentId: agent.id }, { agentId: agent.id, status }])
-      expect(await executions.list(organization, filter, firstPage)).toEqual(shown);
-    const left = await executions.list(organization, { status: 'running' }, firstPage);
+      expect(await readExecutionPage(board, organization, filter, firstPage)).toEqual(shown);
+    const left = await readExecutionPage(board, organization, { status: 'running' }, firstPage);
     expect(left).toEqual({ items: [], total: 0 });
     expect(await running()).toBe(0);
-    expect(await Array.fromAsync(executions.due('9999'))).toEqual([]);
+    expect(await Array.fromAsync(readDue(board, [executionPartition], '9999'))).toEqual([]);
     expect(await faults()).toEqual([]);
   });
 
   it('has one winner of many who try, of one hand and of several', async () => {
-    const execution = await board.claimed();
-    const second = (await board.executions.claim(execution, lease('second', 30))) as RunningExecution;
+    const execution = await board.leased();
+    const second = (await leaseExecution(board, execution, lease('second', 30))) as RunningExecution;
     const hands = [execution, second, execution, second, second, second];
     const tried = await Promise.allSettled(
-      hands.map((hand, nth) => board.executions.end(hand, nth % 2 ? failed() : completed(), { output: `${nth}` })),
+      hands.map((hand, nth) => endExecution(board, hand, nth % 2 ? failed() : completed(), { output: `${nth}` })),
     );
     const lost = tried.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(lost).toHaveLength(5);
-    expect(lost.every((reason) => reason instanceof Lost)).toBe(true);
+    expect(lost.every((reason) => reason instanceof LeaseLost)).toBe(true);
     expect(tried[0]?.status === 'fulfilled' || tried[2]?.status === 'fulfilled').toBe(false);
     expect(await running()).toBe(0);
     expect(await faults()).toEqual([]);
@@ -85,25 +94,25 @@ describe('an end', () => {
 
   it('is refused to whom another has followed, and to whom never had it in hand', async () => {
     const never = { ...(await board.start()), claim: 'made-up' };
-    expect(await failureOf(never)).toBeInstanceOf(Lost);
-    const execution = await board.claimed();
-    await board.executions.claim(execution, lease('second', 30));
-    expect(await failureOf(execution)).toBeInstanceOf(Lost);
+    expect(await failureOf(never)).toBeInstanceOf(LeaseLost);
+    const execution = await board.leased();
+    await leaseExecution(board, execution, lease('second', 30));
+    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
   });
 
   it('is refused a second time', async () => {
-    const execution = await board.claimed();
-    await board.executions.end(execution, completed(), {});
-    expect(await failureOf(execution)).toBeInstanceOf(Lost);
+    const execution = await board.leased();
+    await endExecution(board, execution, completed(), {});
+    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
   });
 
   it('is refused when the agent was deleted, before it is purged and after', async () => {
     const { app, organization, agent } = board;
-    const execution = await board.claimed();
+    const execution = await board.leased();
     await deleteAgent(app, organization, agent.name, always);
-    expect(await failureOf(execution)).toBeInstanceOf(Lost);
+    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
     await carryOutPurge(app, { organization, agentId: agent.id });
-    expect(await failureOf(execution)).toBeInstanceOf(Lost);
+    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
   });
 });
 
@@ -112,12 +121,12 @@ describe('the end of an execution that has taken on a task', () => {
   let taskId: string;
   beforeEach(async () => {
     ({ id: taskId } = await board.put({ projectId: 'proj_apollo' }));
-    execution = await board.claimed(await board.startOn(taskId));
+    execution = await board.leased(await board.startOn(taskId));
   });
 
   it.each(['up_for_review', 'qa_review', 'assigned'] as const)('moves it to %s and lets go of it', async (status) => {
     const before = await board.stored(taskId);
-    await board.executions.end(execution, completed(), { task: await board.release(execution, status) });
+    await endExecution(board, execution, completed(), { task: await board.release(execution, status) });
     const { owner, ...kept } = before;
     expect(owner).toBe(execution.id);
     expect(await board.stored(taskId)).toEqual({ ...kept, status, version: 3, updatedAt: at(5) });
@@ -126,7 +135,7 @@ describe('the end of an execution that has taken on a task', () => {
 
   it('leaves it alone where there is no move', async () => {
     const before = await board.stored(taskId);
-    await board.executions.end(execution, completed(), {});
+    await endExecution(board, execution, completed(), {});
     expect(await board.stored(taskId)).toEqual(before);
     expect(await faults()).toEqual([]);
   });
@@ -138,7 +147,7 @@ describe('the end of an execution that has taken on a task', () => {
     const task = await board.release(execution);
     await happens();
     expect(await failureOf(execution, { task })).toBeInstanceOf(Conflict);
-    await board.executions.end(execution, completed(), {});
+    await endExecution(board, execution, completed(), {});
     expect(await faults()).toEqual([]);
   });
 
@@ -148,7 +157,7 @@ describe('the end of an execution that has taken on a task', () => {
     await deleteAgent(app, organization, agent.name, always);
     await carryOutPurge(app, { organization, agentId: agent.id });
     expect(await failureOf(execution, { task })).toBeInstanceOf(Conflict);
-    expect(await failureOf(execution)).toBeInstanceOf(Lost);
+    expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
   });
 });
 
@@ -158,15 +167,15 @@ it('the largest start and the largest end are one transaction each, of far fewer
   const request = { key: 'k', operation: 'executeAgent', path: '/', body: {} };
   const recordResponse = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
   const execution = board.newExecution({ taskId });
-  const task = taken(await board.stored(taskId), execution, false, at(1));
+  const task = moveOnStart(await board.stored(taskId), execution, false, at(1));
   const starts = await transactionsOf(() => board.start(execution, { task, recordResponse }));
-  const hand = await board.claimed(execution);
+  const hand = await board.leased(execution);
   const release = await board.release(hand);
   const output = '🙂'.repeat(250_000);
-  const ends = await transactionsOf(() => board.executions.end(hand, completed(), { output, task: release }));
+  const ends = await transactionsOf(() => endExecution(board, hand, completed(), { output, task: release }));
   expect([starts, ends]).toEqual([[24], [28]]);
   expect(Math.max(...starts, ...ends)).toBeLessThanOrEqual(transactionLimit);
-  expect((await board.executions.get(hand))?.output === output).toBe(true);
+  expect((await readExecution(board, hand))?.output === output).toBe(true);
   expect(await faults()).toEqual([]);
 });
 
@@ -181,13 +190,13 @@ it('the metrics of days are those of a plain sum, after random ends', async () =
   const ends = fc.array(end, { minLength: 25, maxLength: 25 });
   await fc.assert(
     fc.asyncProperty(ends, async (all) => {
-      const { organization, executions } = board;
+      const { organization } = board;
       const agent = await board.hire(`agent-${ulid().toLowerCase()}`);
       await Promise.all(
         all.map(async ({ day, fails, ...numbers }) => {
           const id = `ex_${ulid(board.clock() + day * dayMs)}`;
-          const hand = await board.claimed(await board.start(board.newExecution({ id }, agent)));
-          await executions.end(hand, fails ? failed(numbers) : completed(numbers), {});
+          const hand = await board.leased(await board.start(board.newExecution({ id }, agent)));
+          await endExecution(board, hand, fails ? failed(numbers) : completed(numbers), {});
         }),
       );
       expect(await faults()).toEqual([]);

@@ -1,11 +1,13 @@
 import { ulid } from 'ulid';
 import { expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
+import { listExecutions } from '../../lib/executions/executions.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
+import { endExecution, readExecutionPage } from '../../lib/table/executions.ts';
 import { fc } from '../seeded.ts';
 import { dumpOf } from '../table-dump.ts';
 import { completed, failed, openExecutionBoard } from './execution-board.ts';
-import { differences, filtersOver } from './execution-model.ts';
+import { differences, type Filter, filtersOver } from './execution-model.ts';
 import { executionsAmong } from './execution-oracle.ts';
 import { faultsOf } from './oracle.ts';
 
@@ -21,7 +23,8 @@ const step = fc.oneof(
 it('lists are those of a plain model after 8 workers at once, whatever filter and offset', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 60 }), async (steps) => {
-      const { executions, organization, table, clock, ...board } = await openExecutionBoard();
+      const board = await openExecutionBoard();
+      const { organization, table, clock } = board;
       const agents = [board.agent, await board.hire('reader')];
       const hands: RunningExecution[] = [];
       const ended: string[] = [];
@@ -30,11 +33,11 @@ it('lists are those of a plain model after 8 workers at once, whatever filter an
         for (const one of queue)
           if (one.do === 'start') {
             const id = `ex_${ulid(clock() + one.day * dayMs)}`;
-            hands.push(await board.claimed(await board.start(board.newExecution({ id }, agents[one.agent]))));
+            hands.push(await board.leased(await board.start(board.newExecution({ id }, agents[one.agent]))));
           } else {
             const [hand] = hands.splice(one.target % Math.max(1, hands.length), 1);
             if (!hand) continue;
-            await executions.end(hand, one.fails ? failed() : completed(), {});
+            await endExecution(board, hand, one.fails ? failed() : completed(), {});
             ended.push(hand.id);
           }
       };
@@ -46,23 +49,24 @@ it('lists are those of a plain model after 8 workers at once, whatever filter an
       expect([ran.sort(), heads.length]).toEqual([hands.map(({ id }) => id).sort(), hands.length + ended.length]);
       const filters = filtersOver(agents.map(({ id }) => id));
       const offsetsOf = (total: number) => [0, 1, 4, Math.floor(total / 2), Math.max(0, total - 1), total, total + 9];
-      expect(await differences(executions, organization, heads, { filters, limit: 4, offsetsOf })).toEqual([]);
+      expect(await differences(board, organization, heads, { filters, limit: 4, offsetsOf })).toEqual([]);
     }),
     { seed: 4, numRuns: 1, endOnFailure: true },
   );
 });
 
 it('15 starts, then 15 ends, each followed by lists at once: not one is missed, and the totals are exact', async () => {
-  const { executions, organization, agent, claimed, start, newExecution, clock } = await openExecutionBoard();
-  const shown = async (filter: Parameters<typeof executions.list>[1]) => {
-    const { items, total } = await executions.list(organization, filter, firstPage);
+  const board = await openExecutionBoard();
+  const { organization, agent, leased, start, newExecution, clock } = board;
+  const shown = async (filter: Filter) => {
+    const { items, total } = await readExecutionPage(board, organization, filter, firstPage);
     return [items[0]?.id, total];
   };
   const missed: string[] = [];
   const hands: RunningExecution[] = [];
   for (let nth = 1; nth <= 15; nth++) {
     clock.now += 1;
-    const { id } = hands[hands.push(await claimed(await start(newExecution()))) - 1] as RunningExecution;
+    const { id } = hands[hands.push(await leased(await start(newExecution()))) - 1] as RunningExecution;
     const seen = [await shown({}), await shown({ agentId: agent.id, status: 'running' })];
     if (
       JSON.stringify(seen) !==
@@ -74,7 +78,7 @@ it('15 starts, then 15 ends, each followed by lists at once: not one is missed, 
       missed.push(`start ${nth}`);
   }
   for (const [nth, hand] of hands.entries()) {
-    await executions.end(hand, completed(), {});
+    await endExecution(board, hand, completed(), {});
     const seen = [await shown({ status: 'completed' }), await shown({ agentId: agent.id, status: 'running' })];
     const left = 14 - nth;
     const wanted = [[hand.id, nth + 1], left > 0 ? [hands[14]?.id, left] : [undefined, 0]];
@@ -84,20 +88,20 @@ it('15 starts, then 15 ends, each followed by lists at once: not one is missed, 
 });
 
 it('a deleted agent’s executions are in no list and no total from the answer on, whatever they were', async () => {
-  const { app, executions, organization, agent, hire, claimed, start, newExecution, ...board } =
-    await openExecutionBoard();
+  const board = await openExecutionBoard();
+  const { app, organization, agent, hire, leased, start, newExecution } = board;
   const other = await hire('reader');
   for (const by of [agent, other]) {
     await start(newExecution({}, by));
-    await executions.end(await claimed(await start(newExecution({}, by))), completed(), {});
-    await executions.end(await claimed(await start(newExecution({}, by))), failed(), {});
+    await endExecution(board, await leased(await start(newExecution({}, by))), completed(), {});
+    await endExecution(board, await leased(await start(newExecution({}, by))), failed(), {});
   }
   const kept = executionsAmong(await dumpOf(board.table, organization)).filter(({ agentId }) => agentId === other.id);
   await deleteAgent(app, organization, agent.name, () => {});
   const options = { filters: filtersOver([other.id]), limit: 20, offsetsOf: (total: number) => [0, total] };
-  expect(await differences(executions, organization, kept, options)).toEqual([]);
+  expect(await differences(board, organization, kept, options)).toEqual([]);
   expect(await faultsOf(board.table, organization)).toEqual([]);
-  expect(await app.executions.list(organization, { agentName: agent.name }, firstPage)).toEqual({
+  expect(await listExecutions(board, organization, { agentName: agent.name }, firstPage)).toEqual({
     items: [],
     total: 0,
   });

@@ -1,7 +1,7 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import type { Table } from '../../lib/table/client.ts';
-import { openExecutionStore } from '../../lib/table/executions.ts';
+import { endExecution, readExecution } from '../../lib/table/executions.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { completed, openExecutionBoard } from './execution-board.ts';
 import { interceptTable } from './intercepted-table.ts';
@@ -29,11 +29,11 @@ it.each([
   'an execution that ends at this moment never shows a part of its output, where a read finds %s of it',
   async (_, missed) => {
     const board = await openExecutionBoard();
-    const hand = await board.claimed();
+    const hand = await board.leased();
     const output = `${'x'.repeat(300_000)}The end.`;
-    await board.executions.end(hand, completed(), { output });
+    await endExecution(board, hand, completed(), { output });
     const torn = tornTable(board.table, ({ sk }) => (sk as string).startsWith(missed));
-    const whole = await openExecutionStore(torn, 1).get(hand);
+    const whole = await readExecution({ table: torn }, hand);
     expect(whole?.status).toBe('completed');
     expect(whole?.output === output).toBe(true);
   },

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
-import { released } from '../../lib/executions/task-moves.ts';
+import { moveOnEnd } from '../../lib/executions/task-moves.ts';
 import { type ExecutionHead, listItemOf } from '../../lib/table/execution-items.ts';
+import { readExecutionPage } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { ulidPeriods } from '../../lib/table/listing.ts';
 import { purgeAgent } from '../../lib/table/purges.ts';
@@ -53,7 +54,7 @@ describe('of 20,000 executions over a year', () => {
       for (const offset of offsetsOf(all)) {
         const pages: unknown[] = [];
         const cost = await costOf(async () => {
-          pages.push(await board.executions.list(board.organization, filter, { limit, offset }));
+          pages.push(await readExecutionPage(board, board.organization, filter, { limit, offset }));
         });
         const wanted = { items: all.slice(offset, offset + limit).map(listItemOf), total: all.length };
         const right = isDeepStrictEqual(pages, [wanted]);
@@ -74,7 +75,8 @@ describe('of 20,000 executions over a year', () => {
 
 describe('an agent with 5,000 executions', () => {
   it('is deleted at a cost that its executions bound, and leaves nothing behind but what others have', async () => {
-    const { table, organization, executions, clock, ...board } = await openExecutionBoard();
+    const board = await openExecutionBoard();
+    const { table, organization } = board;
     const gone = await board.hire('reader');
     const [theirs, kept] = [
       executionsOfAYear(organization, [gone], { count: 5000, running: 30 }),
@@ -86,14 +88,14 @@ describe('an agent with 5,000 executions', () => {
     expect(await faultsOf(table, organization)).toEqual([]);
 
     const { costOf } = meter(table);
-    const deletion = await costOf(() => deleteAgent({ ...board, table, clock }, organization, gone.name, always));
+    const deletion = await costOf(() => deleteAgent(board, organization, gone.name, always));
     const filters = filtersOver([board.agent.id]);
     const offsetsOf = (total: number) => [0, Math.max(0, total - 1), total];
-    expect(await differences(executions, organization, kept, { filters, limit, offsetsOf })).toEqual([]);
+    expect(await differences(board, organization, kept, { filters, limit, offsetsOf })).toEqual([]);
 
     const purge = { organization, agentId: gone.id };
     const purged = await costOf(() =>
-      purgeAgent({ table }, purge, (task, id) => released(task, id, 'assigned', at(0))),
+      purgeAgent({ table }, purge, (task, id) => moveOnEnd(task, id, 'assigned', at(0))),
     );
     // Out of the list in transactions of up to 49, one counter row each; then three requests for each that has ended.
     expect(deletion.requests).toBeLessThanOrEqual(2 * (31 * 4 + Math.ceil(5000 / 49)) + 10);

@@ -1,8 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
-import { taken } from '../../lib/executions/task-moves.ts';
+import { moveOnStart } from '../../lib/executions/task-moves.ts';
 import { changeAgent, insertAgent } from '../../lib/table/agents.ts';
+import { postponeDue, readDue } from '../../lib/table/due.ts';
+import { executionFrom, executionPartition } from '../../lib/table/execution-items.ts';
+import {
+  endExecution,
+  leaseExecution,
+  readExecution,
+  readExecutionHead,
+  readExecutionInput,
+  readExecutionPage,
+} from '../../lib/table/executions.ts';
 import { idempotencyRecordWrite, readIdempotencyRecord } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
@@ -38,21 +48,21 @@ async function failureOf(attempt: () => Promise<unknown>): Promise<unknown> {
 
 describe('a start', () => {
   it('puts the execution with its place, its rows and counters, its task and its answer', async () => {
-    const { organization, executions, agent, newExecution } = board;
+    const { organization, agent, newExecution } = board;
     const { id: taskId } = await board.put();
     const execution = newExecution({ taskId });
-    const task = taken(await board.stored(taskId), execution, false, at(1));
-    const asked = { input: 'Do it.', context: { b: 1, a: 2, constructor: 3 } };
-    await board.start(execution, { asked, task, recordResponse: onceFor });
+    const task = moveOnStart(await board.stored(taskId), execution, false, at(1));
+    const input = { input: 'Do it.', context: { b: 1, a: 2, constructor: 3 } };
+    await board.start(execution, { input, task, recordResponse: onceFor });
 
     const { id, startedAt, agentName } = execution;
-    expect(await executions.head(execution)).toEqual(execution);
-    expect(JSON.stringify(await executions.asked(execution))).toBe(JSON.stringify(asked));
-    expect(await executions.get(execution)).toMatchObject({ id, taskId, input: 'Do it.', agentId: agent.id });
+    expect(await readExecutionHead(board, execution)).toEqual(execution);
+    expect(JSON.stringify(await readExecutionInput(board, execution))).toBe(JSON.stringify(input));
+    expect(await readExecution(board, execution)).toMatchObject({ id, taskId, input: 'Do it.', agentId: agent.id });
     expect(await running()).toBe(1);
     const shown = { id, agentName, taskId, status: 'running', startedAt };
     for (const filter of [{}, { agentId: agent.id }, { status: 'running' as const }])
-      expect(await executions.list(organization, filter, firstPage)).toEqual({ items: [shown], total: 1 });
+      expect(await readExecutionPage(board, organization, filter, firstPage)).toEqual({ items: [shown], total: 1 });
     expect(await board.stored(taskId)).toMatchObject({
       ...{ status: 'in_progress', owner: id, assignedAgent: 'writer', version: 2, updatedAt: at(1) },
     });
@@ -64,9 +74,8 @@ describe('a start', () => {
 
   it('is listed for the sweeper from the moment that it is told', async () => {
     await board.start();
-    const { executions } = board;
-    expect(await Array.fromAsync(executions.due(at(59.999)))).toEqual([]);
-    const [overdue, ...more] = await Array.fromAsync(executions.due(at(60)));
+    expect(await Array.fromAsync(readDue(board, [executionPartition], at(59.999)))).toEqual([]);
+    const [overdue, ...more] = await Array.fromAsync(readDue(board, [executionPartition], at(60)));
     expect([overdue?.dueAt, more]).toEqual([at(60), []]);
   });
 
@@ -91,7 +100,7 @@ describe('a start', () => {
   it('whose task was changed meanwhile is decided anew', async () => {
     const { id } = await board.put();
     const execution = board.newExecution({ taskId: id });
-    const task = taken(await board.stored(id), execution, false, at(1));
+    const task = moveOnStart(await board.stored(id), execution, false, at(1));
     await updateTask(board, board.organization, id, { title: 'Another' }, always);
     expect(await failureOf(() => board.start(execution, { task, recordResponse: onceFor }))).toBeInstanceOf(Conflict);
   });
@@ -99,7 +108,7 @@ describe('a start', () => {
   it('whose task was deleted meanwhile is decided anew', async () => {
     const { id } = await board.put();
     const execution = board.newExecution({ taskId: id });
-    const task = taken(await board.stored(id), execution, false, at(1));
+    const task = moveOnStart(await board.stored(id), execution, false, at(1));
     await deleteTask(board, board.organization, id, always);
     expect(await failureOf(() => board.start(execution, { task }))).toBeInstanceOf(Conflict);
   });
@@ -128,9 +137,9 @@ describe('the cap', () => {
   });
 
   it('gives a place that an end has left to one, and only to one', async () => {
-    const execution = await board.claimed();
+    const execution = await board.leased();
     await board.start();
-    await board.executions.end(execution, completed(), {});
+    await endExecution(board, execution, completed(), {});
     await board.start();
     expect(await refused()).toMatchObject(rateLimited);
   });
@@ -161,28 +170,26 @@ describe('the cap', () => {
 });
 
 describe('what is overdue', () => {
-  it('is moved on by one of many, who is told of it as it is', async () => {
+  it('is moved by one of many, which gets it as it is', async () => {
     const execution = await board.start();
-    const { executions } = board;
-    const [overdue] = await Array.fromAsync(executions.due(at(60)));
+    const [overdue] = await Array.fromAsync(readDue(board, [executionPartition], at(60)));
     if (!overdue) throw new Error('Nothing is overdue.');
     expect(overdue.key).toEqual(keys.executionHead(board.organization, ulidOf(execution.id)));
-    const moved = await Promise.all(Array.from({ length: 4 }, () => executions.postpone(overdue, at(120))));
-    expect(moved.filter((one) => one !== undefined)).toEqual([execution]);
-    expect(await Array.fromAsync(executions.due(at(119)))).toEqual([]);
-    expect(await Array.fromAsync(executions.due(at(120)))).toHaveLength(1);
+    const moved = await Promise.all(Array.from({ length: 4 }, () => postponeDue(board, overdue, at(120))));
+    expect(moved.flatMap((item) => (item ? [executionFrom(item)] : []))).toEqual([execution]);
+    expect(await Array.fromAsync(readDue(board, [executionPartition], at(119)))).toEqual([]);
+    expect(await Array.fromAsync(readDue(board, [executionPartition], at(120)))).toHaveLength(1);
   });
 
-  it('is not moved where a worker has taken it in hand, or ended it, in between', async () => {
+  it('is not moved where a worker has leased it, or ended it, in between', async () => {
     const execution = await board.start();
-    const { executions } = board;
-    const [before] = await Array.fromAsync(executions.due(at(60)));
-    const claimed = await executions.claim(execution, lease('first'));
-    expect(before && (await failureOf(() => executions.postpone(before, at(120))))).toBeUndefined();
-    const [held] = await Array.fromAsync(executions.due(at(60)));
+    const [before] = await Array.fromAsync(readDue(board, [executionPartition], at(60)));
+    const leased = await leaseExecution(board, execution, lease('first'));
+    expect(before && (await failureOf(() => postponeDue(board, before, at(120))))).toBeUndefined();
+    const [held] = await Array.fromAsync(readDue(board, [executionPartition], at(60)));
     expect(held?.dueAt).toBe(at(30));
-    if (claimed) await executions.end(claimed, completed(), {});
-    expect(held && (await executions.postpone(held, at(120)))).toBeUndefined();
-    expect(await Array.fromAsync(executions.due(at(9999)))).toEqual([]);
+    if (leased) await endExecution(board, leased, completed(), {});
+    expect(held && (await postponeDue(board, held, at(120)))).toBeUndefined();
+    expect(await Array.fromAsync(readDue(board, [executionPartition], at(9999)))).toEqual([]);
   });
 });

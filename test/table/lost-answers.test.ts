@@ -12,10 +12,9 @@ import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import { attemptKey } from '../../lib/table/attempt-items.ts';
 import { openAttemptLog, placeOf } from '../../lib/table/attempt-log.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
-import { type Overdue, openDueList, sweep } from '../../lib/table/due.ts';
+import { postponeDue, sweep } from '../../lib/table/due.ts';
 import { openEventLog } from '../../lib/table/event-log.ts';
-import { openExecutionStore, openOverdueExecutions } from '../../lib/table/executions.ts';
+import { leaseExecution, readExecutionHead, renewLease, returnLease } from '../../lib/table/executions.ts';
 import { writeHeartbeat } from '../../lib/table/heartbeat.ts';
 import {
   deleteIdempotencyLease,
@@ -23,10 +22,10 @@ import {
   leaseIdempotencyRecord,
   readIdempotencyRecord,
 } from '../../lib/table/idempotency.ts';
-import { openImprovementStore } from '../../lib/table/improvements.ts';
-import { keys } from '../../lib/table/keys.ts';
-import { agentPurgeWrite, taskPurgeWrite } from '../../lib/table/purge-items.ts';
-import { openOverduePurges, purgeAgent } from '../../lib/table/purges.ts';
+import { endImprovementLease, leaseImprovement } from '../../lib/table/improvements.ts';
+import { type Key, keys } from '../../lib/table/keys.ts';
+import { agentPurgeWrite, purgePartition, taskPurgeWrite } from '../../lib/table/purge-items.ts';
+import { purgeAgent } from '../../lib/table/purges.ts';
 import { getItem, getItems, queryItems } from '../../lib/table/reads.ts';
 import { takeFromBucket } from '../../lib/table/request-bucket.ts';
 import { changeSettings, readSettings, replaceDefaultModel } from '../../lib/table/settings.ts';
@@ -57,9 +56,6 @@ const ulidNow = () => ulid(clock());
 const context = { table: lossy, clock };
 const attempts = openAttemptLog(lossy);
 const webhookAttempts = openWebhookAttempts(lossy);
-const executions = { ...openExecutionStore(lossy, 50), ...openOverdueExecutions(lossy) };
-const purges = openOverduePurges(lossy);
-const improvements = openImprovementStore(lossy, clock);
 
 const putWebhook = async (): Promise<Webhook> => {
   const fields = { url: 'https://example.com/', active: true, createdAt: at(0) };
@@ -74,17 +70,15 @@ const failedAttempt = async () => {
   await openAttemptLog(table).put(attemptFor(message, { retry: { nextAttemptAt: at(300), dueAt: at(360) } }));
   return { ...message, attempt: 2, dueAt: at(300), listedBy: attemptKey(placeOf(message)).sk };
 };
-const isListed = async (key: Overdue['key']) => 'due' in ((await getItem(table, key)) ?? {});
-const overdue = (key: Overdue['key']): Overdue => ({ key, dueAt: at(60) });
+const isListed = async (key: Key) => 'due' in ((await getItem(table, key)) ?? {});
 const newRequest = () => ({ key: randomUUID(), operation: 'POST /calls', path: '/calls', body: {} });
 const newToken = () => ({ id: randomUUID(), hash: 'h', organization, scopes: [], createdAt: at(0) });
-const putPurge = async () => {
+const putPurge = async (dueAt = at(60)) => {
   const agent = ulidNow();
-  await transact(table, [agentPurgeWrite({ organization, agentId: `ag_${agent}` }, at(60))]);
+  await transact(table, [agentPurgeWrite({ organization, agentId: `ag_${agent}` }, dueAt)]);
   return keys.purge(organization, agent);
 };
 const dayMs = 24 * 60 * 60 * 1000;
-const headKey = (id: string) => keys.executionHead(organization, ulidOf(id));
 
 /** All single writes of stores: a title, a function that prepares and returns the write, and its expected result. */
 const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
@@ -176,7 +170,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       await openEventLog(table).append({ ...event, event: 'task.created' });
       const key = keys.event(organization, ulidOf(event.id));
       const { dueAt } = (await getItem(table, key)) as { dueAt: string };
-      return () => openDueList(lossy, deliveryPartitions).postpone({ key, dueAt }, at(300));
+      return () => postponeDue(context, { key, dueAt }, at(300));
     },
     expect.objectContaining({ item: 'tk_1' }),
   ],
@@ -184,17 +178,17 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'a lease of an execution is taken and counted once',
     async () => {
       const execution = await board.start();
-      return () => executions.claim(execution, lease('own'));
+      return () => leaseExecution(context, execution, lease('own'));
     },
     expect.objectContaining({ claim: 'own', claims: 1 }),
   ],
   [
     'a lease of an execution is renewed',
     async () => {
-      const execution = await board.claimed();
+      const execution = await board.leased();
       return async () => {
-        await executions.renew(execution, at(90));
-        return (await board.executions.head(execution))?.leaseUntil;
+        await renewLease(context, execution, at(90));
+        return (await readExecutionHead(board, execution))?.leaseUntil;
       };
     },
     at(90),
@@ -202,43 +196,24 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
   [
     'a lease of an execution is returned once',
     async () => {
-      const execution = await board.claimed();
+      const execution = await board.leased();
       return async () => {
         const progress = { waits: 1, faults: 0, tokens: 0, verdicts: {} };
-        await executions.giveBack(execution, { until: at(60), dueAt: at(120), progress });
-        const head = await board.executions.head(execution);
+        await returnLease(context, execution, { until: at(60), dueAt: at(120), progress });
+        const head = await readExecutionHead(board, execution);
         return [head?.claims, head?.claim, head?.progress?.waits];
       };
     },
     [0, undefined, 1],
   ],
   [
-    'a postponed execution is returned',
-    async () => {
-      const { id } = await board.start();
-      return () => executions.postpone(overdue(headKey(id)), at(300));
-    },
-    expect.objectContaining({ status: 'running' }),
-  ],
-  [
-    'a postponed purge is returned',
-    async () => {
-      const key = await putPurge();
-      return () => purges.postpone(overdue(key), at(300));
-    },
-    expect.objectContaining({ organization }),
-  ],
-  [
     'a sweep sends the message of a postponed purge',
     async () => {
-      const key = await putPurge();
-      const due = async function* () {
-        yield overdue(key);
-      };
+      await putPurge(at(-60));
       const sent: unknown[] = [];
       return async () => {
-        const swept = await sweep({ ...purges, due }, { until: clock(), now: clock() }, async (moved) => {
-          sent.push(...moved);
+        const swept = await sweep(context, [purgePartition], { until: Date.parse(at(-60)) }, async (items) => {
+          sent.push(...items);
         });
         return [swept, sent.length];
       };
@@ -284,10 +259,10 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'a pass of self-improvement begins and ends',
     async () => async () => {
       const id = `ag_${ulidNow()}`;
-      const end = await improvements.begin(organization, id);
+      const claim = await leaseImprovement(context, organization, id);
       loseAnswers(engine);
-      await end();
-      await (await improvements.begin(organization, id))();
+      await endImprovementLease(context, organization, id, claim);
+      await leaseImprovement(context, organization, id);
     },
     undefined,
   ],
@@ -366,7 +341,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
       await updateTask(board, organization, other.id, { dependsOn: [one.id] }, always);
       await transact(table, [taskPurgeWrite({ organization, taskId: one.id }, [other.id], at(60))]);
       return async () => {
-        await purgeTask(lossy, { organization, taskId: one.id }, at(1));
+        await purgeTask(context, { organization, taskId: one.id }, at(1));
         const { dependsOn, version } = await board.stored(other.id);
         return [dependsOn, version];
       };

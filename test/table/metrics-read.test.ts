@@ -2,9 +2,9 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Table } from '../../lib/table/client.ts';
-import { Lost } from '../../lib/table/execution-steps.ts';
-import { openExecutionStore } from '../../lib/table/executions.ts';
-import { openMetricsStore } from '../../lib/table/metrics.ts';
+import { LeaseLost } from '../../lib/table/execution-steps.ts';
+import { endExecution, leaseExecution } from '../../lib/table/executions.ts';
+import { readDurations, readTotals } from '../../lib/table/metrics.ts';
 import { completed, type ExecutionBoard, failed, openExecutionBoard } from './execution-board.ts';
 import { interceptTable } from './intercepted-table.ts';
 import { watchedTable } from './watched-table.ts';
@@ -16,19 +16,19 @@ beforeEach(async () => {
   board = await openExecutionBoard();
 });
 
-const totals = (seen: Table = board.table) => openMetricsStore(seen).totals(board.organization, board.agent.id, since);
+const totals = (seen: Table = board.table) => readTotals({ table: seen }, board.organization, board.agent.id, since);
 
 const oneEnded = { completed: 1, failed: 0, running: 0, tokens: 42, durationMs: 5000 };
 
 describe('an execution is counted once', () => {
   it.each([0, 1, 2])('though it ends just before request %i of a read', async (moment) => {
-    const [ends, stays] = [await board.claimed(), await board.claimed()];
+    const [ends, stays] = [await board.leased(), await board.leased()];
     const { table } = watchedTable(board.table, async ({ nth }) => {
-      if (nth === moment) await board.executions.end(ends, completed(), {});
+      if (nth === moment) await endExecution(board, ends, completed(), {});
     });
     const read = await totals(table);
     expect(read).toMatchObject({ completed: 1, running: 1, tokens: 42, durationMs: 5000 });
-    await board.executions.end(stays, failed(), {});
+    await endExecution(board, stays, failed(), {});
     expect(await totals()).toMatchObject({ completed: 1, failed: 1, running: 0 });
   });
 
@@ -39,34 +39,34 @@ describe('an execution is counted once', () => {
   ])('though it starts and ends just before request %i of a read', async (moment, counted) => {
     await board.start();
     const { table } = watchedTable(board.table, async ({ nth }) => {
-      if (nth === moment) await board.executions.end(await board.claimed(), completed(), {});
+      if (nth === moment) await endExecution(board, await board.leased(), completed(), {});
     });
     expect(await totals(table)).toMatchObject({ completed: counted, running: 1 });
     expect(await totals()).toMatchObject({ completed: 1, running: 1 });
   });
 
   it('though the answer to its end was lost, and the end is sent again', async () => {
-    const hand = await board.claimed();
+    const hand = await board.leased();
     const lossy = interceptTable(board.table, async (send, command) => {
       if (command instanceof TransactWriteCommand) await send();
       return send();
     });
-    await openExecutionStore(lossy, 50).end(hand, completed(), {});
+    await endExecution({ table: lossy }, hand, completed(), {});
     expect(await totals()).toMatchObject(oneEnded);
     // A worker that knows nothing of it tries once more.
-    await expect(board.executions.end(hand, completed(), {})).rejects.toBeInstanceOf(Lost);
+    await expect(endExecution(board, hand, completed(), {})).rejects.toBeInstanceOf(LeaseLost);
     expect(await totals()).toMatchObject(oneEnded);
   });
 
   it('though two workers end it at once, the one that has lost it as failed', async () => {
-    const first = await board.claimed();
-    const second = await board.executions.claim(first, {
+    const first = await board.leased();
+    const second = await leaseExecution(board, first, {
       ...{ claim: 'second', now: '2026-01-01T00:01:00.000Z', until: '2026-01-01T00:01:30.000Z' },
     });
-    if (!second) throw new Error('The lease is over, so it can be claimed.');
+    if (!second) throw new Error('The lease has expired, so it can be leased again.');
     const ends = await Promise.allSettled([
-      board.executions.end(first, failed(), {}),
-      board.executions.end(second, completed(), {}),
+      endExecution(board, first, failed(), {}),
+      endExecution(board, second, completed(), {}),
     ]);
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     expect(await totals()).toMatchObject(oneEnded);
@@ -74,19 +74,19 @@ describe('an execution is counted once', () => {
 });
 
 it('the durations are those of all that have ended in the window, and of none that runs', async () => {
-  const [first, second] = [await board.claimed(), await board.claimed()];
-  await board.claimed();
-  await board.executions.end(first, completed({ durationMs: 0 }), {});
-  await board.executions.end(second, failed({ durationMs: 7 }), {});
-  const { durations } = openMetricsStore(board.table);
-  const read = await durations(board.organization, board.agent.id, since);
+  const [first, second] = [await board.leased(), await board.leased()];
+  await board.leased();
+  await endExecution(board, first, completed({ durationMs: 0 }), {});
+  await endExecution(board, second, failed({ durationMs: 7 }), {});
+  const durations = (from: string) => readDurations(board, board.organization, board.agent.id, from);
+  const read = await durations(since);
   expect(read.sort((a, b) => a - b)).toEqual([0, 7]);
-  expect(await durations(board.organization, board.agent.id, '2026-01-02')).toEqual([]);
+  expect(await durations('2026-01-02')).toEqual([]);
 });
 
 it('an end stands in the numbers as soon as it is answered', async () => {
   for (let nth = 1; nth <= 5; nth++) {
-    await board.executions.end(await board.claimed(), completed(), {});
+    await endExecution(board, await board.leased(), completed(), {});
     expect(await totals()).toMatchObject({ completed: nth, running: 0, tokens: 42 * nth, durationMs: 5000 * nth });
   }
 });
@@ -98,8 +98,8 @@ it('days of the histogram are summed, from the shortest duration on', async () =
     [2, 10],
   ] as const) {
     const id = `ex_${ulid(Date.UTC(2026, 0, day))}`;
-    const hand = await board.claimed(await board.start(board.newExecution({ id })));
-    await board.executions.end(hand, completed({ durationMs }), {});
+    const hand = await board.leased(await board.start(board.newExecution({ id })));
+    await endExecution(board, hand, completed({ durationMs }), {});
   }
   const { histogram } = await totals();
   expect(histogram.map(({ count }) => count)).toEqual([1, 2]);

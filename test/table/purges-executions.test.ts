@@ -1,11 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ulidOf } from '../../lib/contract/ids.ts';
-import { released } from '../../lib/executions/task-moves.ts';
+import { moveOnEnd } from '../../lib/executions/task-moves.ts';
 import { headOf } from '../../lib/table/agent-items.ts';
 import { insertAgentSkill, removeAgent } from '../../lib/table/agents.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { leaveList } from '../../lib/table/execution-removal.ts';
-import { Lost } from '../../lib/table/execution-steps.ts';
+import { unlistExecutions } from '../../lib/table/execution-removal.ts';
+import { LeaseLost } from '../../lib/table/execution-steps.ts';
+import {
+  endExecution,
+  leaseExecution,
+  readDelegation,
+  readExecutionHead,
+  renewLease,
+} from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { purgeAgent } from '../../lib/table/purges.ts';
 import { getItem } from '../../lib/table/reads.ts';
@@ -28,9 +35,9 @@ let others: Record<string, unknown>;
 beforeEach(async () => {
   board = await openExecutionBoard();
   const { id } = await board.put();
-  await board.claimed(await board.startOn(id));
+  await board.leased(await board.startOn(id));
   const { start, newExecution } = board;
-  await board.executions.end(await board.claimed(await start(newExecution(kept))), completed(), { output: 'Kept.' });
+  await endExecution(board, await board.leased(await start(newExecution(kept))), completed(), { output: 'Kept.' });
   others = named(await dump(), [ulidOf(board.agent.id)]);
 });
 
@@ -46,16 +53,18 @@ function named(items: Record<string, unknown>, ulids: readonly string[]): Record
 /** An agent with executions of every kind, one of them on a task, that was deleted a moment ago. */
 async function deleted(name = 'reader') {
   const agent = await board.hire(name, { systemPrompt: 'Read.', soul: 'Calm.' });
-  const { organization, executions } = board;
+  const { organization } = board;
   const skill = { id: 'sk_one', assignedAt: at(0) };
   await insertAgentSkill(board, organization, headOf(agent), skill, undefined);
   const { id: taskId } = await board.put();
-  const hand = await board.claimed(await board.startOn(taskId, agent));
+  const hand = await board.leased(await board.startOn(taskId, agent));
   const waiting = await board.start(board.newExecution(delegated('writer', 1), agent));
   const ended = await Promise.all(
     [completed(), failed()].map(async (ending, nth) => {
-      const one = await board.claimed(await board.start(board.newExecution(delegated('writer', 2 + nth), agent)));
-      await executions.end(one, ending, { output: ending.status === 'completed' ? 'x'.repeat(300_001) : undefined });
+      const one = await board.leased(await board.start(board.newExecution(delegated('writer', 2 + nth), agent)));
+      await endExecution(board, one, ending, {
+        output: ending.status === 'completed' ? 'x'.repeat(300_001) : undefined,
+      });
       return one;
     }),
   );
@@ -66,14 +75,14 @@ async function deleted(name = 'reader') {
 type Deleted = Awaited<ReturnType<typeof deleted>>;
 
 const carryOut = (table: Table, { purge }: Deleted) =>
-  purgeAgent({ table }, purge, (task, id) => released(task, id, 'assigned', at(90)));
+  purgeAgent({ table }, purge, (task, id) => moveOnEnd(task, id, 'assigned', at(90)));
 
 /** Nothing is left of the agent, its place and task were given back once, and the other agent has all that it had. */
 async function expectGone({ agent, taskId, all }: Deleted, version = 3): Promise<void> {
   const items = await dump();
   const ids = [agent.id, ...all.flatMap(({ id, delegationId = id }) => [id, delegationId])];
   expect(named(items, ids.map(ulidOf))).toEqual({});
-  expect(await board.executions.delegation(board.organization, kept.delegationId)).toMatchObject({
+  expect(await readDelegation(board, board.organization, kept.delegationId)).toMatchObject({
     ...{ fromAgent: agent.name, status: 'completed' },
   });
   expect(named(items, [ulidOf(board.agent.id)])).toEqual(others);
@@ -122,21 +131,20 @@ describe('a purge of an agent with executions', () => {
 
   it('never lets a late worker put anything back, at no moment', async () => {
     const gone = await deleted();
-    await leaveList(board.table, gone.purge);
-    const { executions } = board;
+    await unlistExecutions(board, gone.purge);
     const found: boolean[] = [];
     const comeLate = async () => {
       const before = await dump();
-      const head = await executions.head(gone.hand);
+      const head = await readExecutionHead(board, gone.hand);
       found.push(head !== undefined);
       const hand = { ...gone.hand, claim: head?.claim ?? 'first' };
-      await expect(executions.end(hand, completed(), { output: 'Late.' })).rejects.toThrow(Lost);
+      await expect(endExecution(board, hand, completed(), { output: 'Late.' })).rejects.toThrow(LeaseLost);
       expect(await dump()).toEqual(before);
       // One that is still there may be held: its worker does not know yet.
-      const claimed = await executions.claim(hand, lease(`late-${found.length}`, found.length * 60));
-      expect(claimed !== undefined).toBe(head !== undefined);
-      const renewed = executions.renew(claimed ?? hand, at(found.length * 60 + 40));
-      await (claimed ? renewed : expect(renewed).rejects.toThrow(Lost));
+      const leased = await leaseExecution(board, hand, lease(`late-${found.length}`, found.length * 60));
+      expect(leased !== undefined).toBe(head !== undefined);
+      const renewed = renewLease(board, leased ?? hand, at(found.length * 60 + 40));
+      await (leased ? renewed : expect(renewed).rejects.toThrow(LeaseLost));
       if (!head) expect(await dump()).toEqual(before);
     };
     await comeLate();

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
+import { postponeDue, readDue } from '../../lib/table/due.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { agentPurgeWrite } from '../../lib/table/purge-items.ts';
-import { openOverduePurges, purgeAgent } from '../../lib/table/purges.ts';
+import { agentPurgeWrite, purgeFrom, purgePartition } from '../../lib/table/purge-items.ts';
+import { purgeAgent } from '../../lib/table/purges.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -61,26 +62,24 @@ describe('a purge', () => {
     expect(await left()).toEqual(before);
   });
 
-  it('that is killed at any step is still listed, and is carried out by the next', async () => {
-    const store = openOverduePurges(board.table);
+  it('that stopped at any step is still listed, and is completed by the next', async () => {
     for (let step = 0; step < 7; step++) {
       await expect(purgeAgent({ table: dyingTable(step) }, purge(organization), noTask)).rejects.toThrow('killed');
-      const [overdue, ...more] = await Array.fromAsync(store.due(dueAt));
+      const [overdue, ...more] = await Array.fromAsync(readDue(board, [purgePartition], dueAt));
       expect([overdue?.dueAt, more]).toEqual([dueAt, []]);
       await putAll(ulid, 120);
     }
     await purgeAgent(board, purge(organization), noTask);
     expect(await left()).toEqual(before);
-    expect(await Array.fromAsync(store.due('9999-12-31T23:59:59.999Z'))).toEqual([]);
+    expect(await Array.fromAsync(readDue(board, [purgePartition], '9999-12-31T23:59:59.999Z'))).toEqual([]);
   });
 
-  it('is listed when it is overdue, and later once it has been woken', async () => {
-    const store = openOverduePurges(board.table);
-    expect(await Array.fromAsync(store.due('2026-01-01T00:00:59.999Z'))).toEqual([]);
-    const [overdue] = await Array.fromAsync(store.due(dueAt));
-    const moved = overdue && (await store.postpone(overdue, '2026-01-01T00:06:00.000Z'));
-    expect(moved).toEqual(purge(organization));
-    expect(await Array.fromAsync(store.due(dueAt))).toEqual([]);
-    expect(overdue && (await store.postpone(overdue, '2026-01-01T00:07:00.000Z'))).toBeUndefined();
+  it('is listed when it is overdue, and later after it was postponed', async () => {
+    expect(await Array.fromAsync(readDue(board, [purgePartition], '2026-01-01T00:00:59.999Z'))).toEqual([]);
+    const [overdue] = await Array.fromAsync(readDue(board, [purgePartition], dueAt));
+    const moved = overdue && (await postponeDue(board, overdue, '2026-01-01T00:06:00.000Z'));
+    expect(moved && purgeFrom(moved)).toEqual(purge(organization));
+    expect(await Array.fromAsync(readDue(board, [purgePartition], dueAt))).toEqual([]);
+    expect(overdue && (await postponeDue(board, overdue, '2026-01-01T00:07:00.000Z'))).toBeUndefined();
   });
 });

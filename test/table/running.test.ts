@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ApiError } from '../../lib/contract/errors.ts';
 import { ulidFrom } from '../../lib/contract/ids.ts';
 import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
-import { type ExecutionStore, openExecutionStore } from '../../lib/table/executions.ts';
+import { endExecution, insertExecution, leaseExecution, readExecutionPage } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
+import type { StartContext } from '../../lib/table/running.ts';
 import { changeSettings } from '../../lib/table/settings.ts';
 import { retryOnConflict, transact } from '../../lib/table/transact.ts';
 import { meter } from './capacity.ts';
@@ -19,19 +20,28 @@ beforeEach(async () => {
 });
 
 /** A container, which allows so many starts in a minute. */
-const container = () => openExecutionStore(board.table, 50, perMinute);
+const container = (): StartContext => ({
+  ...board,
+  limits: { executionsPerMinute: perMinute },
+  startMinutes: new Map(),
+});
 
 /** Starts an execution at a moment, as a decision does: again where the transaction was made on something else. */
-async function start(store: ExecutionStore, milliseconds: number): Promise<void> {
+async function start(context: StartContext, milliseconds: number): Promise<void> {
   const id = `ex_${ulidFrom(noon + milliseconds, new Uint8Array([0, 0, 0, 0, 0, 0, 0, 0, nth >> 8, nth++ & 255]))}`;
   const execution = board.newExecution({ id });
   await retryOnConflict(board.table, () =>
-    store.start(execution, { input: 'Do it.' }, { dueAt: at(60_000), task: undefined, recordResponse: undefined }),
+    insertExecution(
+      context,
+      execution,
+      { input: 'Do it.' },
+      { dueAt: at(60_000), task: undefined, recordResponse: undefined },
+    ),
   );
 }
 
-const refusal = (store: ExecutionStore, milliseconds: number): Promise<ApiError> =>
-  start(store, milliseconds).then(
+const refusal = (context: StartContext, milliseconds: number): Promise<ApiError> =>
+  start(context, milliseconds).then(
     () => Promise.reject(new Error('It was started.')),
     (error: ApiError) => error,
   );
@@ -47,8 +57,8 @@ describe('the executions that an organization starts in a minute of the clock', 
     await start(one, 1_000);
     await start(other, 2_000);
     await start(one, 59_999);
-    for (const store of [one, other]) {
-      const refused = await refusal(store, 30_500);
+    for (const either of [one, other]) {
+      const refused = await refusal(either, 30_500);
       expect([refused.code, refused.status]).toEqual(['rate_limited', 429]);
       expect(refused.message).toBe(
         'The organization has started 3 executions in this minute; retry after the time in Retry-After.',
@@ -63,10 +73,10 @@ describe('the executions that an organization starts in a minute of the clock', 
   });
 
   it('are counted anew in the next minute, and after minutes without any', async () => {
-    const store = container();
+    const context = container();
     for (const minute of [0, 1, 7]) {
-      for (let count = 0; count < perMinute; count++) await start(store, minute * 60_000);
-      await refusal(store, minute * 60_000);
+      for (let count = 0; count < perMinute; count++) await start(context, minute * 60_000);
+      await refusal(context, minute * 60_000);
     }
     expect(await counts()).toMatchObject({ running: 9, starts: 3 });
   });
@@ -81,38 +91,44 @@ describe('the executions that an organization starts in a minute of the clock', 
   });
 
   it('are exact when many start at once', async () => {
-    const stores = [container(), container(), container()];
-    const results = await Promise.allSettled(Array.from({ length: 9 }, (_, at) => start(stores[at % 3] as never, 0)));
+    const containers = [container(), container(), container()];
+    const results = await Promise.allSettled(
+      Array.from({ length: 9 }, (_, at) => start(containers[at % 3] as StartContext, 0)),
+    );
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(perMinute);
     expect(await counts()).toMatchObject({ running: 3, starts: 3 });
   });
 
   it('are given no place back by executions that end', async () => {
-    const store = container();
-    for (let count = 0; count < perMinute; count++) await start(store, 0);
-    const { items } = await store.list(board.organization, {}, { limit: 1, offset: 0 });
-    const hand = await store.claim({ organization: board.organization, id: items[0]?.id as string }, lease('first'));
-    await store.end(hand as never, completed(), {});
+    const context = container();
+    for (let count = 0; count < perMinute; count++) await start(context, 0);
+    const { items } = await readExecutionPage(board, board.organization, {}, { limit: 1, offset: 0 });
+    const hand = await leaseExecution(
+      board,
+      { organization: board.organization, id: items[0]?.id as string },
+      lease('first'),
+    );
+    await endExecution(board, hand as never, completed(), {});
     expect(await counts()).toMatchObject({ running: 2, starts: 3 });
-    expect((await refusal(store, 0)).code).toBe('rate_limited');
+    expect((await refusal(context, 0)).code).toBe('rate_limited');
   });
 
   it('are limited by what the organization has of its own, at once', async () => {
-    const store = container();
+    const context = container();
     await changeSettings(board, board.organization, { executionsPerMinute: 1 });
-    await start(store, 0);
-    expect((await refusal(store, 0)).headers['RateLimit-Policy']).toBe('"executions";q=1;w=60');
+    await start(context, 0);
+    expect((await refusal(context, 0)).headers['RateLimit-Policy']).toBe('"executions";q=1;w=60');
     await changeSettings(board, board.organization, { executionsPerMinute: 4 });
-    for (let count = 1; count < 4; count++) await start(store, 0);
-    expect((await refusal(store, 0)).headers['RateLimit-Policy']).toBe('"executions";q=4;w=60');
+    for (let count = 1; count < 4; count++) await start(context, 0);
+    expect((await refusal(context, 0)).headers['RateLimit-Policy']).toBe('"executions";q=4;w=60');
     await changeSettings(board, board.organization, { executionsPerMinute: undefined });
-    expect((await refusal(store, 0)).headers['RateLimit-Policy']).toBe('"executions";q=3;w=60');
+    expect((await refusal(context, 0)).headers['RateLimit-Policy']).toBe('"executions";q=3;w=60');
     expect(await counts()).not.toHaveProperty('executionsPerMinute');
   });
 
   it('cost nothing to count', async () => {
     const { costOf } = meter(board.table);
-    const [counted, uncounted] = [container(), openExecutionStore(board.table, 50)];
+    const [counted, uncounted] = [container(), board];
     await start(counted, 0);
     const [one, other] = [await costOf(() => start(counted, 0)), await costOf(() => start(uncounted, 0))];
     expect(one).toEqual(other);
@@ -138,7 +154,6 @@ it('reconciling repairs the count of running executions, and keeps what limits t
 });
 
 it('a deployment without a limit counts no starts', async () => {
-  const store = openExecutionStore(board.table, 50);
-  for (let count = 0; count < 5; count++) await start(store, 0);
+  for (let count = 0; count < 5; count++) await start(board, 0);
   expect(await counts()).toEqual({ running: 5 });
 });

@@ -1,7 +1,8 @@
-import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand, type QueryCommandInput, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
-import { type Overdue, openDueList, sweep } from '../../lib/table/due.ts';
+import { sweep } from '../../lib/table/due.ts';
+import { conditionFailed } from './dynamodb-errors.ts';
 import { mockTable } from './mock-table.ts';
 
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
@@ -15,7 +16,10 @@ const partitions = ['0', '1', '2', '3'] as const;
 
 type Entry = { partition: string; sk: string; dueAt: string };
 
-/** An index of what is due, in simulated time: only steps take any. What is woken stays overdue, unless it is done. */
+/**
+ * A simulated sweeper's index, in simulated time: only steps take any. An item whose message was sent stays listed unless
+ * it is done.
+ */
 function simulatedIndex() {
   const clock = { now: opening };
   const entries = new Map<string, Entry>();
@@ -24,11 +28,11 @@ function simulatedIndex() {
 
   const query = async (input: QueryCommandInput) => {
     const { ExpressionAttributeValues = {}, ExclusiveStartKey, Limit = Number.POSITIVE_INFINITY } = input;
-    const { ':lane': shard, ':until': until, ':from': from = '' } = ExpressionAttributeValues;
+    const { ':partition': partition, ':until': until, ':from': from = '' } = ExpressionAttributeValues;
     const place = ({ dueAt, sk }: Pick<Entry, 'dueAt' | 'sk'>) => `${dueAt} ${sk}`;
     const after = ExclusiveStartKey ? place(ExclusiveStartKey as Entry) : '';
     const found = [...entries.values()]
-      .filter((one) => one.partition === shard && one.dueAt >= from && one.dueAt <= until && place(one) > after)
+      .filter((one) => one.partition === partition && one.dueAt >= from && one.dueAt <= until && place(one) > after)
       .sort((a, b) => (place(a) < place(b) ? -1 : 1));
     const page = found.slice(0, Limit);
     read += page.length;
@@ -39,19 +43,16 @@ function simulatedIndex() {
     };
   };
   const { table, dynamodb } = mockTable();
-  dynamodb.rejects('Only queries are simulated.').on(QueryCommand).callsFake(query);
-  const { due } = openDueList(table, partitions);
-
-  const list = {
-    due,
-    async postpone({ key, dueAt }: Overdue, later: string): Promise<string | undefined> {
-      moved++;
-      const entry = entries.get(key.sk);
-      if (entry?.dueAt !== dueAt) return undefined;
-      entry.dueAt = later;
-      return key.sk;
-    },
+  const update = async ({ Key: { sk } = {}, ExpressionAttributeValues: values = {} }: UpdateCommandInput) => {
+    moved++;
+    const entry = entries.get(sk);
+    if (!entry || entry.dueAt !== values[':dueAt']) throw conditionFailed();
+    entry.dueAt = values[':later'];
+    return { Attributes: { pk: 'pk', sk } };
   };
+  dynamodb.rejects('Only queries and updates are simulated.');
+  dynamodb.on(QueryCommand).callsFake(query);
+  dynamodb.on(UpdateCommand).callsFake(update);
 
   return {
     clock,
@@ -65,12 +66,14 @@ function simulatedIndex() {
         entries.set(sk, { partition, sk, dueAt: timestamp(from + nth) });
       }
     },
-    /** One sweep, and the start of the next minute. */
+    /** One sweep, until the start of the next minute. */
     async minute({ done = true, until = clock.now, limited = true } = {}) {
       const [start, before] = [clock.now, woken.length];
       [read, moved, mostHeld] = [0, 0, 0];
       const hasTime = () => !limited || clock.now - start < budgetMs;
-      const swept = await sweep(list, { until, now: start, hasTime }, async (step) => {
+      const context = { table, clock: () => clock.now };
+      const swept = await sweep(context, partitions, { until, hasTime }, async (items) => {
+        const step = items.map(({ sk }) => sk as string);
         clock.now += stepMs;
         woken.push(...step);
         if (done) for (const sk of step) entries.delete(sk);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
+import { delegateTask } from '../../lib/executions/delegations.ts';
+import { executeAgent } from '../../lib/executions/executions.ts';
 import { carryOutPurge } from '../../lib/executions/purges.ts';
 import { findDifferences } from '../../lib/reconcile/differences.ts';
-import { graceMs } from '../../lib/table/due.ts';
-import { openOverduePurges } from '../../lib/table/purges.ts';
+import { graceMs, postponeDue, readDue } from '../../lib/table/due.ts';
+import { purgeFrom, purgePartition } from '../../lib/table/purge-items.ts';
 import { detachLimit } from '../../lib/table/task-edges.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
 import { deleteTask, getTask, listTasks, updateTask } from '../../lib/tasks/tasks.ts';
@@ -86,11 +88,10 @@ async function expectConsistent(board: Crowded, others = many + 2): Promise<void
 
 /** Does what the sweeper and the workers of the queue do: every purge that is due. */
 async function sweep(board: Crowded): Promise<number> {
-  const list = openOverduePurges(board.table);
-  const overdue = await Array.fromAsync(list.due(timestamp(board.clock() + graceMs)));
+  const overdue = await Array.fromAsync(readDue(board, [purgePartition], timestamp(board.clock() + graceMs)));
   for (const one of overdue) {
-    const purge = await list.postpone(one, timestamp(board.clock() + 2 * graceMs));
-    if (purge) await carryOutPurge(board, purge);
+    const item = await postponeDue(board, one, timestamp(board.clock() + 2 * graceMs));
+    if (item) await carryOutPurge(board, purgeFrom(item));
   }
   return overdue.length;
 }
@@ -193,10 +194,10 @@ describe('while dependents still name a task that is deleted', () => {
     expect(await code(board.put({ dependsOn: [id] }))).toBe('unknown_reference');
     const [other, another] = [(await board.put()).id, (await board.put()).id];
     expect(await code(updateTask(board, organization, other, { dependsOn: [id] }, always))).toBe('unknown_reference');
-    const start = board.app.executions.start(organization, agents[0], { input: 'Do it.', taskId: id }, undefined);
+    const start = executeAgent(board.app, organization, agents[0], { input: 'Do it.', taskId: id }, undefined);
     expect(await code(start)).toBe('unknown_reference');
     const order = { toAgent: agents[1], taskId: id, instruction: 'Do it.' };
-    const delegation = board.app.delegations.delegate(organization, agents[0], order, undefined);
+    const delegation = delegateTask(board.app, organization, agents[0], order, undefined);
     expect(await code(delegation)).toBe('unknown_reference');
     expect(await code(updateTask(board, organization, other, { dependsOn: [another] }, always))).toBeUndefined();
     await expectConsistent(board, many + 4);
@@ -213,7 +214,7 @@ describe('while dependents still name a task that is deleted', () => {
     await updateTask(board, organization, moved, { dependsOn: [other] }, always);
     await updateTask(board, organization, reopened, { status: 'backlog' }, always);
     await deleteTask(board, organization, gone, always);
-    await board.app.executions.start(organization, agents[0], { input: 'Do it.', taskId: reopened }, undefined);
+    await executeAgent(board.app, organization, agents[0], { input: 'Do it.', taskId: reopened }, undefined);
     await expectConsistent(board, many + 2);
     expect(await naming(board)).toHaveLength(many - 3);
     await sweep(board);

@@ -1,6 +1,8 @@
 import type { ExecutionMessage } from '../../../lib/deployment/messages.ts';
+import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
 import type { Answer, Question } from '../../../lib/model/converse.ts';
 import type { ExecutionHead } from '../../../lib/table/execution-items.ts';
+import { readExecutionPage } from '../../../lib/table/executions.ts';
 import { between, oneOf, randomFrom } from '../../soak/random.ts';
 import { opening, openWorkshop, scriptedModel, text } from '../workshop.ts';
 import { halfSteps } from './killed.ts';
@@ -69,7 +71,7 @@ export async function runCrowd(
 
   function work(message: ExecutionMessage): void {
     const left = chance(0.2) ? between(random, 0, halfSteps) : undefined;
-    const run = mortals.run(() => workshop.runs.carryOut(message, mortalTools), left);
+    const run = mortals.run(() => workshop.run(message, mortalTools), left);
     void run.then((ended) => {
       if (ended === 'dead') mishapsOf(message.executionId).deaths.push(clock());
       if (ended === 'failed') wrong.push(`A worker of ${message.executionId} failed.`);
@@ -81,8 +83,8 @@ export async function runCrowd(
   );
   for (const message of messages) send(message, 0);
 
-  const { list } = workshop.store;
-  const running = async () => (await list(organization, { status: 'running' }, { limit: 1, offset: 0 })).total;
+  const running = async () =>
+    (await readExecutionPage(workshop.context, organization, { status: 'running' }, { limit: 1, offset: 0 })).total;
   for (let sweepAt = opening + minute; (await running()) > 0; sweepAt += minute) {
     if (sweepAt > opening + 30 * minute) throw new Error('The crowd does not come to rest.');
     while (clock() < sweepAt) {
@@ -92,7 +94,7 @@ export async function runCrowd(
       }
       await timeline.until(Math.min(sweepAt, timeline.nextAt(), ...waiting.map(({ at }) => at)));
     }
-    await workshop.wakeUps.sweep({ until: clock() });
+    await sweepExecutions(workshop.context, { until: clock() });
     for (const { message, delaySeconds } of workshop.sent.splice(0)) send(message, delaySeconds);
   }
 
@@ -106,7 +108,7 @@ export async function runCrowd(
   };
 }
 
-/** A lease, the sweep behind it, and a moment for whoever is woken. */
+/** A lease, the sweep after it, and a moment for the worker that gets the message. */
 const recoveredMs = 30 * second + 2 * minute;
 
 /** Holds an end to what happened on the way to it. */

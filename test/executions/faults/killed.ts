@@ -1,4 +1,5 @@
 import type { ExecutionMessage } from '../../../lib/deployment/messages.ts';
+import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
 import type { Ended } from '../../mortal.ts';
 import { openWorkshop, scriptedModel } from '../workshop.ts';
 import { openMortals } from './mortals.ts';
@@ -17,7 +18,7 @@ export async function openDeadlyWorkshop() {
   function work(message: ExecutionMessage, left?: number): Promise<Ended> {
     const { tools } = scriptedModel();
     const mortal = { ...tools, model: mortals.model(tools.model) };
-    return mortals.run(() => workshop.runs.carryOut(message, mortal), left);
+    return mortals.run(() => workshop.run(message, mortal), left);
   }
 
   return {
@@ -32,7 +33,7 @@ export async function openDeadlyWorkshop() {
     async recover(leftOf: (id: string) => number | undefined = () => undefined): Promise<void> {
       for (let nth = 0; nth < 5; nth++) {
         await workshop.timeline.pass(halfMinute);
-        if (nth % 2 === 0) await workshop.wakeUps.sweep({ until: workshop.clock() });
+        if (nth % 2 === 0) await sweepExecutions(workshop.context, { until: workshop.clock() });
         const woken = workshop.sent.splice(0);
         await Promise.all(woken.map(({ message }) => work(message, leftOf(message.executionId))));
       }

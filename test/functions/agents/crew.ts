@@ -3,6 +3,7 @@ import { app } from '../../../lib/app.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Delegation, Execution, ExecutionListItem, ExecutionStarted } from '../../../lib/contract/executions.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
+import { runExecution } from '../../../lib/executions/run-execution.ts';
 import type { Model } from '../../../lib/model/converse.ts';
 import { dataOf, paginationOf, type Request } from '../../api.ts';
 import type { Answer, Service } from '../../service.ts';
@@ -94,7 +95,7 @@ function crewOf(service: Service, registry: Registry) {
 
     /** Has a worker carry an execution out. */
     carryOut: (executionId: string, model: Model = passing()) =>
-      app().runs.carryOut({ organization, executionId }, { model, catalogue: [] }),
+      runExecution(app(), { organization, executionId }, { model, catalogue: [] }),
 
     /** An execution as it is read. */
     execution: async (id: string, name = 'writer'): Promise<Execution> => dataOf<Execution>(await crew.get(name, id)),

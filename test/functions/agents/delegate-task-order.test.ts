@@ -40,7 +40,7 @@ describe('a chain of delegations', () => {
       const { details, message } = await crew.refuses(() => delegate('prompt-improver', name), 409, 'delegation_cycle');
       expect(message).toContain(name);
       expect(details).toMatchObject([
-        { path: 'toAgent', code: 'cycle', message: `${name} is in this chain of delegations already.` },
+        { path: 'toAgent', code: 'cycle', message: `${name} is in this chain of delegations.` },
       ]);
     }
   });

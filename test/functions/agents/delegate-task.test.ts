@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { app } from '../../../lib/app.ts';
-import { openExecutionStore } from '../../../lib/table/executions.ts';
+import { listExecutions } from '../../../lib/executions/executions.ts';
+import { readExecutionInput } from '../../../lib/table/executions.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { type Crew, delegationOf, listed, newDelegation, openCrews } from './crew.ts';
 
 const { service, newCrew } = await openCrews();
-const store = openExecutionStore(service.table, 1);
 let crew: Crew;
 beforeEach(async () => {
   crew = await newCrew();
@@ -35,7 +35,7 @@ describe('a delegation', () => {
     const { id, ...execution } = await crew.handOn('writer', 'reader', { instruction, context });
     expect(execution).toMatchObject({ agentName: 'reader', status: 'running', input: instruction });
     expect(execution).not.toHaveProperty('taskId');
-    const asked = await store.asked({ organization: crew.organization, id });
+    const asked = await readExecutionInput(service, { organization: crew.organization, id });
     expect(JSON.stringify(asked)).toBe(JSON.stringify({ input: instruction, context }));
     expect(listed(await crew.list())).toEqual([[id], 1]);
     expect(listed(await crew.listOf('writer'))).toEqual([[], 0]);
@@ -190,6 +190,6 @@ it('a delegation goes to the agent that it names at the moment of its start, tho
   const [handed, deleted] = await Promise.all([crew.delegate(), crew.registry.delete('reader')]);
   expect(deleted.status).toBe(200);
   expect([undefined, 'unknown_reference']).toContain(errorOf(handed)?.code);
-  const { total } = await app().executions.list(crew.organization, {}, { limit: 1, offset: 0 });
+  const { total } = await listExecutions(app(), crew.organization, {}, { limit: 1, offset: 0 });
   expect(total).toBe(0);
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { app } from '../../../lib/app.ts';
-import { openExecutionStore } from '../../../lib/table/executions.ts';
+import { listExecutions } from '../../../lib/executions/executions.ts';
+import { readExecutionInput } from '../../../lib/table/executions.ts';
 import { newExecution, openCrews, startedOf } from './crew.ts';
 
 const { service, newCrew } = await openCrews();
-const store = openExecutionStore(service.table, 1);
 const crew = await newCrew();
 
 const invalid = async (body: unknown) =>
@@ -162,7 +162,7 @@ describe('a start hands on to its worker', () => {
   ])('%s', async (_, body) => {
     const id = await crew.start(body);
     const { organization } = crew;
-    expect(JSON.stringify(await store.asked({ organization, id }))).toBe(JSON.stringify(body));
+    expect(JSON.stringify(await readExecutionInput(service, { organization, id }))).toBe(JSON.stringify(body));
     expect((await crew.execution(id)).input).toBe(body.input);
   });
 
@@ -170,7 +170,10 @@ describe('a start hands on to its worker', () => {
     const text = `{"input":"x","context":{"${key}":{"${key}":"kept"}}}`;
     const answer = await crew.execute(text);
     expect(answer.status).toBe(200);
-    const asked = await store.asked({ organization: crew.organization, id: startedOf(answer).executionId });
+    const asked = await readExecutionInput(service, {
+      organization: crew.organization,
+      id: startedOf(answer).executionId,
+    });
     expect(JSON.stringify(asked)).toBe(text);
   });
 
@@ -181,6 +184,6 @@ describe('a start hands on to its worker', () => {
 
 it('the list says nothing of what an execution was asked', async () => {
   await crew.start({ input: 'private-input', context: { note: 'private-context' } });
-  const page = await app().executions.list(crew.organization, {}, { limit: 20, offset: 0 });
+  const page = await listExecutions(app(), crew.organization, {}, { limit: 20, offset: 0 });
   expect(JSON.stringify([page, (await crew.list()).body])).not.toContain('private');
 });

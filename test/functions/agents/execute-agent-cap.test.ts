@@ -20,7 +20,7 @@ const refused = (send = () => crew.execute()) => crew.refuses(send, 429, 'rate_l
 describe('a start at the cap', () => {
   it('is refused with 429 rate_limited, says when to come again, and writes nothing', async () => {
     const { message } = await refused();
-    expect(message).toContain('2 executions are running');
+    expect(message).toContain('The limit of 2 concurrent executions is reached');
     const answer = await crew.execute();
     expect(answer.headers['Retry-After']).toMatch(/^[1-9]\d*$/);
     expect(answer.headers['X-Request-Id']).toBe(errorOf(answer).requestId);

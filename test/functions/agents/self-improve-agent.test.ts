@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { app } from '../../../lib/app.ts';
-import { openImprovements } from '../../../lib/improvements/improvements.ts';
+import { processContext } from '../../../lib/context.ts';
 import { readPromptChanges } from '../../../lib/table/agents.ts';
-import { openExecutionStore } from '../../../lib/table/executions.ts';
-import { openImprovementStore } from '../../../lib/table/improvements.ts';
 import { openTimeline } from '../../executions/timeline.ts';
 import { additions, proposes } from '../../improvements/learning-model.ts';
 import { improvementOf, type Lessons, openLessons } from './lessons.ts';
@@ -181,14 +178,9 @@ it('a pass needs no scope but agents:execute', async () => {
 
 it('a model that never answers ends the request in time all the same, with the reason', async () => {
   const { clock, pause, until } = openTimeline(Date.now());
-  const { table } = service;
-  const stores = {
-    context: { table, defaultModel: 'm', preparedAgents: new Map() },
-    executions: openExecutionStore(table, 1),
-  };
-  const improvements = openImprovements({ store: openImprovementStore(table, clock), ...stores, clock, pause });
-  const inRealTime = Object.assign({}, app());
-  Object.assign(app(), { improvements });
+  const context = processContext();
+  const inRealTime = { ...context };
+  Object.assign(context, { clock, pause });
   const reached = Promise.withResolvers<void>();
   bedrock.answer = () => reached.resolve();
   const begun = clock();
@@ -196,7 +188,7 @@ it('a model that never answers ends the request in time all the same, with the r
   await reached.promise;
   await until(begun + 9_000);
   const answer = await answering;
-  Object.assign(app(), inRealTime);
+  Object.assign(context, inRealTime);
   expect([answer.status, clock() - begun]).toEqual([200, 9_000]);
   expect(improvementOf(answer)).toEqual({
     improved: false,

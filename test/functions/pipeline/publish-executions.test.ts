@@ -4,14 +4,14 @@ import { handler } from '../../../functions/pipeline/publish-events.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { app } from '../../../lib/app.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
-import { openExecutionStore } from '../../../lib/table/executions.ts';
+import { executeAgent } from '../../../lib/executions/executions.ts';
+import { endExecution, leaseExecution, renewLease } from '../../../lib/table/executions.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { openPipeline } from './pipeline.ts';
 
 const { service, organization, register, receive, told } = await openPipeline();
 await register('https://example.com/hooks', ['agent.spawned', 'agent.completed', 'agent.failed', 'task.created']);
-const store = openExecutionStore(service.table, 50);
 const ended = { durationMs: 7, tokensUsed: 111, selfTest: 'passed', qaReview: 'skipped' } as const;
 
 async function publish(...records: DynamoDBRecord[]): Promise<void> {
@@ -26,19 +26,24 @@ async function toldOf(): Promise<{ event: string; execution: Record<string, unkn
 
 /** Starts an execution, has it claimed twice and held on to, and ends it: the records that the stream has of it. */
 async function lived(status: 'completed' | 'failed', agent = 'qa-reviewer') {
-  const { executionId: id } = await app().executions.start(organization, agent, { input: 'Do it.' }, undefined);
+  const { executionId: id } = await executeAgent(app(), organization, agent, { input: 'Do it.' }, undefined);
   const now = app().clock();
   const lease = (nth: number) => ({
     claim: `${nth}`,
     now: timestamp(now + nth * 30_000),
     until: timestamp(now + (nth + 1) * 30_000),
   });
-  await store.claim({ organization, id }, lease(0));
-  const held = await store.claim({ organization, id }, lease(1));
+  await leaseExecution(service, { organization, id }, lease(0));
+  const held = await leaseExecution(service, { organization, id }, lease(1));
   if (!held) throw new Error('It is not in hand.');
-  await store.renew(held, timestamp(now + 90_000));
+  await renewLease(service, held, timestamp(now + 90_000));
   const error = status === 'failed' ? { error: 'deadline' } : {};
-  await store.end(held, { ...ended, status, completedAt: timestamp(now + 7), ...error }, { output: 'Done.' });
+  await endExecution(
+    service,
+    held,
+    { ...ended, status, completedAt: timestamp(now + 7), ...error },
+    { output: 'Done.' },
+  );
   return { id, records: await recordsOf(id) };
 }
 

@@ -5,7 +5,7 @@ import { app } from '../../../lib/app.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { DeliveryRecord } from '../../../lib/contract/webhooks.ts';
 import { deliveryPartitions } from '../../../lib/table/delivery-partitions.ts';
-import { openDueList } from '../../../lib/table/due.ts';
+import { readDue } from '../../../lib/table/due.ts';
 import { deleteWebhook, getWebhook, listDeliveries, listWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 import { type Met, messagesIn, takeTurn } from './delivery-queues.ts';
@@ -93,7 +93,7 @@ async function waiting(): Promise<number> {
   await runJob('deliveries', allTime);
   const names = ['deliveries', 'slowDeliveries', 'firstRetry', 'secondRetry', 'thirdRetry', 'deadLetters'] as const;
   const counts = await Promise.all(names.map((name) => messagesIn(pipeline, urls[name])));
-  const due = await Array.fromAsync(openDueList(service.table, deliveryPartitions).due(allTime));
+  const due = await Array.fromAsync(readDue(service, deliveryPartitions, allTime));
   return counts.reduce((total, count) => total + count, due.length);
 }
 

@@ -4,8 +4,9 @@ import { contextOf } from '../../../infra/local/functions.ts';
 import { converseClient } from '../../../infra/local/model/converse-client.ts';
 import { app } from '../../../lib/app.ts';
 import { maxReceiveCount, queues } from '../../../lib/deployment/queues.ts';
+import { executeAgent, getExecution } from '../../../lib/executions/executions.ts';
 import { setConverseClient } from '../../../lib/model/bedrock.ts';
-import { openExecutionStore } from '../../../lib/table/executions.ts';
+import { leaseExecution } from '../../../lib/table/executions.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { messagesIn, receiveFrom } from './delivery-queues.ts';
@@ -38,11 +39,11 @@ async function run(...bodies: string[]): Promise<string[]> {
 }
 
 async function start(): Promise<{ id: string; body: string }> {
-  const { executionId: id } = await app().executions.start(organization, 'qa-reviewer', { input: 'Do it.' }, undefined);
+  const { executionId: id } = await executeAgent(app(), organization, 'qa-reviewer', { input: 'Do it.' }, undefined);
   return { id, body: JSON.stringify({ organization, executionId: id }) };
 }
 
-const read = (id: string) => app().executions.get(organization, 'qa-reviewer', id);
+const read = (id: string) => getExecution(app(), organization, 'qa-reviewer', id);
 
 describe('run-execution', () => {
   it('carries an execution out by the model of this deployment', async () => {
@@ -66,7 +67,7 @@ describe('run-execution', () => {
   it('is done with a message of what is in another’s hand, or is not there', async () => {
     const { id, body } = await start();
     const lease = { claim: 'another', now: '2026-03-01T12:00:00.000Z', until: '2026-03-01T12:00:30.000Z' };
-    await openExecutionStore(service.table, 50).claim({ organization, id }, lease);
+    await leaseExecution(service, { organization, id }, lease);
     const before = await dumpOf(service.table, organization);
     const absent = JSON.stringify({ organization, executionId: 'ex_01K00000000000000000000000' });
     expect(await run(body)).toEqual([]);

@@ -2,8 +2,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import { pipelineApp } from '../../../lib/apps/pipeline.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
+import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
+import { executeAgent } from '../../../lib/executions/executions.ts';
 import type { RunningExecution } from '../../../lib/table/execution-items.ts';
-import { openExecutionStore } from '../../../lib/table/executions.ts';
+import { endExecution, leaseExecution } from '../../../lib/table/executions.ts';
 import { allTime, runJob } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 
@@ -12,18 +14,17 @@ const opening = Date.parse('2026-03-01T12:00:00.000Z');
 vi.useFakeTimers({ toFake: ['Date'], now: opening });
 
 const { service, organization, receive } = await openPipeline();
-const store = openExecutionStore(service.table, 50);
 const pass = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
 const woken = async () => (await receive('executions')).map((body) => JSON.parse(body).executionId);
 
 async function start(): Promise<string> {
-  return (await app().executions.start(organization, 'qa-reviewer', { input: 'Do it.' }, undefined)).executionId;
+  return (await executeAgent(app(), organization, 'qa-reviewer', { input: 'Do it.' }, undefined)).executionId;
 }
 
 const claim = (id: string, leaseMs = 30_000) => {
   const now = Date.now();
   const lease = { claim: `${now}`, now: timestamp(now), until: timestamp(now + leaseMs) };
-  return store.claim({ organization, id }, lease) as Promise<RunningExecution>;
+  return leaseExecution(service, { organization, id }, lease) as Promise<RunningExecution>;
 };
 
 /** Ends an execution, so that the tests after have nothing of it. */
@@ -36,7 +37,7 @@ async function end(held: RunningExecution): Promise<void> {
     durationMs: 0,
     tokensUsed: 0,
   } as const;
-  await store.end(held, { ...ending, ...judged }, {});
+  await endExecution(service, held, { ...ending, ...judged }, {});
 }
 
 describe('sweep-overdue', () => {
@@ -68,7 +69,7 @@ describe('sweep-overdue', () => {
     await end(await claim(id));
   });
 
-  it('wakes one that is in hand no sooner than its lease ends, when it is called for all time to come', async () => {
+  it('sends the message of a leased execution for the expiry of its lease, when it is called for all time to come', async () => {
     const id = await start();
     await claim(id, 29_500);
     await runJob('executions', allTime);
@@ -80,15 +81,15 @@ describe('sweep-overdue', () => {
     await end(await claim(id));
   });
 
-  it('leaves one alone that has ended', async () => {
+  it('sends no message of an execution that has ended', async () => {
     await end(await claim(await start()));
     await runJob('executions', allTime);
     pass(900_000);
     expect(await woken()).toEqual([]);
   });
 
-  it('measures how long the longest has waited for a worker, and not how long one works', async () => {
-    const measured = async () => (await app().wakeUps.runs.sweep({ until: Date.now() })).waits;
+  it('measures the longest time that an execution has waited for a worker, without the time that a worker takes', async () => {
+    const measured = async () => (await sweepExecutions(app(), { until: Date.now() })).waits;
     expect(await measured()).toEqual({ ExecutionsLate: 0 });
     const [waiting, worked] = [await start(), await start()];
     const held = await claim(worked, 700_000);
@@ -98,13 +99,13 @@ describe('sweep-overdue', () => {
     pass(360_000);
     expect(await measured()).toEqual({ ExecutionsLate: 0 });
     pass(40_000 + 90_000);
-    // Its worker was lost: since its lease has ended another could have it.
+    // Its worker was lost: since the lease has expired another worker could lease it.
     expect(await measured()).toEqual({ ExecutionsLate: 90 });
     await end(held);
     await woken();
   });
 
-  it('wakes executions though deliveries cannot be swept, whose own call fails', async () => {
+  it('sends messages of executions although the sweep of deliveries fails', async () => {
     const id = await start();
     pass(60_000);
     const away = vi.spyOn(pipelineApp(), 'sweepDeliveries').mockRejectedValue(new Error('The table is away.'));

@@ -6,7 +6,7 @@ import type { EventName } from '../../../lib/contract/events.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { openAttemptLog } from '../../../lib/table/attempt-log.ts';
 import { deliveryPartitions } from '../../../lib/table/delivery-partitions.ts';
-import { graceMs, openDueList } from '../../../lib/table/due.ts';
+import { graceMs, readDue } from '../../../lib/table/due.ts';
 import { type LoggedEvent, openEventLog } from '../../../lib/table/event-log.ts';
 import { openSubscriptions } from '../../../lib/table/subscriptions.ts';
 import { firstAttempts } from '../../../lib/webhooks/first-attempts.ts';
@@ -78,8 +78,7 @@ describe('sweep-overdue', () => {
     const { id } = await register(receiver.url, ['task.completed']);
     const event = sampled('task.completed');
     await openEventLog(service.table).append(event);
-    const listed = async () =>
-      (await Array.fromAsync(openDueList(service.table, deliveryPartitions).due(allTime))).length;
+    const listed = async () => (await Array.fromAsync(readDue(service, deliveryPartitions, allTime))).length;
     const before = await listed();
     await runJob('deliveries', allTime);
     expect(await listed()).toBe(before);

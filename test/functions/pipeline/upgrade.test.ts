@@ -2,7 +2,7 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
 import { app } from '../../../lib/app.ts';
 import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
-import { openDueList } from '../../../lib/table/due.ts';
+import { readDue } from '../../../lib/table/due.ts';
 import { oldDeliveryPartitions } from '../../../lib/table/old-deliveries.ts';
 import { deleteWebhook, listDeliveries } from '../../../lib/webhooks/webhooks.ts';
 import { writeItems } from '../../table/seed.ts';
@@ -106,7 +106,7 @@ describe('a delivery that the version before has left', () => {
     expect(items.map((record) => record.attempt).reverse()).toEqual(attempts);
     expect(total).toBe(attempts.length);
     expect(items.every((record) => record.deliveryId === deliveryId)).toBe(true);
-    expect(await Array.fromAsync(openDueList(service.table, oldDeliveryPartitions).due(allTime))).toEqual([]);
+    expect(await Array.fromAsync(readDue(service, oldDeliveryPartitions, allTime))).toEqual([]);
     await deleteWebhook(app(), organization, webhookId);
   });
 });

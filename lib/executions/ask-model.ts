@@ -1,33 +1,34 @@
+import type { Context } from '../context.ts';
 import type { Answer, Model, Question } from '../model/converse.ts';
-
-/** Waits these milliseconds, or until the signal aborts, whichever is first. */
-export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
 /** The result of asking a model, with the tokens of every call and the number of throttled calls. */
 export type Answered = { tokens: number; throttles: number } & (
   | { kind: 'text'; text: string }
   | { kind: 'failed'; error: string }
   | { kind: 'aborted' }
-  /** The model still throttles after `patienceMs`; `faults` is what to go on with when it is asked again. */
+  /** The model still throttles after `patienceMs`; `faults` is for the next call of `askModel`. */
   | { kind: 'throttled'; faults: number }
 );
 
-/** Pauses double from the first to the longest; each is drawn anew below that (full jitter), so that no two stay in step. */
+/**
+ * Pauses double from the first to the longest, in milliseconds. Each is drawn at random below that (full jitter), so that
+ * two workers do not retry at the same time.
+ */
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 
 /**
- * Asks a model until there is an answer. A throttled call is repeated until the question's signal aborts, or until the
- * caller's patience ends: it is no fault of the work. Another fault that may pass is tried again a few times.
+ * Asks a model until it answers. A throttled call is repeated until the signal of the question aborts or `patienceMs` is
+ * over. A call that failed temporarily is repeated a few times.
  *
- * @param tries how often the model may be asked, without throttled calls
- * @param options.faults how many of the tries were used before
- * @param options.patienceMs the longest time, in milliseconds, that pauses after throttled calls may take together
+ * @param tries the most calls, without throttled ones
+ * @param options.faults how many of the tries were used up before
+ * @param options.patienceMs the longest sum of the pauses after throttled calls, in milliseconds
  */
-export async function ask(
+export async function askModel(
+  { pause }: Pick<Context, 'pause'>,
   model: Model,
   question: Question,
-  pause: Pause,
   tries: number,
   { faults: before = 0, patienceMs = Number.POSITIVE_INFINITY } = {},
 ): Promise<Answered> {

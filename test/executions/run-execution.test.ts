@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Answer } from '../../lib/model/converse.ts';
+import { readExecutionHead } from '../../lib/table/executions.ts';
 import { openWorkshop, scriptedModel, silent, text } from './workshop.ts';
 
 const workshop = await openWorkshop({ cap: 1_000 });
@@ -9,7 +10,7 @@ const minute = 60_000;
 /** Takes an execution in hand and dies of it, so often; each time until the lease has run out. */
 async function loseWorkers(id: string, times: number): Promise<void> {
   for (let nth = 0; nth < times; nth++) {
-    expect(await workshop.claim(id)).toBeDefined();
+    expect(await workshop.lease(id)).toBeDefined();
     clock.now += 30_000;
   }
 }
@@ -22,7 +23,7 @@ describe('an execution that is carried out', () => {
       await timeline.pause(65_000, new AbortController().signal);
       return text('Done.', 100);
     };
-    const counts = await workshop.carryOut(message, scriptedModel({ work: slow }).tools);
+    const counts = await workshop.finish(message, scriptedModel({ work: slow }).tools);
     // What has not happened is not counted, not even as 0: each count is a metric that is written.
     expect(counts).toEqual({ ExecutionsCompleted: 1 });
     const execution = await workshop.execution(message);
@@ -41,7 +42,7 @@ describe('an execution that is carried out', () => {
   it('has failed where the model has, and says why', async () => {
     const message = await workshop.start();
     const error = 'There is no such model, or it cannot be used from here.';
-    await workshop.carryOut(message, scriptedModel({ work: { kind: 'failed', error, tokens: 7 } }).tools);
+    await workshop.finish(message, scriptedModel({ work: { kind: 'failed', error, tokens: 7 } }).tools);
     const execution = await workshop.execution(message);
     expect(execution).toMatchObject({ status: 'failed', error, tokensUsed: 7 });
     expect(execution?.qualityGates).toEqual({ selfTest: 'skipped', qaReview: 'skipped' });
@@ -51,7 +52,7 @@ describe('an execution that is carried out', () => {
   it('by ten workers at once is worked on by one', async () => {
     const message = await workshop.start();
     const { tools, times } = scriptedModel();
-    await Promise.all(Array.from({ length: 10 }, () => workshop.runs.carryOut(message, tools)));
+    await Promise.all(Array.from({ length: 10 }, () => workshop.run(message, tools)));
     expect(times('work')).toBe(1);
     expect(await workshop.execution(message)).toMatchObject({ status: 'completed' });
   });
@@ -61,17 +62,17 @@ describe('an execution that is carried out', () => {
       'has ended',
       async () => {
         const message = await workshop.start();
-        await workshop.carryOut(message, scriptedModel().tools);
+        await workshop.finish(message, scriptedModel().tools);
         return message.executionId;
       },
     ],
-    ['is in another’s hand', async () => (await workshop.claimed()).id],
+    ['is in another’s hand', async () => (await workshop.leased()).id],
     ['there is not', async () => 'ex_01K00000000000000000000000'],
   ])('though it %s is left as it is, and asks nobody', async (_, idOf) => {
     const executionId = await idOf();
     const before = await workshop.dump();
     const { tools, asked } = scriptedModel();
-    await workshop.carryOut({ organization, executionId }, tools);
+    await workshop.finish({ organization, executionId }, tools);
     expect(await workshop.dump()).toEqual(before);
     expect(asked).toEqual([]);
   });
@@ -79,7 +80,7 @@ describe('an execution that is carried out', () => {
   it('ends no sooner than it began, whatever a worker’s clock says', async () => {
     const message = await workshop.start();
     clock.now -= 5_000;
-    await workshop.carryOut(message, scriptedModel().tools);
+    await workshop.finish(message, scriptedModel().tools);
     clock.now += 5_000;
     expect(await workshop.execution(message)).toMatchObject({ status: 'completed', durationMs: 0 });
   });
@@ -89,7 +90,7 @@ describe('an execution whose worker died', () => {
   it('once is completed by the next', async () => {
     const message = await workshop.start();
     await loseWorkers(message.executionId, 1);
-    await workshop.carryOut(message, scriptedModel().tools);
+    await workshop.finish(message, scriptedModel().tools);
     expect(await workshop.execution(message)).toMatchObject({ status: 'completed', output: 'Done.' });
   });
 
@@ -97,7 +98,7 @@ describe('an execution whose worker died', () => {
     const message = await workshop.start();
     await loseWorkers(message.executionId, 2);
     const { tools, asked } = scriptedModel();
-    expect(await workshop.carryOut(message, tools)).toEqual({ ExecutionsFailed: 1, WorkLost: 1 });
+    expect(await workshop.finish(message, tools)).toEqual({ ExecutionsFailed: 1, WorkLost: 1 });
     expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost', tokensUsed: 0 });
     expect(asked).toEqual([]);
   });
@@ -105,19 +106,19 @@ describe('an execution whose worker died', () => {
   it('and whose end as lost died too, is lost all the same', async () => {
     const message = await workshop.start();
     await loseWorkers(message.executionId, 3);
-    await workshop.carryOut(message, scriptedModel().tools);
+    await workshop.finish(message, scriptedModel().tools);
     expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
   });
 
   it('is not worked on before its lease has run out', async () => {
     const message = await workshop.start();
-    await workshop.claim(message.executionId);
+    await workshop.lease(message.executionId);
     clock.now += 29_999;
     const { tools, times } = scriptedModel();
-    await workshop.carryOut(message, tools);
+    await workshop.finish(message, tools);
     expect(times('work')).toBe(0);
     clock.now += 1;
-    await workshop.carryOut(message, tools);
+    await workshop.finish(message, tools);
     expect(times('work')).toBe(1);
   });
 });
@@ -125,7 +126,7 @@ describe('an execution whose worker died', () => {
 describe('the deadline, ten minutes after the first lease,', () => {
   it('ends an execution that a worker has in hand, at its moment', async () => {
     const message = await workshop.start();
-    await workshop.carryOut(message, scriptedModel({ work: silent }).tools);
+    await workshop.finish(message, scriptedModel({ work: silent }).tools);
     const failed = { status: 'failed', error: 'deadline', durationMs: 10 * minute };
     expect(await workshop.execution(message)).toMatchObject(failed);
     expect(timeline.waiting()).toBe(0);
@@ -134,7 +135,7 @@ describe('the deadline, ten minutes after the first lease,', () => {
   it('does not count the time before it', async () => {
     const message = await workshop.start();
     clock.now += 59 * minute;
-    await workshop.carryOut(message, scriptedModel({ work: silent }).tools);
+    await workshop.finish(message, scriptedModel({ work: silent }).tools);
     const failed = { status: 'failed', error: 'deadline', durationMs: 69 * minute };
     expect(await workshop.execution(message)).toMatchObject(failed);
   });
@@ -144,7 +145,7 @@ describe('the deadline, ten minutes after the first lease,', () => {
     await loseWorkers(message.executionId, 1);
     clock.now += 10 * minute;
     const { tools, asked } = scriptedModel();
-    await workshop.carryOut(message, tools);
+    await workshop.finish(message, tools);
     expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'deadline', tokensUsed: 0 });
     expect(asked).toEqual([]);
   });
@@ -152,13 +153,13 @@ describe('the deadline, ten minutes after the first lease,', () => {
   it('leaves one that is begun a moment before the time that is left', async () => {
     const message = await workshop.start();
     clock.now += 10 * minute - 1;
-    await workshop.carryOut(message, scriptedModel().tools);
+    await workshop.finish(message, scriptedModel().tools);
     expect(await workshop.execution(message)).toMatchObject({ status: 'completed' });
   });
 
   it('within the gates leaves the work completed', async () => {
     const message = await workshop.start();
-    await workshop.carryOut(message, scriptedModel({ qaReview: silent }).tools);
+    await workshop.finish(message, scriptedModel({ qaReview: silent }).tools);
     expect(await workshop.execution(message)).toMatchObject({
       status: 'completed',
       durationMs: 10 * minute,
@@ -174,11 +175,11 @@ describe('a worker that has lost its hold', () => {
     const stolen = async () => {
       // Nothing came through from this worker for all of its lease, and another has ended it meanwhile.
       clock.now += 30_000;
-      await workshop.runs.carryOut(message, scriptedModel({ work: text('The other’s.', 5) }).tools);
+      await workshop.run(message, scriptedModel({ work: text('The other’s.', 5) }).tools);
       return text('Too late.', 100);
     };
     const { tools } = scriptedModel({ work: stolen });
-    await workshop.runs.carryOut(message, tools);
+    await workshop.run(message, tools);
     const ended = await workshop.execution(message);
     expect(ended).toMatchObject({ status: 'completed', output: 'The other’s.', tokensUsed: 16 });
   });
@@ -189,13 +190,13 @@ describe('a worker that has lost its hold', () => {
     const { tools, asked } = scriptedModel({
       work: async (question) => {
         clock.now += 30_000;
-        await workshop.claim(message.executionId, 'another');
+        await workshop.lease(message.executionId, 'another');
         before = await workshop.dump();
         return silent(question);
       },
     });
     const begun = clock();
-    await workshop.carryOut(message, tools);
+    await workshop.finish(message, tools);
     expect(clock() - begun).toBeLessThan(minute);
     expect(asked[0]?.signal.aborted).toBe(true);
     expect(await workshop.dump()).toEqual(before);
@@ -205,15 +206,18 @@ describe('a worker that has lost its hold', () => {
     const message = await workshop.start();
     const throttle = async (): Promise<Answer> => {
       clock.now += 30_000;
-      await workshop.claim(message.executionId, 'another');
+      await workshop.lease(message.executionId, 'another');
       return { kind: 'throttled', tokens: 0 };
     };
     // One call uses up a worker's patience, so that the lease is given back before its renewal is refused.
     vi.spyOn(Math, 'random').mockReturnValue(10);
-    await workshop.carryOut(message, scriptedModel({ work: throttle }).tools);
+    await workshop.finish(message, scriptedModel({ work: throttle }).tools);
     vi.restoreAllMocks();
     const { organization: of, executionId: id } = message;
-    expect(await workshop.store.head({ organization: of, id })).toMatchObject({ claims: 2, claim: 'another' });
-    expect(await workshop.store.head({ organization: of, id })).not.toHaveProperty('progress');
+    expect(await readExecutionHead(workshop.context, { organization: of, id })).toMatchObject({
+      claims: 2,
+      claim: 'another',
+    });
+    expect(await readExecutionHead(workshop.context, { organization: of, id })).not.toHaveProperty('progress');
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ask } from '../../lib/executions/asking.ts';
+import { askModel } from '../../lib/executions/ask-model.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import { openTimeline } from './timeline.ts';
 
@@ -24,7 +24,7 @@ async function asked(
     return answers[askedAt.length - 1] ?? (answers.at(-1) as Answer);
   };
   const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal };
-  const answered = await timeline.finish(ask(model, question, timeline.pause, tries, { faults, patienceMs }));
+  const answered = await timeline.finish(askModel(timeline, model, question, tries, { faults, patienceMs }));
   return { answered, askedAt, endedAt: timeline.clock(), waiting: timeline.waiting() };
 }
 
@@ -122,7 +122,7 @@ describe('a signal', () => {
   it('that has aborted before lets no model be asked', async () => {
     const model = vi.fn(async () => text);
     const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal: AbortSignal.abort() };
-    expect(await ask(model, question, openTimeline(0).pause, 3)).toEqual({ kind: 'aborted', tokens: 0, throttles: 0 });
+    expect(await askModel(openTimeline(0), model, question, 3)).toEqual({ kind: 'aborted', tokens: 0, throttles: 0 });
     expect(model).not.toHaveBeenCalled();
   });
 

@@ -1,7 +1,7 @@
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { createAgent, deleteAgent } from '../../lib/agents/agents.ts';
-import { work } from '../../lib/executions/work.ts';
+import { generateOutput } from '../../lib/executions/generate-output.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { deleteTask } from '../../lib/tasks/tasks.ts';
@@ -18,9 +18,9 @@ type Says = Parameters<typeof scriptedModel>[0];
 
 /** What an execution comes to whose models say what they are told to. */
 async function workedOn(says?: Says, signal: AbortSignal = never) {
-  const execution = await workshop.claimed();
+  const execution = await workshop.leased();
   const scripted = scriptedModel(says);
-  const result = await timeline.finish(work(execution, workshop.parts, scripted.tools, signal));
+  const result = await timeline.finish(generateOutput(workshop.context, execution, scripted.tools, signal));
   return { result, ...scripted };
 }
 
@@ -172,21 +172,21 @@ describe('the review', () => {
   );
 
   it('is skipped where the reviewer itself did the work', async () => {
-    const execution = await workshop.claimed({}, 'qa-reviewer');
+    const execution = await workshop.leased({}, 'qa-reviewer');
     const { tools, times } = scriptedModel();
-    const result = await work(execution, workshop.parts, tools, never);
+    const result = await generateOutput(workshop.context, execution, tools, never);
     expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
     expect(times('qaReview')).toBe(0);
   });
 
   it('is skipped where there is no reviewer', async () => {
-    const execution = await workshop.claimed();
-    const { client, name: TableName } = workshop.runParts.context.table;
+    const execution = await workshop.leased();
+    const { client, name: TableName } = workshop.context.table;
     const Key = keys.agent(organization, 'qa-reviewer');
     const { Item } = await client.send(new GetCommand({ TableName, Key }));
     await client.send(new DeleteCommand({ TableName, Key }));
     const { tools } = scriptedModel();
-    const result = await work(execution, workshop.parts, tools, never);
+    const result = await generateOutput(workshop.context, execution, tools, never);
     await client.send(new PutCommand({ TableName, Item }));
     expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
   });
@@ -201,20 +201,20 @@ describe('what is asked', () => {
   });
 
   it('is what the agent is told by now, of the model that it had at the start', async () => {
-    const execution = await workshop.claimed();
+    const execution = await workshop.leased();
     await workshop.update('writer', { systemPrompt: 'Rewrite.', model: 'newer.model' });
     const { tools, asked } = scriptedModel();
-    await work(execution, workshop.parts, tools, never);
+    await generateOutput(workshop.context, execution, tools, never);
     await workshop.update('writer', { systemPrompt: 'Write.', model: 'writer.model' });
     expect([asked[0]?.system, asked[0]?.model]).toEqual(['Calm.\n\nRewrite.', 'writer.model']);
   });
 
   it('leaves out a task that was deleted meanwhile', async () => {
     const { id } = await workshop.put({ title: 'A task to be deleted' });
-    const execution = await workshop.claimed({ taskId: id });
+    const execution = await workshop.leased({ taskId: id });
     await deleteTask(workshop.app, organization, id, () => {});
     const { tools, asked } = scriptedModel();
-    expect(await work(execution, workshop.parts, tools, never)).toEqual(completed);
+    expect(await generateOutput(workshop.context, execution, tools, never)).toEqual(completed);
     expect(asked[0]?.user).toBe('<input>\nDo it.\n</input>');
   });
 });
@@ -224,11 +224,11 @@ it('work of an agent that was deleted, or deleted and created again, comes to no
   const fields = { name: 'passing', displayName: 'P', capabilities: [], ...kind };
   const create = () => createAgent(workshop.app, organization, { ...fields, systemPrompt: '', soul: '' }, undefined);
   await create();
-  const execution = await workshop.claimed({}, 'passing');
+  const execution = await workshop.leased({}, 'passing');
   await deleteAgent(workshop.app, organization, 'passing', () => {});
   const { tools, asked } = scriptedModel();
-  expect(await work(execution, workshop.parts, tools, never)).toBeUndefined();
+  expect(await generateOutput(workshop.context, execution, tools, never)).toBeUndefined();
   await create();
-  expect(await work(execution, workshop.parts, tools, never)).toBeUndefined();
+  expect(await generateOutput(workshop.context, execution, tools, never)).toBeUndefined();
   expect(asked).toEqual([]);
 });

@@ -1,0 +1,45 @@
+import { queueOf } from '../apps/queues.ts';
+import type { Context } from '../context.ts';
+import type { ExecutionMessage } from '../deployment/messages.ts';
+import type { Waits } from '../deployment/metrics.ts';
+import { secondsUntil } from '../sqs/queue.ts';
+import { type SweepCall, type Swept, sweep } from '../table/due.ts';
+import { type ExecutionHead, executionFrom, executionPartition } from '../table/execution-items.ts';
+
+/** How long a sweep leaves an execution alone after it has sent its message, in milliseconds. */
+const sweptAgainMs = 60_000;
+
+/**
+ * Sends the messages of executions, to be received when their leases expire. A message too many does no harm: its worker
+ * finds that the execution has ended or that another worker holds the lease.
+ */
+export function sendExecutionMessages(context: Context, executions: readonly ExecutionHead[]): Promise<void> {
+  return queueOf<ExecutionMessage>(context, 'executions').send(
+    executions.map(({ organization, id, leaseUntil, requestId }) => ({
+      message: { organization, executionId: id, ...(requestId && { requestId }) },
+      delaySeconds: leaseUntil === undefined ? 0 : secondsUntil(Date.parse(leaseUntil), context.clock()),
+    })),
+  );
+}
+
+/**
+ * Sends the messages of executions that are overdue; see `lib/table/due.ts`.
+ *
+ * @returns also the longest time that one of them has waited for a worker. An execution that a worker has leased does not
+ *   count: its lease expires later
+ */
+export async function sweepExecutions(context: Context, call: SweepCall): Promise<Swept & { waits: Waits }> {
+  const now = context.clock();
+  let lateMs = 0;
+  const swept = await sweep(context, [executionPartition], { ...call, againMs: sweptAgainMs }, async (items) => {
+    const executions = items.map(executionFrom);
+    await sendExecutionMessages(context, executions);
+    lateMs = Math.max(lateMs, ...executions.map((execution) => now - freeAt(execution)));
+  });
+  return { ...swept, waits: { ExecutionsLate: Math.round(lateMs / 1000) } };
+}
+
+/** Returns when a worker can lease an execution, in milliseconds since 1970: its start, or the expiry of its lease. */
+function freeAt({ leaseUntil, startedAt }: ExecutionHead): number {
+  return Date.parse(leaseUntil ?? startedAt);
+}

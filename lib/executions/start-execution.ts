@@ -1,0 +1,92 @@
+import { ApiError } from '../contract/errors.ts';
+import { timeOf, timestamp } from '../contract/ids.ts';
+import type { Organization } from '../contract/organization.ts';
+import type { AgentHead } from '../table/agent-items.ts';
+import type { AgentContext } from '../table/agents.ts';
+import { graceMs } from '../table/due.ts';
+import type { ExecutionHead, ExecutionInput, RunningExecution } from '../table/execution-items.ts';
+import { insertExecution, readExecutionHead, type TaskMove } from '../table/executions.ts';
+import type { RecordResponse } from '../table/idempotency.ts';
+import type { StartContext } from '../table/running.ts';
+import type { StoredTask } from '../table/task-items.ts';
+import { readTasks } from '../table/tasks.ts';
+import { retryOnConflict } from '../table/transact.ts';
+import { moveOnStart, rejectWhileBlocked } from './task-moves.ts';
+
+/** The part of a context that starts an execution. */
+export type ExecutionStartContext = AgentContext & StartContext & { ulid: () => string; clock: () => number };
+
+/** An execution to start, by what was just read. */
+export type Order = {
+  agent: AgentHead;
+  input: ExecutionInput;
+  task: StoredTask | undefined;
+  /** The fields of an execution that a delegation starts. */
+  delegated?: Pick<ExecutionHead, 'delegationId' | 'delegatedBy' | 'ancestors' | 'depth'>;
+};
+
+/**
+ * Starts an execution: stores it and moves its task in one transaction. The table's stream then sends the message for a
+ * worker.
+ *
+ * @param decide reads the agent and the task, and rejects the start; called again after a conflict
+ * @throws `ApiError` `agent_not_active`, `task_blocked`, `rate_limited`, and what `decide` throws
+ */
+export async function startExecution(
+  context: ExecutionStartContext,
+  organization: Organization,
+  decide: () => Promise<Order>,
+  recordResponse: (execution: RunningExecution) => RecordResponse,
+): Promise<RunningExecution> {
+  const ulid = context.ulid();
+  const startedAt = timestamp(timeOf(ulid));
+  const dueAt = timestamp(timeOf(ulid) + graceMs);
+  return retryOnConflict(context.table, async () => {
+    const { agent, input, task, delegated } = await decide();
+    if (agent.status !== 'active') throw notActive(agent);
+    const execution: RunningExecution = {
+      organization,
+      id: `ex_${ulid}`,
+      agentId: agent.id,
+      agentName: agent.name,
+      ...(task && { taskId: task.id }),
+      status: 'running',
+      startedAt,
+      model: agent.model,
+      selfTest: 'pending',
+      qaReview: 'pending',
+      claims: 0,
+      ...delegated,
+    };
+    const move = task && (await moveOf(context, task, execution));
+    await insertExecution(context, execution, input, {
+      dueAt,
+      task: move,
+      recordResponse: recordResponse(execution),
+    });
+    return execution;
+  });
+}
+
+/**
+ * Returns the move of the task that goes with the start.
+ *
+ * @throws `ApiError` `task_blocked`
+ */
+async function moveOf(
+  context: ExecutionStartContext,
+  task: StoredTask,
+  execution: RunningExecution,
+): Promise<TaskMove | undefined> {
+  const { organization } = execution;
+  const [dependencies, owner] = await Promise.all([
+    readTasks(context, organization, task.dependsOn),
+    task.owner === undefined ? undefined : readExecutionHead(context, { organization, id: task.owner }),
+  ]);
+  rejectWhileBlocked(dependencies);
+  return moveOnStart(task, execution, owner?.status === 'running', timestamp(context.clock()));
+}
+
+function notActive({ name, status }: AgentHead): ApiError {
+  return new ApiError('agent_not_active', `${name} is ${status}; set its status to active first.`);
+}
