@@ -13,7 +13,10 @@ import type { Queue } from './sqs/queue.ts';
 import { openTable, type Table } from './table/client.ts';
 import type { PreparedAgent } from './table/prepared-agents.ts';
 import type { StoredToken } from './table/tokens.ts';
+import { type AllowedReceivers, readAllowedReceivers } from './webhooks/allowed-receivers.ts';
 import { openKeyFile, type Secrets } from './webhooks/secrets.ts';
+import type { SenderContext } from './webhooks/sender.ts';
+import { type StartTimer, startTimer } from './webhooks/timer.ts';
 
 /** A token that was read, and until when it counts as read; milliseconds since 1970. */
 type CachedToken = { token: StoredToken; until: number };
@@ -49,6 +52,13 @@ export type Context = {
   pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** The minute in which this process last counted a start of an execution, by organization. */
   startMinutes: Map<Organization, number>;
+  /** The receivers that the operator allows in addition to public ones. */
+  allowedReceivers: AllowedReceivers;
+  startTimer: StartTimer;
+  /** Resolves the names of receivers; `undefined`: the DNS servers of the system do. */
+  resolve: SenderContext['resolve'];
+  /** Replaces the guarded sender in tests. */
+  sender: SenderContext['sender'];
   /** The requests of the organizations that this process has served lately. */
   requestCounts: RequestCounts;
   /** The access tokens that this process has read lately, by their ids. */
@@ -95,6 +105,10 @@ export function createContext({
     waitingLimitMs: readWaitingLimit(variables[environment.waitingLimit] || undefined),
     pause: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
     startMinutes: new Map(),
+    allowedReceivers: readAllowedReceivers(variables[environment.allowedReceivers] ?? ''),
+    startTimer,
+    resolve: undefined,
+    sender: undefined,
     requestCounts: new Map(),
     cachedTokens: new Map(),
     preparedAgents: new Map(),

@@ -2,10 +2,10 @@ import { deliveriesApp } from '../../lib/apps/deliveries.ts';
 import { keyedBase } from '../../lib/apps/keyed-base.ts';
 import { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
+import { sendToReceiver } from '../../lib/webhooks/sender.ts';
 
 export const handler = consumeQueue(
   DeliveryMessage,
-  async (message, { deliveries, allowedReceivers }) => deliveries.attempt(message, openSender(allowedReceivers)),
+  async (message, context) => context.deliveries.attempt(message, (post) => sendToReceiver(context, post)),
   () => deliveriesApp(keyedBase()),
 );

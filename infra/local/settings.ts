@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { environment } from '../../lib/deployment/environment.ts';
 import { type Limits, readLimits, readRunningCap, readWaitingLimit } from '../../lib/deployment/limits.ts';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { type ModelSettings, readModelSettings } from './model/model-settings.ts';
 import { Problem } from './problem.ts';
@@ -50,7 +50,7 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   const runningCap = variables[environment.runningCap] || undefined;
   const waitingLimit = variables[environment.waitingLimit] || undefined;
   try {
-    allowedReceivers(receivers);
+    readAllowedReceivers(receivers);
     readRetrySchedule(retryLadder);
     readRunningCap(runningCap);
     readWaitingLimit(waitingLimit);

@@ -4,7 +4,6 @@ import { openAttemptLog } from '../table/attempt-log.ts';
 import { openWebhookAttempts } from '../table/webhook-attempts.ts';
 import { readAttemptLimits } from '../webhooks/attempt-limits.ts';
 import { openDeliveries } from '../webhooks/deliveries.ts';
-import { allowedReceiversOf } from '../webhooks/receivers.ts';
 import { readRetrySchedule } from '../webhooks/retry-schedule.ts';
 import { appOf } from './base.ts';
 import { publisherApp } from './publisher.ts';
@@ -14,7 +13,6 @@ export const deliveriesApp = appOf((base) => {
   const { table, variables, secrets } = base;
   const { publisherParts } = publisherApp(base);
   return {
-    allowedReceivers: allowedReceiversOf(base),
     deliveries: openDeliveries({
       ...publisherParts,
       attempts: openAttemptLog(table),

@@ -8,7 +8,6 @@ import { graceMs } from '../table/due.ts';
 import type { Subscriptions } from '../table/subscriptions.ts';
 import type { WebhookAttempts } from '../table/webhook-attempts.ts';
 import type { Target } from '../table/webhooks.ts';
-import { type Alarm, timer } from './alarm.ts';
 import { type AttemptLimits, createAttemptLimit } from './attempt-limits.ts';
 import { attemptedOf, slowMs } from './attempted.ts';
 import { post } from './post.ts';
@@ -16,6 +15,7 @@ import { openPublisher, type PublisherParts } from './publisher.ts';
 import type { RetrySchedule } from './retry-schedule.ts';
 import type { Secrets } from './secrets.ts';
 import type { Outcome, Sender } from './sender.ts';
+import { type StartTimer, startTimer as startProcessTimer } from './timer.ts';
 import { openWakeUps } from './wake-ups.ts';
 
 /** What deliveries are made of. */
@@ -26,7 +26,7 @@ export type DeliveryParts = PublisherParts & {
   secrets: Secrets;
   retrySchedule: RetrySchedule;
   limits: AttemptLimits;
-  alarm?: Alarm;
+  startTimer?: StartTimer;
 };
 
 /** A message of an attempt, and what there is to know of it. */
@@ -50,7 +50,7 @@ export function openDeliveries({
   retrySchedule,
   limits,
   clock,
-  alarm = timer,
+  startTimer = startProcessTimer,
 }: DeliveryParts) {
   const wakeUps = openWakeUps(queues, clock);
   const limit = createAttemptLimit(limits.prompt);
@@ -185,7 +185,7 @@ export function openDeliveries({
   function watched({ organization, webhookId }: DeliveryMessage, target: Target, send: Sender): Sender {
     return async (one) => {
       let marked: Promise<void> | undefined;
-      const stop = alarm(() => {
+      const stop = startTimer(() => {
         limit.slow(webhookId);
         // Where this fails, the end of the attempt says it.
         if (!target.slow) marked = webhooks.markSlow(organization, webhookId).catch(() => {});

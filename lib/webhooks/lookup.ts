@@ -40,7 +40,7 @@ const otherFamilyMs = 1_000;
  *
  * @param servers the DNS servers, as `address:port`; those of the system if absent
  */
-export function dnsResolve(servers?: readonly string[]): Resolve {
+export function createResolver(servers?: readonly string[]): Resolve {
   return (hostname, signal, callback) => {
     addressesOf(hostname, signal, servers).then(
       (addresses) => callback(null, addresses),

@@ -3,12 +3,12 @@ export type RetrySchedule = readonly [number, number, number];
 
 const minutes = (count: number) => count * 60_000;
 
-/** The ladder where none is set (docs/architecture.md#retry-schedule). */
+/** The retry schedule where none is set (docs/architecture.md#retry-schedule). */
 const standardRetrySchedule: RetrySchedule = [minutes(5), minutes(30), minutes(120)];
 
 /**
- * Reads `RETRY_LADDER`: three whole numbers of seconds from 1 to 86400, parted by commas, such as `300,1800,7200`;
- * the standard ladder where it is not set.
+ * Reads `RETRY_LADDER`: three whole numbers of seconds from 1 to 86400, separated by commas, such as
+ * `300,1800,7200`. Without a value it returns the standard retry schedule.
  *
  * @throws Error for anything else
  */

@@ -13,7 +13,7 @@ import { readTarget } from '../table/webhooks.ts';
 import { attemptedOf } from './attempted.ts';
 import { post } from './post.ts';
 import { sampleOf } from './samples.ts';
-import type { Sender } from './sender.ts';
+import { type SenderContext, sendToReceiver } from './sender.ts';
 
 /**
  * Sends a sample of an event to a webhook now, signed like every attempt, and records it in the history. It is sent once,
@@ -22,10 +22,9 @@ import type { Sender } from './sender.ts';
  * @throws `ApiError` `not_found`
  */
 export async function testWebhook(
-  context: Pick<Context, 'table' | 'secrets' | 'ulid' | 'clock'>,
+  context: Pick<Context, 'table' | 'secrets' | 'ulid' | 'clock'> & SenderContext,
   organization: Organization,
   { webhookId, event }: { webhookId: string; event: EventName },
-  send: Sender,
   recordResponse: RecordResponse,
 ): Promise<TestResult> {
   const { table, secrets, ulid, clock } = context;
@@ -35,7 +34,11 @@ export async function testWebhook(
   const deliveryId = `dlv_${ulid()}`;
   const { data } = sampleOf(event, ulid, begun);
   const owner = { organization, webhook: webhookId };
-  const outcome = await post({ deliveryId, event, data }, target, owner, { secrets, clock, send });
+  const outcome = await post({ deliveryId, event, data }, target, owner, {
+    secrets,
+    clock,
+    send: (post) => sendToReceiver(context, post),
+  });
   const { httpStatus, responseBody, durationMs, error } = outcome;
   const result = { deliveryId, httpStatus, responseBody, durationMs, ...(error !== undefined && { error }) };
   const place = { organization, webhookId, deliveryId, attempt: 1, at: timestamp(begun) };

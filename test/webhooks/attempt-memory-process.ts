@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
+import { createTestSender } from './test-sender.ts';
 
 /** A receiver to post to, by the sender or by a client that reads the whole answer. */
 export type Question = { url: string; client: 'sender' | 'careless' };
@@ -21,11 +21,11 @@ const results: unknown[] = [];
 const sockets: Socket[] = [];
 subscribe('net.client.socket', (message) => sockets.push((message as { socket: Socket }).socket));
 
-const alarm = (ring: () => void) => {
-  const timeout = setTimeout(ring, deadlineMs);
+const startTimer = (callback: () => void) => {
+  const timeout = setTimeout(callback, deadlineMs);
   return () => clearTimeout(timeout);
 };
-const send = openSender(allowedReceivers('127.0.0.1:*'), { alarm });
+const send = createTestSender(readAllowedReceivers('127.0.0.1:*'), { startTimer });
 const clients = {
   sender: (url: string) => send({ url, headers: {}, body: '{}' }),
   careless: async (url: string) => (await fetch(url)).arrayBuffer(),

@@ -108,7 +108,7 @@ describe('an attempt costs', () => {
 
   it('a request and a write unit more when the webhook turns out slow', async () => {
     const message = await newMessage();
-    const { send } = notingSender({ ...failed, durationMs: 9_000 }, () => office.alarms.at(-1)?.ring());
+    const { send } = notingSender({ ...failed, durationMs: 9_000 }, () => office.timers.at(-1)?.fire());
     const cost = await costOf(() => office.deliveries.attempt(message, send));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 4, wcu: 3 });
   });

@@ -1,16 +1,18 @@
 import { isIP } from 'node:net';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../../lib/contract/errors.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import type { Resolve } from '../../lib/webhooks/lookup.ts';
-import { allowedReceivers, rejectUrl } from '../../lib/webhooks/receivers.ts';
-import { openSender, type Sender } from '../../lib/webhooks/sender.ts';
+import { rejectUrl } from '../../lib/webhooks/receivers.ts';
+import type { Sender } from '../../lib/webhooks/sender.ts';
 import { stopDials } from './dials.ts';
 import { openOffices } from './office.ts';
 import { publicAddresses } from './special-addresses.ts';
 import { spelledAddresses } from './spelled-addresses.ts';
+import { createTestSender } from './test-sender.ts';
 
 const newOffice = await openOffices();
-const closed = allowedReceivers('');
+const closed = readAllowedReceivers('');
 const [publicAddress = ''] = publicAddresses;
 
 /** What was dialled so far, while `watched` posted: the table is dialled too. */
@@ -45,7 +47,7 @@ const resolverOf =
 describe('an address that nobody may reach', () => {
   it.each(spelledAddresses)('is not dialled, nor registered: $address, $spelling: $host', async ({ host }) => {
     const url = `https://${host}/latest/meta-data`;
-    const send = watched(openSender(closed, { resolve: resolverOf({ now: [publicAddress] }) }));
+    const send = watched(createTestSender(closed, { resolve: resolverOf({ now: [publicAddress] }) }));
     expect(await send({ url, headers: {}, body: '{}' })).toMatchObject({
       httpStatus: 0,
       error: 'Not sent: url must not name an address that is not public.',
@@ -65,7 +67,7 @@ describe('a name that changes between registration and delivery', () => {
   ])('is not dialled while it has %s; the attempt is recorded and the next one looks anew', async (_, hostile) => {
     const office = newOffice();
     const addresses = { now: [publicAddress] };
-    const send = watched(openSender(closed, { resolve: resolverOf(addresses) }));
+    const send = watched(createTestSender(closed, { resolve: resolverOf(addresses) }));
     const message = await office.message({ url: 'https://receiver.example/' });
     const attemptNext = async (now: string[]) => {
       const next = office.queue.sent.at(-1)?.message as typeof message;

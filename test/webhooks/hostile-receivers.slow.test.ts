@@ -1,13 +1,13 @@
 import { setDefaultCACertificates } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { canary, hostileReceivers } from './hostile-receivers.ts';
 import { openOffices } from './office.ts';
 import { expectClosed, pem } from './receiver.ts';
+import { createTestSender } from './test-sender.ts';
 
 const newOffice = await openOffices();
-const send = openSender(allowedReceivers('127.0.0.1:*'));
+const send = createTestSender(readAllowedReceivers('127.0.0.1:*'));
 
 /** The deadline of an attempt. */
 const deadlineMs = 10_000;

@@ -124,9 +124,9 @@ async function deliver(seed: number, events: number) {
     void sweep({ until: time.clock() }).then(({ counts }) => {
       missing += counts.WorkLost ?? 0;
     });
-    time.alarm(sweepEach, minuteMs);
+    time.startTimer(sweepEach, minuteMs);
   };
-  time.alarm(sweepEach, minuteMs);
+  time.startTimer(sweepEach, minuteMs);
   await time.passUntil(start + 300 * minuteMs);
 
   const ids = await registered;

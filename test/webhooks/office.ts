@@ -7,7 +7,6 @@ import type { TaskEvent } from '../../lib/contract/events.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord, NewWebhook, Webhook } from '../../lib/contract/webhooks.ts';
-import { environment } from '../../lib/deployment/environment.ts';
 import { DeliveryMessage, type SentDelivery } from '../../lib/deployment/messages.ts';
 import type { Waiting } from '../../lib/sqs/queue.ts';
 import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
@@ -16,6 +15,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { openEventLog } from '../../lib/table/event-log.ts';
 import { openSubscriptions } from '../../lib/table/subscriptions.ts';
 import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { openDeliveries } from '../../lib/webhooks/deliveries.ts';
 import type { Change } from '../../lib/webhooks/publisher.ts';
 import { registerWebhook } from '../../lib/webhooks/registration.ts';
@@ -29,8 +29,8 @@ import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 import { clockAt, openService } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
-import { alarmsByHand } from './alarm.ts';
 import { type DeliveryState, type LoggedAttempt, stateOf } from './logged-attempts.ts';
+import { createManualTimers } from './manual-timers.ts';
 
 /** When every office opens. */
 export const opening = Date.parse('2026-03-01T12:00:00.000Z');
@@ -60,9 +60,9 @@ function officeOf(table: Table) {
   const logs = { events: openEventLog(table), attempts: openAttemptLog(table), webhooks: openSubscriptions(table) };
   const secrets = faultySecrets(openKeyFile(join(createTemporaryFolder(), 'secrets.key')));
   const queue = listingQueue();
-  const variables = { [environment.allowedReceivers]: '127.0.0.1:*' };
-  const context = { table, clock, secrets, ulid, variables };
-  const { alarm, set: alarms } = alarmsByHand();
+  const { startTimer, timers } = createManualTimers();
+  const allowedReceivers = readAllowedReceivers('127.0.0.1:*');
+  const context = { table, clock, secrets, ulid, allowedReceivers, startTimer };
   const openContainer = () =>
     openDeliveries({
       ...logs,
@@ -73,7 +73,7 @@ function officeOf(table: Table) {
       retrySchedule: readRetrySchedule(undefined),
       limits: { prompt: 5, slow: slowAttempts },
       clock,
-      alarm,
+      startTimer,
     });
   const deliveries = openContainer();
   const verification = openVerification(logs);
@@ -81,8 +81,8 @@ function officeOf(table: Table) {
 
   const office = {
     organization,
-    /** What attempts have set to ring once they have lasted 2 s. */
-    alarms,
+    /** The timers of attempts, which fire after 2 s. */
+    timers,
     ...context,
     queue,
     webhookAttempts,

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../lib/contract/errors.ts';
 import { isPublicAddress } from '../../lib/webhooks/addresses.ts';
-import { allowedReceivers, rejectUrl } from '../../lib/webhooks/receivers.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
+import { rejectUrl } from '../../lib/webhooks/receivers.ts';
 import { fc } from '../seeded.ts';
 
 /** The code that a URL is refused with, `undefined` where it may be registered. */
 function codeOf(url: string, patterns = ''): string | undefined {
   try {
-    rejectUrl(url, allowedReceivers(patterns));
+    rejectUrl(url, readAllowedReceivers(patterns));
     return undefined;
   } catch (error) {
     expect(error).toBeInstanceOf(ApiError);
@@ -32,7 +33,7 @@ describe('ALLOWED_RECEIVERS', () => {
     ['Bücher.example:*', 'xn--bcher-kva.example', 443],
     ['a.example:1, b.example:2 ,c.example:*', 'b.example', 2],
   ])('%s opens %s at port %i', (patterns, host, port) => {
-    expect(allowedReceivers(patterns)(host, port)).toBe(true);
+    expect(readAllowedReceivers(patterns)(host, port)).toBe(true);
   });
 
   it.each([
@@ -48,7 +49,7 @@ describe('ALLOWED_RECEIVERS', () => {
     ['127.0.0.1:*', '127.0.0.10', 443],
     ['example.com:*', 'notexample.com', 443],
   ])('%j opens not %s at port %i', (patterns, host, port) => {
-    expect(allowedReceivers(patterns)(host, port)).toBe(false);
+    expect(readAllowedReceivers(patterns)(host, port)).toBe(false);
   });
 
   it.each([
@@ -74,11 +75,11 @@ describe('ALLOWED_RECEIVERS', () => {
     'a b:80',
     'good.example:443,bad',
   ])('%j opens nothing and is said to be wrong', (patterns) => {
-    expect(() => allowedReceivers(patterns)).toThrow('ALLOWED_RECEIVERS');
+    expect(() => readAllowedReceivers(patterns)).toThrow('ALLOWED_RECEIVERS');
   });
 
   it('names the pattern that is wrong', () => {
-    expect(() => allowedReceivers('good.example:443,bad')).toThrow('"bad"');
+    expect(() => readAllowedReceivers('good.example:443,bad')).toThrow('"bad"');
   });
 });
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { startReceiver } from './receiver.ts';
+import { createTestSender } from './test-sender.ts';
 
-const send = openSender(allowedReceivers('127.0.0.1:*'));
+const send = createTestSender(readAllowedReceivers('127.0.0.1:*'));
 
 it('is not cut inside a character either where exactly 16 KiB of a longer body have come', async () => {
   const start = Buffer.from(`a${'é'.repeat(8_192)}`).subarray(0, 16 * 1024);

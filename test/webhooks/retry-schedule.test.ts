@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
-import { alarmsByHand } from './alarm.ts';
+import { createManualTimers } from './manual-timers.ts';
 import { notingSender, openOffices } from './office.ts';
 import { closedPort, startReceiver, startSocket } from './receiver.ts';
+import { createTestSender } from './test-sender.ts';
 
 const newOffice = await openOffices();
 
@@ -46,8 +46,8 @@ describe('the ladder', () => {
 });
 
 describe('a failure of any kind', () => {
-  const { alarm, set } = alarmsByHand();
-  const send = openSender(allowedReceivers('127.0.0.1:*'), { alarm });
+  const { startTimer, timers } = createManualTimers();
+  const send = createTestSender(readAllowedReceivers('127.0.0.1:*'), { startTimer });
 
   it.each<[string, () => Promise<string>, RegExp]>([
     [
@@ -69,7 +69,7 @@ describe('a failure of any kind', () => {
     ['TLS that is none', async () => (await startReceiver()).url.replace('http:', 'https:'), /TLS failed/],
     [
       'an answer that never comes',
-      async () => (await startReceiver(() => set.at(-1)?.ring())).url,
+      async () => (await startReceiver(() => timers.at(-1)?.fire())).url,
       /No answer within 10 s/,
     ],
     ['an address that is not public', async () => 'https://10.0.0.1/', /Not sent: .*not public/],

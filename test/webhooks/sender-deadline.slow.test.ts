@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { expectClosed, startReceiver, startSocket } from './receiver.ts';
+import { createTestSender } from './test-sender.ts';
 
-const allowed = allowedReceivers('127.0.0.1:*');
+const allowed = readAllowedReceivers('127.0.0.1:*');
 
 /**
  * Carries out an attempt.
@@ -22,14 +22,14 @@ describe('the deadline of 10 s', () => {
   it.concurrent('ends an attempt whose TLS is never agreed on', async () => {
     const receiver = await startSocket();
     const url = `https://127.0.0.1:${receiver.port}/`;
-    const { outcome, lateMs } = await latenessOf(() => openSender(allowed)({ url, headers: {}, body: '{}' }));
+    const { outcome, lateMs } = await latenessOf(() => createTestSender(allowed)({ url, headers: {}, body: '{}' }));
     expect(outcome).toMatchObject({ httpStatus: 0, timedOut: true, error: 'No answer within 10 s.' });
     expect(lateMs).toBeLessThan(500);
     await expectClosed(receiver);
   });
 
   it.concurrent('ends an attempt whose name is never resolved', async () => {
-    const send = openSender(allowed, { resolve: () => {} });
+    const send = createTestSender(allowed, { resolve: () => {} });
     const { outcome, lateMs } = await latenessOf(() =>
       send({ url: 'https://receiver.example/', headers: {}, body: '{}' }),
     );
@@ -41,7 +41,7 @@ describe('the deadline of 10 s', () => {
     const { url } = await startReceiver((response) => {
       setTimeout(() => response.writeHead(204).end(), 9_000);
     });
-    const outcome = await openSender(allowed)({ url, headers: {}, body: '{}' });
+    const outcome = await createTestSender(allowed)({ url, headers: {}, body: '{}' });
     expect(outcome).toMatchObject({ httpStatus: 204, timedOut: false });
   });
 });

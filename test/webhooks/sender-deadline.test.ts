@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
-import { alarmsByHand } from './alarm.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
+import { createManualTimers } from './manual-timers.ts';
 import { closedPort, drip, expectClosed, openedSockets, startReceiver, startSocket } from './receiver.ts';
+import { createTestSender } from './test-sender.ts';
 
-const { alarm, set } = alarmsByHand();
-const send = openSender(allowedReceivers('127.0.0.1:*'), { alarm });
+const { startTimer, timers } = createManualTimers();
+const send = createTestSender(readAllowedReceivers('127.0.0.1:*'), { startTimer });
 const sockets = openedSockets();
 const late = { httpStatus: 0, timedOut: true, responseBody: '', error: 'No answer within 10 s.' };
 
@@ -17,8 +17,8 @@ const bytesRead = () => sockets.at(-1)?.bytesRead ?? 0;
 const until = (reached: () => unknown) => vi.waitUntil(reached, { interval: 1, timeout: 15_000 });
 
 /**
- * Posts to a receiver, rings the deadline once the attempt has come so far, and holds it to this: nothing but the
- * deadline ends it, and no connection is left behind.
+ * Posts to a receiver, fires the deadline once the attempt has reached a state, and expects that only the deadline ends the
+ * attempt and that no connection remains.
  */
 async function attempt(receiver: { url: string; connections: Socket[] }, reached: () => unknown, body = '{}') {
   let over = false;
@@ -28,7 +28,7 @@ async function attempt(receiver: { url: string; connections: Socket[] }, reached
   });
   await until(() => receiver.connections.length > 0 && reached());
   expect(over).toBe(false);
-  set.at(-1)?.ring();
+  timers.at(-1)?.fire();
   const outcome = await ended;
   expect(sockets.slice(opened).every(({ destroyed }) => destroyed)).toBe(true);
   await expectClosed(receiver);
@@ -46,15 +46,15 @@ const speaking = (start: string | Buffer, more: string) =>
 describe('the deadline', () => {
   it('is set once an attempt, to 10 s, and stopped when it is answered', async () => {
     const { url } = await startReceiver();
-    const before = set.length;
+    const before = timers.length;
     expect(await send({ url, headers: {}, body: '{}' })).toMatchObject({ httpStatus: 204 });
-    expect(set.slice(before)).toMatchObject([{ afterMs: 10_000, stopped: true }]);
+    expect(timers.slice(before)).toMatchObject([{ afterMs: 10_000, stopped: true }]);
   });
 
   it('is stopped when an attempt fails before', async () => {
-    const before = set.length;
+    const before = timers.length;
     await send({ url: `http://127.0.0.1:${await closedPort()}/`, headers: {}, body: '{}' });
-    expect(set.slice(before)).toMatchObject([{ stopped: true }]);
+    expect(timers.slice(before)).toMatchObject([{ stopped: true }]);
   });
 
   it('ends an attempt that gets no answer', async () => {
@@ -125,11 +125,11 @@ describe('the deadline', () => {
 
   it('of one attempt is not met by another that is answered', async () => {
     const [hanging, answering] = [await startReceiver(() => {}), await startReceiver()];
-    const before = set.length;
+    const before = timers.length;
     const late = send({ url: hanging.url, headers: {}, body: '{}' });
     const well = send({ url: answering.url, headers: {}, body: '{}' });
     await until(() => hanging.received.length > 0);
-    set[before]?.ring();
+    timers[before]?.fire();
     expect(await late).toMatchObject({ httpStatus: 0, timedOut: true });
     expect(await well).toMatchObject({ httpStatus: 204, timedOut: false });
   });

@@ -1,14 +1,15 @@
 import { isIP, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Alarm } from '../../lib/webhooks/alarm.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import type { Resolve } from '../../lib/webhooks/lookup.ts';
-import { allowedReceivers, rejectUrl } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
-import { alarmsByHand } from './alarm.ts';
+import { rejectUrl } from '../../lib/webhooks/receivers.ts';
+import type { StartTimer } from '../../lib/webhooks/timer.ts';
 import { stopDials } from './dials.ts';
+import { createManualTimers } from './manual-timers.ts';
 import { dangerousAddresses, publicAddresses, specialEnds } from './special-addresses.ts';
+import { createTestSender } from './test-sender.ts';
 
-const closed = allowedReceivers('');
+const closed = readAllowedReceivers('');
 const [publicV4 = '', publicV6 = ''] = publicAddresses;
 const privates = [...dangerousAddresses, ...specialEnds];
 
@@ -37,9 +38,13 @@ function answering(...answers: string[][]) {
   return { asked, resolve };
 }
 
-/** Posts to a URL by a sender whose names are resolved so, and whose deadline comes by this alarm. */
-const post = (url: string, { resolve }: { resolve: Resolve } = answering(), allowed = closed, alarm?: Alarm) =>
-  openSender(allowed, { resolve, ...(alarm && { alarm }) })({ url, headers: {}, body: '{}' });
+/** Posts to a URL, with this resolver and this timer of the deadline. */
+const post = (
+  url: string,
+  { resolve }: { resolve: Resolve } = answering(),
+  allowed = closed,
+  startTimer?: StartTimer,
+) => createTestSender(allowed, { resolve, ...(startTimer && { startTimer }) })({ url, headers: {}, body: '{}' });
 
 const inUrl = (address: string) => (isIP(address) === 6 ? `[${address}]` : address);
 const notSent = (why: string) => ({ httpStatus: 0, responseBody: '', timedOut: false, error: `Not sent: ${why}.` });
@@ -71,7 +76,7 @@ describe('a dial', () => {
     'gives each address of a name 3 s to connect, for which Node.js has 250 ms: %s',
     async (url) => {
       const connect = vi.spyOn(Socket.prototype, 'connect');
-      await post(url, answering([publicV4, publicV6]), allowedReceivers('receiver.example:*'));
+      await post(url, answering([publicV4, publicV6]), readAllowedReceivers('receiver.example:*'));
       expect(dialled).toHaveLength(2);
       // Node.js gives the method what `connect` was called with in an array.
       expect(connect.mock.calls.flat(2)[0]).toMatchObject({ autoSelectFamilyAttemptTimeout: 3_000 });
@@ -86,7 +91,7 @@ describe('a dial', () => {
   });
 
   it('goes where the operator says, also by a name of the loopback', async () => {
-    const allowed = allowedReceivers('localhost:*,10.0.0.1:*');
+    const allowed = readAllowedReceivers('localhost:*,10.0.0.1:*');
     await post('http://localhost:3000/', answering(['127.0.0.1']), allowed);
     await post('http://10.0.0.1:3000/', answering(), allowed);
     expect(dialled).toEqual(['127.0.0.1 3000', '10.0.0.1 3000']);
@@ -106,10 +111,10 @@ describe('a dial without success', () => {
     ['of many addresses', Array.from({ length: 100 }, (_, index) => `8.8.8.${index}`)],
   ])('and without an answer ends at the deadline, at a name %s', async (_, addresses) => {
     dialled = stopDials('silence');
-    const { alarm, set } = alarmsByHand();
-    const ended = post('https://receiver.example/', answering(addresses), closed, alarm);
+    const { startTimer, timers } = createManualTimers();
+    const ended = post('https://receiver.example/', answering(addresses), closed, startTimer);
     await vi.waitUntil(() => dialled.length > 0, { timeout: 15_000 });
-    set[0]?.ring();
+    timers[0]?.fire();
     expect(await ended).toMatchObject(late);
   });
 });
@@ -194,7 +199,7 @@ describe('no dial', () => {
 describe('a resolver', () => {
   it.each([
     ['', closed],
-    [' that the operator opens', allowedReceivers('receiver.example:*')],
+    [' that the operator opens', readAllowedReceivers('receiver.example:*')],
   ])('that finds no address of a name%s leaves nothing to dial', async (_, allowed) => {
     expect(await post('https://receiver.example/', answering([]), allowed)).toMatchObject(unresolved);
     expect(dialled).toEqual([]);
@@ -207,21 +212,21 @@ describe('a resolver', () => {
   });
 
   it('that hangs is waited for until the deadline', async () => {
-    const { alarm, set } = alarmsByHand();
-    const resolve: Resolve = () => set[0]?.ring();
-    expect(await post('https://receiver.example/', { resolve }, closed, alarm)).toMatchObject(late);
+    const { startTimer, timers } = createManualTimers();
+    const resolve: Resolve = () => timers[0]?.fire();
+    expect(await post('https://receiver.example/', { resolve }, closed, startTimer)).toMatchObject(late);
   });
 
   it.each([
     ['', closed],
-    [' for a name that the operator opens', allowedReceivers('receiver.example:*')],
+    [' for a name that the operator opens', readAllowedReceivers('receiver.example:*')],
   ])('that answers after the deadline%s is not listened to', async (_, allowed) => {
     const { promise: asked, resolve: ask } = Promise.withResolvers<Parameters<Resolve>[2]>();
-    const { alarm, set } = alarmsByHand();
+    const { startTimer, timers } = createManualTimers();
     const resolve: Resolve = (_, __, callback) => ask(callback);
-    const ended = post('https://receiver.example/', { resolve }, allowed, alarm);
+    const ended = post('https://receiver.example/', { resolve }, allowed, startTimer);
     const answer = await asked;
-    set[0]?.ring();
+    timers[0]?.fire();
     expect(await ended).toMatchObject(late);
     answer(null, [{ address: publicV4, family: 4 }]);
     await new Promise(setImmediate);

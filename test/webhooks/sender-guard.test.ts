@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { closedPort, startReceiver, startSocket } from './receiver.ts';
+import { createTestSender } from './test-sender.ts';
 
-const send = openSender(allowedReceivers(''));
+const send = createTestSender(readAllowedReceivers(''));
 const post = (url: string, through = send) => through({ url, headers: {}, body: '{}' });
 const refused = (why: string) => ({ httpStatus: 0, responseBody: '', error: `Not sent: ${why}.` });
 
@@ -20,14 +20,14 @@ describe('the guarded sender', () => {
 
   it('does not connect to a receiver that the operator opened and closed again', async () => {
     const { url, connections } = await startReceiver();
-    expect(await post(url, openSender(allowedReceivers('127.0.0.1:*')))).toMatchObject({ httpStatus: 204 });
+    expect(await post(url, createTestSender(readAllowedReceivers('127.0.0.1:*')))).toMatchObject({ httpStatus: 204 });
     expect(await post(url)).toMatchObject(refused('url must be an https URL'));
     expect(connections).toHaveLength(1);
   });
 
   it('dials a name that the operator opens', async () => {
     const { port, received } = await startReceiver();
-    const opened = openSender(allowedReceivers(`localhost:${port}`));
+    const opened = createTestSender(readAllowedReceivers(`localhost:${port}`));
     expect(await post(`http://localhost:${port}/`, opened)).toMatchObject({ httpStatus: 204 });
     expect(received).toHaveLength(1);
   });
@@ -45,7 +45,7 @@ describe('what is said of a failure', () => {
     ['refused TLS', (port: number) => `https://127.0.0.1:${port}/path`],
   ])('names no address and no port, with %s', async (_, urlAt) => {
     const port = await closedPort();
-    const { error } = await post(urlAt(port), openSender(allowedReceivers('127.0.0.1:*,localhost:*')));
+    const { error } = await post(urlAt(port), createTestSender(readAllowedReceivers('127.0.0.1:*,localhost:*')));
     expect(error).toMatch(/./);
     expect(error).not.toMatch(/127|::1|localhost|path/);
     expect(error).not.toContain(String(port));

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { expectClosed, flood, openedSockets, startSocket } from './receiver.ts';
+import { createTestSender } from './test-sender.ts';
 
-const send = openSender(allowedReceivers('127.0.0.1:*'));
+const send = createTestSender(readAllowedReceivers('127.0.0.1:*'));
 const sockets = openedSockets();
 
 /**

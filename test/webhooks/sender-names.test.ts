@@ -3,13 +3,13 @@ import dns from 'node:dns';
 import { once } from 'node:events';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { dnsResolve } from '../../lib/webhooks/lookup.ts';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
-import { alarmsByHand } from './alarm.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
+import { createResolver } from '../../lib/webhooks/lookup.ts';
 import { stopDials } from './dials.ts';
 import { type DnsAnswer, startDnsServer } from './dns-server.ts';
+import { createManualTimers } from './manual-timers.ts';
 import { startReceiver } from './receiver.ts';
+import { createTestSender } from './test-sender.ts';
 
 const late = { httpStatus: 0, timedOut: true, error: 'No answer within 10 s.' };
 const unresolved = { httpStatus: 0, timedOut: false, error: 'The name of the receiver could not be resolved.' };
@@ -20,9 +20,9 @@ afterEach(() => vi.restoreAllMocks());
 /** A sender that asks a DNS server, which answers so for IPv4 and IPv6 addresses of every name. */
 async function asking({ A, AAAA }: Record<'A' | 'AAAA', DnsAnswer>, allowed = '') {
   const { server, asked } = await startDnsServer(({ type }) => (type === 'A' ? A : AAAA));
-  const { alarm, set } = alarmsByHand();
-  const send = openSender(allowedReceivers(allowed), { resolve: dnsResolve([server]), alarm });
-  return { post: (url: string) => send({ url, headers: {}, body: '{}' }), asked, set };
+  const { startTimer, timers } = createManualTimers();
+  const send = createTestSender(readAllowedReceivers(allowed), { resolve: createResolver([server]), startTimer });
+  return { post: (url: string) => send({ url, headers: {}, body: '{}' }), asked, timers };
 }
 
 describe('receivers whose names are not resolved', () => {
@@ -32,8 +32,11 @@ describe('receivers whose names are not resolved', () => {
       return type === 'A' ? ['127.0.0.1'] : [];
     });
     const { port, received } = await startReceiver();
-    const { alarm, set } = alarmsByHand();
-    const send = openSender(allowedReceivers('healthy.example:*'), { resolve: dnsResolve([server]), alarm });
+    const { startTimer, timers } = createManualTimers();
+    const send = createTestSender(readAllowedReceivers('healthy.example:*'), {
+      resolve: createResolver([server]),
+      startTimer,
+    });
     const post = (url: string) => send({ url, headers: {}, body: '{}' });
 
     const hanging = Array.from({ length: 20 }, (_, nth) => post(`https://hanging-${nth}.example/`));
@@ -48,18 +51,19 @@ describe('receivers whose names are not resolved', () => {
     // Look-ups that wait for one another would only begin once those of the others have failed.
     expect(failed).toBe(0);
 
-    for (const { ring } of set.slice(0, 20)) ring();
+    for (const { fire } of timers.slice(0, 20)) fire();
     for (const one of await Promise.all(hanging)) expect(one).toMatchObject(late);
   });
 
   it('leave nothing behind in the process when their deadline is over', async () => {
     const { server } = await startDnsServer(() => 'silence');
     const program = `
-      const { dnsResolve } = await import('./lib/webhooks/lookup.ts');
-      const { openSender } = await import('./lib/webhooks/sender.ts');
-      const alarm = (ring) => { setTimeout(ring, 100); return () => {}; };
-      const send = openSender(() => false, { resolve: dnsResolve(['${server}']), alarm });
-      console.log((await send({ url: 'https://hanging.example/', headers: {}, body: '{}' })).error);`;
+      const { createResolver } = await import('./lib/webhooks/lookup.ts');
+      const { sendToReceiver } = await import('./lib/webhooks/sender.ts');
+      const startTimer = (callback) => { setTimeout(callback, 100); return () => {}; };
+      const context = { allowedReceivers: () => false, resolve: createResolver(['${server}']), startTimer };
+      const post = { url: 'https://hanging.example/', headers: {}, body: '{}' };
+      console.log((await sendToReceiver(context, post)).error);`;
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
       cwd: `${import.meta.dirname}/../..`,
     });
@@ -110,8 +114,8 @@ describe('a name', () => {
   });
 
   it('is one that could not be resolved where the DNS server itself cannot be reached', async () => {
-    const resolve = dnsResolve(['127.0.0.1:1']);
-    const send = openSender(allowedReceivers(''), { resolve });
+    const resolve = createResolver(['127.0.0.1:1']);
+    const send = createTestSender(readAllowedReceivers(''), { resolve });
     expect(await send({ url: 'https://receiver.example/', headers: {}, body: '{}' })).toMatchObject(unresolved);
   });
 });
@@ -132,7 +136,7 @@ describe('localhost', () => {
     const { port } = await startReceiver();
     const looked = vi.spyOn(dns, 'lookup');
     syncBuiltinESMExports();
-    const outcome = await openSender(allowedReceivers('localhost:*'))({
+    const outcome = await createTestSender(readAllowedReceivers('localhost:*'))({
       url: `http://localhost:${port}/`,
       headers: {},
       body: '{}',

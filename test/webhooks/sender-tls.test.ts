@@ -1,12 +1,14 @@
 import { setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import type { Resolve } from '../../lib/webhooks/lookup.ts';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
 import { expectClosed, flood, pem, startSocket, startTls } from './receiver.ts';
+import { createTestSender } from './test-sender.ts';
 
 const toLoopback: Resolve = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
-const send = openSender(allowedReceivers('127.0.0.1:*,receiver.test:*,receiver.test.:*'), { resolve: toLoopback });
+const send = createTestSender(readAllowedReceivers('127.0.0.1:*,receiver.test:*,receiver.test.:*'), {
+  resolve: toLoopback,
+});
 const post = (url: string) => send({ url, headers: {}, body: '{"a":"secret"}' });
 
 const well = (connection: TLSSocket) => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { allowedReceivers } from '../../lib/webhooks/receivers.ts';
-import { openSender } from '../../lib/webhooks/sender.ts';
+import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { closedPort, expectClosed, startReceiver, startSocket } from './receiver.ts';
+import { createTestSender } from './test-sender.ts';
 
-const send = openSender(allowedReceivers('127.0.0.1:*'));
+const send = createTestSender(readAllowedReceivers('127.0.0.1:*'));
 const post = (url: string) => send({ url, headers: { 'X-Service-Event': 'task.created' }, body: '{"event":"x"}' });
 
 describe('an attempt', () => {

@@ -75,7 +75,7 @@ export function simulateLambda(
       if (!growing || !ramp) return;
       pollers += 1;
       poll();
-      time.alarm(grow, 1_000 / ramp.perSecond);
+      time.startTimer(grow, 1_000 / ramp.perSecond);
     };
     const poll = () => {
       while (visible.length > 0 && running < Math.min(pollers, concurrency)) {
@@ -86,17 +86,17 @@ export function simulateLambda(
           batch.push(...visible.splice(misbehaviour.pick(visible.length), 1));
         for (const message of batch) {
           const againMs = misbehaviour.comesAgain();
-          if (againMs !== undefined) time.alarm(() => source.receive(message), againMs);
+          if (againMs !== undefined) time.startTimer(() => source.receive(message), againMs);
         }
         void call(batch).then((lost) => {
           running -= 1;
-          for (const message of lost) time.alarm(() => source.receive(message), visibilityMs);
+          for (const message of lost) time.startTimer(() => source.receive(message), visibilityMs);
           poll();
         });
       }
       if (ramp && !growing && visible.length > 0 && pollers < concurrency) {
         growing = true;
-        time.alarm(grow, 1_000 / ramp.perSecond);
+        time.startTimer(grow, 1_000 / ramp.perSecond);
       }
     };
     const source = {
@@ -114,7 +114,7 @@ export function simulateLambda(
     const send = async ({ input: { Entries = [] } }: SendMessageBatchCommand) => {
       await time.sleep(awsMs.send);
       for (const { MessageBody = '', DelaySeconds = 0 } of Entries)
-        time.alarm(
+        time.startTimer(
           () => sources[name].receive(v.parse(DeliveryMessage, JSON.parse(MessageBody))),
           DelaySeconds * 1_000,
         );

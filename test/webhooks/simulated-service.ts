@@ -52,7 +52,7 @@ export function simulateDeliveries(
     retrySchedule,
     limits,
     clock: time.clock,
-    alarm: time.alarm,
+    startTimer: time.startTimer,
   });
 }
 

@@ -1,11 +1,11 @@
 import { setImmediate as macrotask } from 'node:timers/promises';
-import type { Alarm } from '../../lib/webhooks/alarm.ts';
+import type { StartTimer } from '../../lib/webhooks/timer.ts';
 
 /** Time that passes only from one thing that waits for it to the next: what is done in between takes none. */
 export type SimulatedTime = ReturnType<typeof simulateTime>;
 
 /**
- * Creates a simulated time. All that runs in it may wait by `sleep` and `alarm` and for each other, but for no file and no
+ * Creates a simulated time. Code that runs in it may wait by `sleep` and `startTimer` and for other such code, but for no file and no
  * socket.
  *
  * @param start milliseconds since 1970
@@ -16,18 +16,18 @@ export function simulateTime(start: number) {
   /** The moments that something waits for, the last one first. */
   const moments: number[] = [];
 
-  const alarm: Alarm = (ring, afterMs) => {
+  const startTimer: StartTimer = (callback, afterMs) => {
     const at = now + Math.max(0, afterMs);
-    const rings = waiting.get(at) ?? new Set();
+    const callbacks = waiting.get(at) ?? new Set();
     if (!waiting.has(at)) moments.splice(placeOf(at, moments), 0, at);
-    waiting.set(at, rings.add(ring));
-    return () => rings.delete(ring);
+    waiting.set(at, callbacks.add(callback));
+    return () => callbacks.delete(callback);
   };
 
   return {
     clock: () => now,
-    alarm,
-    sleep: (milliseconds: number) => new Promise<void>((resolve) => alarm(resolve, milliseconds)),
+    startTimer,
+    sleep: (milliseconds: number) => new Promise<void>((resolve) => startTimer(resolve, milliseconds)),
 
     /** Lets time pass up to a moment. */
     async passUntil(end: number): Promise<void> {
@@ -40,10 +40,10 @@ export function simulateTime(start: number) {
         if (at === undefined || at > end) break;
         moments.pop();
         now = at;
-        // One that is stopped by another of the same moment does not ring.
-        const rings = waiting.get(at) ?? [];
+        // A timer that another one of the same moment stops does not fire.
+        const callbacks = waiting.get(at) ?? [];
         waiting.delete(at);
-        for (const ring of rings) ring();
+        for (const callback of callbacks) callback();
       }
       now = end;
     },

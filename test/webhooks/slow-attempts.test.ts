@@ -47,8 +47,8 @@ describe('an attempt', () => {
   it('that lasts 2 s marks its webhook as slow before it ends', async () => {
     const [first, second] = [await office.message(), await nextMessage()];
     const { letGo, ended } = await beginAttempt(first, slowFailure);
-    expect(office.alarms).toMatchObject([{ afterMs: 2_000, stopped: false }]);
-    office.alarms[0]?.ring();
+    expect(office.timers).toMatchObject([{ afterMs: 2_000, stopped: false }]);
+    office.timers[0]?.fire();
     await expect.poll(async () => (await readTarget(office, office.organization, first.webhookId))?.slow).toBe(true);
     expect(await attempted(second)).toMatchObject(slowQueue);
     letGo();
@@ -57,7 +57,7 @@ describe('an attempt', () => {
 
   it('that ends sooner does not', async () => {
     await attempted(await office.message());
-    expect(office.alarms).toMatchObject([{ stopped: true }]);
+    expect(office.timers).toMatchObject([{ stopped: true }]);
     expect(await attempted(await nextMessage())).toMatchObject({ posts: 1, sent: [] });
   });
 
@@ -65,7 +65,7 @@ describe('an attempt', () => {
     const message = await office.message();
     const { letGo, ended } = await beginAttempt(message, slowFailure);
     await deleteWebhook(office, office.organization, message.webhookId);
-    office.alarms[0]?.ring();
+    office.timers[0]?.fire();
     letGo();
     await ended;
     expect(await readTarget(office, office.organization, message.webhookId)).toBeUndefined();
@@ -108,7 +108,7 @@ describe('more than five attempts of one webhook in a container', () => {
 
   it('go to the queue of slow webhooks as soon as one of them has lasted 2 s', async () => {
     const { posts, waiting, endAll, sent } = await sevenAttempts(slowFailure);
-    office.alarms[0]?.ring();
+    office.timers[0]?.fire();
     await waiting;
     expect(posts).toEqual([]);
     expect(sent()).toMatchObject(Array(2).fill({ to: 'slowDeliveries', message: { slow: true }, delaySeconds: 0 }));

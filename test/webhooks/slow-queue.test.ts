@@ -138,7 +138,7 @@ describe('a slow webhook', () => {
   it('is one whose test delivery timed out', async () => {
     const { id: webhookId } = await office.register();
     const test = { webhookId, event: 'task.completed' } as const;
-    await testWebhook(office, office.organization, test, notingSender(late).send, undefined);
+    await testWebhook({ ...office, sender: notingSender(late).send }, office.organization, test, undefined);
     office.clock.now += 1_000;
     expect(await attempted(await nextMessage())).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
   });
@@ -146,7 +146,7 @@ describe('a slow webhook', () => {
   it('is quick again by a test delivery that is answered soon', async () => {
     const { webhookId } = await slowWebhook();
     const test = { webhookId, event: 'task.completed' } as const;
-    await testWebhook(office, office.organization, test, notingSender().send, undefined);
+    await testWebhook({ ...office, sender: notingSender().send }, office.organization, test, undefined);
     expect(await attempted(await nextMessage())).toMatchObject({ posts: 1 });
   });
 

@@ -92,7 +92,7 @@ function lineOf(service: Service) {
       limits: { prompt: 5, slow: 30 },
     });
   };
-  const context = { table, clock, secrets, ulid, variables: {} };
+  const context = { table, clock, secrets, ulid, allowedReceivers: () => false };
 
   const receivers = new Map<string, { webhook: Webhook; answers: Answers; posts: number }>();
   const posts: Posted[] = [];
