@@ -14,7 +14,7 @@ import { openTable, type Table } from './table/client.ts';
 import type { PreparedAgent } from './table/prepared-agents.ts';
 import type { StoredToken } from './table/tokens.ts';
 import { type AllowedReceivers, readAllowedReceivers } from './webhooks/allowed-receivers.ts';
-import { openKeyFile, type Secrets } from './webhooks/secrets.ts';
+import type { SecretsContext } from './webhooks/secrets.ts';
 import type { SenderContext } from './webhooks/sender.ts';
 import { type StartTimer, startTimer } from './webhooks/timer.ts';
 
@@ -31,8 +31,12 @@ export type Context = {
   table: Table;
   /** Opens a queue for sending; absent where the environment names the queues. */
   queue: (<Message>(name: QueueName) => Queue<Message>) | undefined;
-  /** How the secrets of webhooks are stored. */
-  secrets: Secrets;
+  /** The clients of AWS that this process has created; the modules that call AWS fill it. */
+  clients: SecretsContext['clients'];
+  /** The keys of secrets that this process has read, by the paths of their files. */
+  secretKeys: SecretsContext['secretKeys'];
+  /** The secrets that this process has decrypted lately. */
+  decryptedSecrets: SecretsContext['decryptedSecrets'];
   /** Milliseconds since 1970. */
   clock: () => number;
   /** Returns a new ULID of the time of the clock. */
@@ -72,8 +76,6 @@ export type ContextOptions = {
   environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** How the secrets of webhooks are stored, if not under a key file. */
-  secrets?: Secrets;
   table?: Table;
   queue?: <Message>(name: QueueName) => Queue<Message>;
 };
@@ -86,7 +88,6 @@ export type ContextOptions = {
 export function createContext({
   environment: variables,
   clock,
-  secrets = openKeyFile(variables[environment.secretsKeyFile]),
   table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]),
   queue,
 }: ContextOptions): Context {
@@ -94,7 +95,9 @@ export function createContext({
     variables,
     table,
     queue,
-    secrets,
+    clients: {},
+    secretKeys: new Map(),
+    decryptedSecrets: new Map(),
     clock,
     ulid: () => ulidFrom(clock(), randomBytes(10)),
     log: log(),

@@ -1,5 +1,4 @@
 import { deliveriesApp } from '../../lib/apps/deliveries.ts';
-import { keyedBase } from '../../lib/apps/keyed-base.ts';
 import { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
 import { sendToReceiver } from '../../lib/webhooks/sender.ts';
@@ -7,5 +6,5 @@ import { sendToReceiver } from '../../lib/webhooks/sender.ts';
 export const handler = consumeQueue(
   DeliveryMessage,
   async (message, context) => context.deliveries.attempt(message, (post) => sendToReceiver(context, post)),
-  () => deliveriesApp(keyedBase()),
+  deliveriesApp,
 );

@@ -10,7 +10,7 @@ import { publisherApp } from './publisher.ts';
 
 /** The app of functions that tell webhooks of events. */
 export const deliveriesApp = appOf((base) => {
-  const { table, variables, secrets } = base;
+  const { table, variables } = base;
   const { publisherParts } = publisherApp(base);
   return {
     deliveries: openDeliveries({
@@ -18,7 +18,7 @@ export const deliveriesApp = appOf((base) => {
       attempts: openAttemptLog(table),
       counts: openAttemptCounts(table),
       webhooks: { ...publisherParts.webhooks, ...openWebhookAttempts(table) },
-      secrets,
+      secrets: base,
       retrySchedule: readRetrySchedule(variables[environment.retryLadder] || undefined),
       limits: readAttemptLimits(variables),
     }),

@@ -12,14 +12,15 @@ import type { Item, Write } from './write.ts';
 /** The most webhooks of an organization. */
 export const webhooksLimit = 100;
 
-/** Where a webhook's deliveries go: its URL, its sealed secret, and what is known of its receiver. */
+/** The receiver of a webhook: its URL, its encrypted secret, and whether it is slow. */
 export type Target = {
   url: string;
-  /** Its receiver is slow. */
+  /** Whether the receiver is slow. */
   slow: boolean;
-  /** The expiry of each lease on its slow attempts that a worker has or had, by number; ISO 8601. */
+  /** The expiries of the leases on slow attempts, by the numbers of the leases; ISO 8601. */
   slowLeases: Readonly<Record<number, string>>;
-  sealed?: string;
+  /** Absent for a webhook without a secret. */
+  encryptedSecret?: string;
 };
 
 const slowLease = /^slowLease(\d+)$/;
@@ -29,15 +30,15 @@ function slowLeasesOf(item: Item): Target['slowLeases'] {
   return Object.fromEntries(leases.filter(([number]) => number !== undefined));
 }
 
-/** Where a webhook's deliveries go, by its item and that of its secret; `undefined` for a webhook that is no more. */
+/** Returns the target of a webhook from its item and the item of its secret; `undefined` for a deleted webhook. */
 export function targetFrom(webhook: Item | undefined, secret: Item | undefined): Target | undefined {
-  // A batch of reads is not one moment: a webhook without the secret that it was given is being deleted.
+  // The items of one batch may be read at different times: a signed webhook without its secret is being deleted.
   if (!webhook || (webhook.signed && !secret)) return undefined;
   return {
     url: webhook.url as string,
     slow: webhook.slow === true,
     slowLeases: slowLeasesOf(webhook),
-    ...(secret && { sealed: secret.sealed as string }),
+    ...(secret && { encryptedSecret: secret.sealed as string }),
   };
 }
 
@@ -46,7 +47,7 @@ function webhookFrom({ pk: _, sk, signed: __, slow: ___, ...others }: Item): Web
   return { ...rest, id: `wh_${sk}`, createdAt: timestamp(timeOf(sk as string)) } as Webhook;
 }
 
-/** Returns the webhook as it is now. Its secret is an item of its own, encrypted. */
+/** Returns a webhook, strongly consistent; `undefined` if it does not exist. */
 export async function readWebhook(
   { table }: TableContext,
   organization: Organization,
@@ -62,7 +63,7 @@ export async function readWebhooks({ table }: TableContext, organization: Organi
   return items.map(webhookFrom);
 }
 
-/** Returns where a webhook's deliveries go; `undefined` for a webhook that does not exist any more. */
+/** Returns the target of a webhook; `undefined` for a deleted webhook. */
 export async function readTarget(
   { table }: TableContext,
   organization: Organization,
@@ -82,14 +83,16 @@ export async function insertWebhook(
   { table }: TableContext,
   organization: Organization,
   webhook: Webhook,
-  sealed: string | undefined,
+  encryptedSecret: string | undefined,
   recordResponse: RecordResponse,
 ): Promise<void> {
   const { id, createdAt: _, ...rest } = webhook;
   const ulid = ulidOf(id);
   await transact(table, [
-    { Put: { Item: { ...keys.webhook(organization, ulid), ...rest, ...(sealed && { signed: true }) } } },
-    ...(sealed ? [{ Put: { Item: { ...keys.webhookSecret(organization, ulid), sealed } } }] : []),
+    { Put: { Item: { ...keys.webhook(organization, ulid), ...rest, ...(encryptedSecret && { signed: true }) } } },
+    ...(encryptedSecret
+      ? [{ Put: { Item: { ...keys.webhookSecret(organization, ulid), sealed: encryptedSecret } } }]
+      : []),
     ...webhook.events.map((event) => ({ Put: { Item: keys.subscription(organization, event, ulid) } })),
     countOneMore(organization),
     ...(recordResponse ? [recordResponse(webhook)] : []),
@@ -118,7 +121,7 @@ export async function removeWebhook(
   ]);
 }
 
-/** The number of webhooks is kept, not counted, so that two registrations at once cannot both be the hundredth. */
+/** Counts a new webhook. The count is an item, so that of two concurrent registrations only one can reach the limit. */
 function countOneMore(organization: Organization): Write {
   return {
     Update: {

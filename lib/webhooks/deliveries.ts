@@ -13,7 +13,7 @@ import { attemptedOf, slowMs } from './attempted.ts';
 import { post } from './post.ts';
 import { openPublisher, type PublisherParts } from './publisher.ts';
 import type { RetrySchedule } from './retry-schedule.ts';
-import type { Secrets } from './secrets.ts';
+import type { SecretsContext } from './secrets.ts';
 import type { Outcome, Sender } from './sender.ts';
 import { type StartTimer, startTimer as startProcessTimer } from './timer.ts';
 import { openWakeUps } from './wake-ups.ts';
@@ -23,7 +23,7 @@ export type DeliveryParts = PublisherParts & {
   attempts: AttemptLog;
   counts: Pick<AttemptCounter, 'close'>;
   webhooks: Subscriptions & WebhookAttempts;
-  secrets: Secrets;
+  secrets: SecretsContext;
   retrySchedule: RetrySchedule;
   limits: AttemptLimits;
   startTimer?: StartTimer;

@@ -5,15 +5,16 @@ import type { NewWebhook, Webhook } from '../contract/webhooks.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { insertWebhook } from '../table/webhooks.ts';
 import { rejectUrl } from './receivers.ts';
+import { encryptSecret, type SecretsContext } from './secrets.ts';
 
 /**
- * Registers a URL that receives events from now on. Apart from the functions that read webhooks, which need no rules of
- * allowed receivers.
+ * Registers a URL that receives events from now on. It is not in `webhooks.ts`, because the functions that only read
+ * webhooks do without the clients that encrypt secrets.
  *
  * @throws `ApiError` `validation_failed` or `url_not_allowed` for the URL, `limit_reached`
  */
 export async function registerWebhook(
-  context: Pick<Context, 'table' | 'secrets' | 'ulid' | 'allowedReceivers'>,
+  context: Pick<Context, 'table' | 'ulid' | 'allowedReceivers'> & SecretsContext,
   organization: Organization,
   { url, events, secret }: NewWebhook,
   recordResponse: RecordResponse,
@@ -21,7 +22,7 @@ export async function registerWebhook(
   rejectUrl(url, context.allowedReceivers);
   const id = context.ulid();
   const webhook = { id: `wh_${id}`, url, events, active: true, createdAt: timestamp(timeOf(id)) };
-  const sealed = secret && (await context.secrets.seal(secret, { organization, webhook: webhook.id }));
-  await insertWebhook(context, organization, webhook, sealed, recordResponse);
+  const encrypted = secret && (await encryptSecret(context, secret, { organization, webhook: webhook.id }));
+  await insertWebhook(context, organization, webhook, encrypted, recordResponse);
   return webhook;
 }

@@ -1,13 +1,16 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { environment } from '../deployment/environment.ts';
+import { decryptByKms, encryptByKms, type KmsContext } from '../kms/encryption.ts';
 
-/** What a secret belongs to: sealed for one webhook, it opens for no other. */
-export type SecretContext = { organization: string; webhook: string };
+/** The webhook that a secret belongs to: a secret that is encrypted for one webhook cannot be decrypted for another. */
+export type SecretOwner = { organization: string; webhook: string };
 
-/** How webhook secrets are kept: sealed before they are stored, opened only to sign. */
-export type Secrets = {
-  seal: (secret: string, context: SecretContext) => Promise<string>;
-  open: (sealed: string, context: SecretContext) => Promise<string>;
+/** The part of a context that encrypting and decrypting secrets needs. */
+export type SecretsContext = KmsContext & {
+  variables: Readonly<Record<string, string | undefined>>;
+  /** The keys that this process has read, by the paths of their files. */
+  secretKeys: Map<string, Buffer>;
 };
 
 const algorithm = 'aes-256-gcm';
@@ -15,36 +18,46 @@ const keyBytes = 32;
 const ivBytes = 12;
 const tagBytes = 16;
 
-const bound = ({ organization, webhook }: SecretContext) => Buffer.from(JSON.stringify([organization, webhook]));
+const additionalData = ({ organization, webhook }: SecretOwner) => Buffer.from(JSON.stringify([organization, webhook]));
 
 /**
- * Secrets sealed with AES-256-GCM under a key in a file, which is made with mode 0600 when it is first needed: the
- * local deployment's way.
+ * Encrypts the secret of a webhook: by the KMS key that `SECRETS_KEY_ID` names, or else with AES-256-GCM under the key in
+ * the file that `SECRETS_KEY_FILE` names. The first use creates the file with mode 0600.
  *
- * @param path the key's file; without one nothing can be sealed, and `seal` and `open` throw
+ * @throws Error in a deployment without a key
  */
-export function openKeyFile(path: string | undefined): Secrets {
-  let key: Buffer | undefined;
-  const read = (): Buffer => {
-    if (!path) throw new Error('This deployment has no key for webhook secrets.');
-    key ??= readKey(path);
-    return key;
-  };
-  return {
-    seal: async (secret, context) => {
-      const iv = randomBytes(ivBytes);
-      const cipher = createCipheriv(algorithm, read(), iv).setAAD(bound(context));
-      const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-      return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64');
-    },
-    open: async (text, context) => {
-      const sealed = Buffer.from(text, 'base64');
-      const decipher = createDecipheriv(algorithm, read(), sealed.subarray(0, ivBytes), { authTagLength: tagBytes })
-        .setAAD(bound(context))
-        .setAuthTag(sealed.subarray(ivBytes, ivBytes + tagBytes));
-      return Buffer.concat([decipher.update(sealed.subarray(ivBytes + tagBytes)), decipher.final()]).toString('utf8');
-    },
-  };
+export async function encryptSecret(context: SecretsContext, secret: string, owner: SecretOwner): Promise<string> {
+  const keyId = context.variables[environment.secretsKeyId];
+  if (keyId) return encryptByKms(context, keyId, secret, owner);
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv(algorithm, keyOf(context), iv).setAAD(additionalData(owner));
+  const encrypted = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64');
+}
+
+/**
+ * Decrypts the secret of a webhook.
+ *
+ * @throws Error in a deployment without a key, and for a secret of another webhook or key
+ */
+export async function decryptSecret(context: SecretsContext, text: string, owner: SecretOwner): Promise<string> {
+  const keyId = context.variables[environment.secretsKeyId];
+  if (keyId) return decryptByKms(context, keyId, text, owner);
+  const encrypted = Buffer.from(text, 'base64');
+  const iv = encrypted.subarray(0, ivBytes);
+  const decipher = createDecipheriv(algorithm, keyOf(context), iv, { authTagLength: tagBytes })
+    .setAAD(additionalData(owner))
+    .setAuthTag(encrypted.subarray(ivBytes, ivBytes + tagBytes));
+  return Buffer.concat([decipher.update(encrypted.subarray(ivBytes + tagBytes)), decipher.final()]).toString('utf8');
+}
+
+/** Returns the key in the key file, which is created if it does not exist. */
+function keyOf({ variables, secretKeys }: SecretsContext): Buffer {
+  const path = variables[environment.secretsKeyFile];
+  if (!path) throw new Error('This deployment has no key for webhook secrets; set SECRETS_KEY_ID or SECRETS_KEY_FILE.');
+  const key = secretKeys.get(path) ?? readKey(path);
+  secretKeys.set(path, key);
+  return key;
 }
 
 function readKey(path: string): Buffer {
@@ -54,6 +67,6 @@ function readKey(path: string): Buffer {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
   const key = readFileSync(path);
-  if (key.length !== keyBytes) throw new Error(`${path} is not a key of ${keyBytes} bytes.`);
+  if (key.length !== keyBytes) throw new Error(`${path} is not a key of ${keyBytes} bytes; restore it from a backup.`);
   return key;
 }

@@ -13,6 +13,7 @@ import { readTarget } from '../table/webhooks.ts';
 import { attemptedOf } from './attempted.ts';
 import { post } from './post.ts';
 import { sampleOf } from './samples.ts';
+import type { SecretsContext } from './secrets.ts';
 import { type SenderContext, sendToReceiver } from './sender.ts';
 
 /**
@@ -22,12 +23,12 @@ import { type SenderContext, sendToReceiver } from './sender.ts';
  * @throws `ApiError` `not_found`
  */
 export async function testWebhook(
-  context: Pick<Context, 'table' | 'secrets' | 'ulid' | 'clock'> & SenderContext,
+  context: Pick<Context, 'table' | 'ulid' | 'clock'> & SenderContext & SecretsContext,
   organization: Organization,
   { webhookId, event }: { webhookId: string; event: EventName },
   recordResponse: RecordResponse,
 ): Promise<TestResult> {
-  const { table, secrets, ulid, clock } = context;
+  const { table, ulid, clock } = context;
   const target = await readTarget(context, organization, webhookId);
   if (!target) throw notFound();
   const begun = clock();
@@ -35,7 +36,7 @@ export async function testWebhook(
   const { data } = sampleOf(event, ulid, begun);
   const owner = { organization, webhook: webhookId };
   const outcome = await post({ deliveryId, event, data }, target, owner, {
-    secrets,
+    secrets: context,
     clock,
     send: (post) => sendToReceiver(context, post),
   });

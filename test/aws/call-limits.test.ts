@@ -5,10 +5,10 @@ import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { kmsClient } from '../../lib/apps/keyed-base.ts';
 import { sqsClient } from '../../lib/apps/queues.ts';
 import { type CallLimits, callLimits } from '../../lib/aws/call-limits.ts';
 import { consumers } from '../../lib/deployment/consumers.ts';
+import { createKmsClient } from '../../lib/kms/encryption.ts';
 import { openTable } from '../../lib/table/client.ts';
 import { leaseMs } from '../../lib/webhooks/deliveries.ts';
 import { attemptMs } from '../../lib/webhooks/sender.ts';
@@ -44,7 +44,7 @@ const services = {
     return { client, call: () => client.send(new GetCommand({ TableName: 't', Key })) };
   },
   kms: (at?: string, limits?: CallLimits) => {
-    const client = kmsClient(at, limits);
+    const client = createKmsClient(at, limits);
     return { client, call: () => client.send(new EncryptCommand({ KeyId: 'k', Plaintext: Buffer.from('s') })) };
   },
   sqs: (at?: string, limits?: CallLimits) => {

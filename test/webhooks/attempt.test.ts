@@ -33,7 +33,7 @@ describe('an attempt', () => {
 
   it('that fails for a fault of ours fails for all of them, so that none of their messages is deleted', async () => {
     const message = await office.message({ secret: 'a secret' });
-    office.secrets.away = true;
+    office.removeKey();
     const { send } = notingSender();
     const ended = await Promise.allSettled([1, 2, 3].map(() => office.deliveries.attempt(message, send)));
     expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
@@ -207,9 +207,9 @@ describe('an attempt for a webhook that was deleted', () => {
 describe('an attempt whose secret cannot be had', () => {
   it('is none: the message comes again, nothing is posted and nothing recorded', async () => {
     const message = await office.message({ secret: 'a secret' });
-    office.secrets.away = true;
+    office.removeKey();
     const { posts, send } = notingSender();
-    await expect(office.deliveries.attempt(message, send)).rejects.toThrow('The key is away.');
+    await expect(office.deliveries.attempt(message, send)).rejects.toThrow('no key for webhook secrets');
     expect(posts).toEqual([]);
     expect(await office.history(message.webhookId)).toEqual([]);
     expect(await office.delivery(message)).toEqual({ state: 'pending', attempt: 1 });
@@ -217,10 +217,10 @@ describe('an attempt whose secret cannot be had', () => {
 
   it('is made, signed, when the message comes again', async () => {
     const message = await office.message({ secret: 'a secret' });
-    office.secrets.away = true;
+    office.removeKey();
     const { posts, send } = notingSender();
     await expect(office.deliveries.attempt(message, send)).rejects.toThrow();
-    office.secrets.away = false;
+    office.restoreKey();
     office.clock.now += 180_000;
     await office.deliveries.attempt(message, send);
     expect(posts).toHaveLength(1);

@@ -7,6 +7,7 @@ import type { TaskEvent } from '../../lib/contract/events.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord, NewWebhook, Webhook } from '../../lib/contract/webhooks.ts';
+import { environment } from '../../lib/deployment/environment.ts';
 import { DeliveryMessage, type SentDelivery } from '../../lib/deployment/messages.ts';
 import type { Waiting } from '../../lib/sqs/queue.ts';
 import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
@@ -20,7 +21,6 @@ import { openDeliveries } from '../../lib/webhooks/deliveries.ts';
 import type { Change } from '../../lib/webhooks/publisher.ts';
 import { registerWebhook } from '../../lib/webhooks/registration.ts';
 import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
-import { openKeyFile, type Secrets } from '../../lib/webhooks/secrets.ts';
 import type { Outcome, Post, Sender } from '../../lib/webhooks/sender.ts';
 import { openDeliverySweep } from '../../lib/webhooks/sweep.ts';
 import { openVerification } from '../../lib/webhooks/verification.ts';
@@ -58,18 +58,28 @@ function officeOf(table: Table) {
   const ulid = () => ulidAt(clock());
   const webhookAttempts = openWebhookAttempts(table);
   const logs = { events: openEventLog(table), attempts: openAttemptLog(table), webhooks: openSubscriptions(table) };
-  const secrets = faultySecrets(openKeyFile(join(createTemporaryFolder(), 'secrets.key')));
+  const key = { [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key') };
   const queue = listingQueue();
   const { startTimer, timers } = createManualTimers();
   const allowedReceivers = readAllowedReceivers('127.0.0.1:*');
-  const context = { table, clock, secrets, ulid, allowedReceivers, startTimer };
+  const context = {
+    table,
+    clock,
+    ulid,
+    variables: { ...key } as Record<string, string | undefined>,
+    clients: {},
+    secretKeys: new Map(),
+    decryptedSecrets: new Map(),
+    allowedReceivers,
+    startTimer,
+  };
   const openContainer = () =>
     openDeliveries({
       ...logs,
       counts: openAttemptCounts(table),
       webhooks: { ...logs.webhooks, ...webhookAttempts },
       queues: queue.queues,
-      secrets,
+      secrets: context,
       retrySchedule: readRetrySchedule(undefined),
       limits: { prompt: 5, slow: slowAttempts },
       clock,
@@ -81,6 +91,14 @@ function officeOf(table: Table) {
 
   const office = {
     organization,
+    /** Removes the key of the secrets from the environment, as if the deployment had none. */
+    removeKey: () => {
+      context.variables[environment.secretsKeyFile] = undefined;
+    },
+
+    /** Names the key of the secrets again. */
+    restoreKey: () => void Object.assign(context.variables, key),
+
     /** The timers of attempts, which fire after 2 s. */
     timers,
     ...context,
@@ -175,19 +193,6 @@ function listingQueue() {
     queues: Object.fromEntries(deliveryQueues.map((name) => [name, listing(name)])) as DeliveryQueues,
   };
   return queue;
-}
-
-/** Secrets that cannot be opened for as long as `away` says so. */
-function faultySecrets(secrets: Secrets): Secrets & { away: boolean } {
-  const faulty = {
-    ...secrets,
-    away: false,
-    open: async (...args: Parameters<Secrets['open']>) => {
-      if (faulty.away) throw new Error('The key is away.');
-      return secrets.open(...args);
-    },
-  };
-  return faulty;
 }
 
 /** A sender that only notes what it would post, and ends as it is told; `meanwhile` happens while it posts. */

@@ -1,91 +1,125 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms';
+import { mockClient } from 'aws-sdk-client-mock';
+import 'aws-sdk-client-mock-vitest/extend';
 import { describe, expect, it } from 'vitest';
-import { openKeyFile } from '../../lib/webhooks/secrets.ts';
+import { environment } from '../../lib/deployment/environment.ts';
+import { decryptSecret, encryptSecret, type SecretsContext } from '../../lib/webhooks/secrets.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 
-const context = { organization: 'one', webhook: 'wh_1' };
+const owner = { organization: 'one', webhook: 'wh_1' };
 const newPath = () => join(createTemporaryFolder(), 'secrets.key');
 
-describe('a sealed secret', () => {
-  const { seal, open } = openKeyFile(newPath());
+/** The context of a new process whose key file has this path. */
+const contextOf = (path: string | undefined): SecretsContext => ({
+  variables: { [environment.secretsKeyFile]: path },
+  clock: () => 0,
+  clients: {},
+  secretKeys: new Map(),
+  decryptedSecrets: new Map(),
+});
 
-  it.each(['a secret', 'x', 'ü🚀\u0000', 's'.repeat(256), '🚀'.repeat(256)])('opens as it was: %j', async (secret) => {
-    expect(await open(await seal(secret, context), context)).toBe(secret);
+describe('an encrypted secret', () => {
+  const context = contextOf(newPath());
+  const encrypt = (secret: string) => encryptSecret(context, secret, owner);
+  const decrypt = (ciphertext: string, of = owner) => decryptSecret(context, ciphertext, of);
+
+  it.each(['a secret', 'x', 'ü🚀\u0000', 's'.repeat(256), '🚀'.repeat(256)])(
+    'is decrypted to the same text: %j',
+    async (secret) => {
+      expect(await decrypt(await encrypt(secret))).toBe(secret);
+    },
+  );
+
+  it('does not contain the secret', async () => {
+    const ciphertext = await encrypt('a secret');
+    expect(Buffer.from(ciphertext, 'base64').toString('latin1')).not.toContain('a secret');
+    expect(ciphertext).not.toContain(Buffer.from('a secret').toString('base64').slice(0, -2));
   });
 
-  it('does not tell the secret', async () => {
-    const sealed = await seal('a secret', context);
-    expect(Buffer.from(sealed, 'base64').toString('latin1')).not.toContain('a secret');
-    expect(sealed).not.toContain(Buffer.from('a secret').toString('base64').slice(0, -2));
-  });
-
-  it('differs from another seal of the same secret', async () => {
-    expect(await seal('a secret', context)).not.toBe(await seal('a secret', context));
+  it('differs each time that the same secret is encrypted', async () => {
+    expect(await encrypt('a secret')).not.toBe(await encrypt('a secret'));
   });
 
   it.each([
     ['another webhook', { organization: 'one', webhook: 'wh_2' }],
     ['another organization', { organization: 'two', webhook: 'wh_1' }],
-    ['what reads the same when it is joined', { organization: 'onewh', webhook: '_1' }],
-  ])('does not open for %s', async (_, other) => {
-    const sealed = await seal('a secret', context);
-    await expect(open(sealed, other)).rejects.toThrow();
+    ['an owner whose joined names are equal', { organization: 'onewh', webhook: '_1' }],
+  ])('is not decrypted for %s', async (_, other) => {
+    const ciphertext = await encrypt('a secret');
+    await expect(decrypt(ciphertext, other)).rejects.toThrow();
   });
 
-  it('does not open with any of its bytes changed', async () => {
-    const sealed = Buffer.from(await seal('a secret', context), 'base64');
-    for (let at = 0; at < sealed.length; at++) {
-      const tampered = Buffer.from(sealed);
-      tampered.writeUInt8(sealed.readUInt8(at) ^ 1, at);
-      await expect(open(tampered.toString('base64'), context)).rejects.toThrow();
+  it('is not decrypted with any byte changed', async () => {
+    const ciphertext = Buffer.from(await encrypt('a secret'), 'base64');
+    for (let at = 0; at < ciphertext.length; at++) {
+      const tampered = Buffer.from(ciphertext);
+      tampered.writeUInt8(ciphertext.readUInt8(at) ^ 1, at);
+      await expect(decrypt(tampered.toString('base64'))).rejects.toThrow();
     }
   });
 
-  it('does not open cut short', async () => {
-    const sealed = Buffer.from(await seal('a secret', context), 'base64');
-    for (const length of [0, 12, 16, 28, sealed.length - 1])
-      await expect(open(sealed.subarray(0, length).toString('base64'), context)).rejects.toThrow();
+  it('is not decrypted if bytes are missing', async () => {
+    const ciphertext = Buffer.from(await encrypt('a secret'), 'base64');
+    for (const length of [0, 12, 16, 28, ciphertext.length - 1])
+      await expect(decrypt(ciphertext.subarray(0, length).toString('base64'))).rejects.toThrow();
   });
 
-  it('does not open under another key', async () => {
-    const sealed = await seal('a secret', context);
-    await expect(openKeyFile(newPath()).open(sealed, context)).rejects.toThrow();
+  it('is not decrypted under another key', async () => {
+    const ciphertext = await encrypt('a secret');
+    await expect(decryptSecret(contextOf(newPath()), ciphertext, owner)).rejects.toThrow();
+  });
+});
+
+describe('a deployment with a KMS key', () => {
+  it('encrypts and decrypts secrets by that key, without a key file', async () => {
+    const client = new KMSClient({});
+    const kms = mockClient(client);
+    kms.on(EncryptCommand).resolves({ CiphertextBlob: Buffer.from('encrypted') });
+    kms.on(DecryptCommand).resolves({ Plaintext: Buffer.from('a secret') });
+    const path = newPath();
+    const context = { ...contextOf(path), clients: { kms: client } };
+    context.variables = { ...context.variables, [environment.secretsKeyId]: 'the key' };
+    const ciphertext = await encryptSecret(context, 'a secret', owner);
+    expect(await decryptSecret(context, ciphertext, owner)).toBe('a secret');
+    expect(kms).toHaveReceivedCommandExactlyOnceWith(EncryptCommand, { KeyId: 'the key', EncryptionContext: owner });
+    expect(kms).toHaveReceivedCommandExactlyOnceWith(DecryptCommand, { KeyId: 'the key', EncryptionContext: owner });
+    expect(existsSync(path)).toBe(false);
   });
 });
 
 describe('the key file', () => {
-  it('is made when it is first needed, of 32 bytes that its owner alone can read', async () => {
+  it('is created at its first use, with 32 bytes that only its owner can read', async () => {
     const path = newPath();
-    const { seal } = openKeyFile(path);
     expect(() => statSync(path)).toThrow('ENOENT');
-    await seal('a secret', context);
+    await encryptSecret(contextOf(path), 'a secret', owner);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path)).toHaveLength(32);
   });
 
-  it('is taken again by the next process', async () => {
+  it('is used by the next process', async () => {
     const path = newPath();
-    const sealed = await openKeyFile(path).seal('a secret', context);
+    const ciphertext = await encryptSecret(contextOf(path), 'a secret', owner);
     const key = readFileSync(path);
-    expect(await openKeyFile(path).open(sealed, context)).toBe('a secret');
+    expect(await decryptSecret(contextOf(path), ciphertext, owner)).toBe('a secret');
     expect(readFileSync(path)).toEqual(key);
   });
 
-  it.each([0, 16, 31, 33, 64])('of %i bytes is no key, and is left as it is', async (length) => {
+  it.each([0, 16, 31, 33, 64])('is rejected with %i bytes, and not changed', async (length) => {
     const path = newPath();
     writeFileSync(path, Buffer.alloc(length, 7));
-    await expect(openKeyFile(path).seal('a secret', context)).rejects.toThrow('32 bytes');
+    await expect(encryptSecret(contextOf(path), 'a secret', owner)).rejects.toThrow('32 bytes');
     expect(readFileSync(path)).toEqual(Buffer.alloc(length, 7));
   });
 
-  it('that cannot be made seals nothing', async () => {
-    await expect(openKeyFile(join(newPath(), 'below')).seal('a secret', context)).rejects.toThrow();
+  it('is required: nothing is encrypted if it cannot be created', async () => {
+    await expect(encryptSecret(contextOf(join(newPath(), 'below')), 'a secret', owner)).rejects.toThrow();
   });
 
-  it('that is not named seals and opens nothing', async () => {
-    const { seal, open } = openKeyFile(undefined);
-    await expect(seal('a secret', context)).rejects.toThrow('no key');
-    await expect(open('AAAA', context)).rejects.toThrow('no key');
+  it('is required: nothing is encrypted or decrypted if the environment names none', async () => {
+    const context = contextOf(undefined);
+    await expect(encryptSecret(context, 'a secret', owner)).rejects.toThrow('no key');
+    await expect(decryptSecret(context, 'AAAA', owner)).rejects.toThrow('no key');
   });
 });

@@ -14,7 +14,7 @@ import { type AttemptLimits, readAttemptLimits } from '../../lib/webhooks/attemp
 import { openDeliveries } from '../../lib/webhooks/deliveries.ts';
 import type { Change } from '../../lib/webhooks/publisher.ts';
 import type { RetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
-import type { Secrets } from '../../lib/webhooks/secrets.ts';
+import type { SecretsContext } from '../../lib/webhooks/secrets.ts';
 import type { Sender } from '../../lib/webhooks/sender.ts';
 import type { DeliveryQueues } from '../../lib/webhooks/wake-ups.ts';
 import { awsMs, type rampOfLambda, simulateLambda } from './simulated-lambda.ts';
@@ -48,7 +48,7 @@ export function simulateDeliveries(
     counts: openAttemptCounts(table),
     webhooks: { ...openSubscriptions(table), ...openWebhookAttempts(table) },
     queues,
-    secrets: {} as Secrets,
+    secrets: {} as SecretsContext,
     retrySchedule,
     limits,
     clock: time.clock,

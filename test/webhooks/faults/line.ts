@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid as ulidAt } from 'ulid';
 import { expect } from 'vitest';
@@ -23,14 +22,12 @@ import { eventIdOf } from '../../../lib/webhooks/derived-ids.ts';
 import type { Change } from '../../../lib/webhooks/publisher.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { readRetrySchedule } from '../../../lib/webhooks/retry-schedule.ts';
-import { openKeyFile } from '../../../lib/webhooks/secrets.ts';
 import type { Outcome, Sender } from '../../../lib/webhooks/sender.ts';
 import { openDeliverySweep } from '../../../lib/webhooks/sweep.ts';
 import { openVerification } from '../../../lib/webhooks/verification.ts';
 import type { Ended } from '../../mortal.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
-import { createTemporaryFolder } from '../../temporary-files.ts';
 import { opening } from '../office.ts';
 import { type Expected, type Posted, type Recount, recount } from '../recount.ts';
 import { openFaults, type Trace } from './faults.ts';
@@ -70,7 +67,8 @@ function lineOf(service: Service) {
   const room = openWaitingRoom(clock, faults);
   const retrySchedule = readRetrySchedule(undefined);
   const ulid = () => ulidAt(clock());
-  const secrets = openKeyFile(join(createTemporaryFolder(), 'secrets.key'));
+  const secrets = { variables: {}, clients: {}, secretKeys: new Map(), decryptedSecrets: new Map(), clock };
+  const context = { ...secrets, table, ulid, allowedReceivers: () => false };
 
   const struckTable = faults.table(table);
   const openLogs = () => ({
@@ -92,7 +90,6 @@ function lineOf(service: Service) {
       limits: { prompt: 5, slow: 30 },
     });
   };
-  const context = { table, clock, secrets, ulid, allowedReceivers: () => false };
 
   const receivers = new Map<string, { webhook: Webhook; answers: Answers; posts: number }>();
   const posts: Posted[] = [];

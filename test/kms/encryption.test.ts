@@ -9,13 +9,14 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import 'aws-sdk-client-mock-vitest/extend';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openKms } from '../../lib/kms/sealing.ts';
+import { decryptByKms, encryptByKms, type KmsContext } from '../../lib/kms/encryption.ts';
 
 const keyId = 'arn:aws:kms:eu-central-1:111122223333:key/a';
-const context = { organization: 'acme', webhook: 'wh_1' };
+const owner = { organization: 'acme', webhook: 'wh_1' };
 const minuteMs = 60_000;
 let now = 0;
 const client = new KMSClient({});
+let context: KmsContext;
 const kms = mockClient(client);
 
 /** Puts the encryption context before the secret, so that `decrypt` can check it. */
@@ -37,65 +38,61 @@ beforeEach(() => {
   kms.on(EncryptCommand).callsFake(encrypt);
   kms.on(DecryptCommand).callsFake(decrypt);
   now = 0;
+  context = { clock: () => now, clients: { kms: client }, decryptedSecrets: new Map() };
 });
 
-const open = () => openKms(client, keyId, () => now);
+const encrypted = (secret: string, of = owner) => encryptByKms(context, keyId, secret, of);
+const decrypted = (ciphertext: string, of = owner) => decryptByKms(context, keyId, ciphertext, of);
 
-describe('secrets sealed by KMS', () => {
-  it('are opened as they were given', async () => {
-    const secrets = open();
+describe('secrets encrypted by KMS', () => {
+  it('are decrypted to the text that was encrypted', async () => {
     const secret = `${'ä'.repeat(128)}\n${'😀'.repeat(127)}`;
-    expect(await secrets.open(await secrets.seal(secret, context), context)).toBe(secret);
+    expect(await decrypted(await encrypted(secret))).toBe(secret);
   });
 
-  it('are sealed and opened under the key and the context of their webhook', async () => {
-    const secrets = open();
-    await secrets.open(await secrets.seal('s', context), context);
-    const bound = { KeyId: keyId, EncryptionContext: context };
+  it('are encrypted and decrypted under the key and the encryption context of their webhook', async () => {
+    await decrypted(await encrypted('s'));
+    const bound = { KeyId: keyId, EncryptionContext: owner };
     expect(kms).toHaveReceivedCommandExactlyOnceWith(EncryptCommand, bound);
     expect(kms).toHaveReceivedCommandExactlyOnceWith(DecryptCommand, bound);
   });
 
-  it('open for no other webhook, not even one that was opened a moment before', async () => {
-    const secrets = open();
-    const sealed = await secrets.seal('s', context);
-    await secrets.open(sealed, context);
-    await expect(secrets.open(sealed, { ...context, webhook: 'wh_2' })).rejects.toThrow(InvalidCiphertextException);
-    await expect(secrets.open(sealed, { ...context, organization: 'other' })).rejects.toThrow(
+  it('cannot be decrypted for another webhook, even while the secret is cached', async () => {
+    const ciphertext = await encrypted('s');
+    await decrypted(ciphertext);
+    await expect(decrypted(ciphertext, { ...owner, webhook: 'wh_2' })).rejects.toThrow(InvalidCiphertextException);
+    await expect(decrypted(ciphertext, { ...owner, organization: 'other' })).rejects.toThrow(
       InvalidCiphertextException,
     );
   });
 
-  it('are asked for once in five minutes, and again from then on', async () => {
-    const secrets = open();
-    const sealed = await secrets.seal('s', context);
-    await secrets.open(sealed, context);
+  it('are decrypted by KMS once in five minutes', async () => {
+    const ciphertext = await encrypted('s');
+    await decrypted(ciphertext);
     now = 5 * minuteMs - 1;
-    await secrets.open(sealed, context);
+    await decrypted(ciphertext);
     expect(kms).toHaveReceivedCommandTimes(DecryptCommand, 1);
     now = 5 * minuteMs;
-    expect(await secrets.open(sealed, context)).toBe('s');
+    expect(await decrypted(ciphertext)).toBe('s');
     expect(kms).toHaveReceivedCommandTimes(DecryptCommand, 2);
   });
 
-  it('are kept open for a thousand webhooks at most', async () => {
-    const secrets = open();
-    const sealed = await secrets.seal('first', context);
-    await secrets.open(sealed, context);
+  it('are cached for a thousand webhooks at most', async () => {
+    const ciphertext = await encrypted('first');
+    await decrypted(ciphertext);
     for (let nth = 0; nth < 1_000; nth++) {
-      const other = { ...context, webhook: `wh_other_${nth}` };
-      await secrets.open(await secrets.seal('s', other), other);
+      const other = { ...owner, webhook: `wh_other_${nth}` };
+      await decrypted(await encrypted('s', other), other);
     }
     kms.resetHistory();
-    await secrets.open(sealed, context);
+    await decrypted(ciphertext);
     expect(kms).toHaveReceivedCommandTimes(DecryptCommand, 1);
   });
 
-  it('cannot be had while KMS is away, and nothing is remembered of that', async () => {
-    const secrets = open();
-    const sealed = await secrets.seal('s', context);
+  it('are not decrypted while KMS fails, and the failure is not cached', async () => {
+    const ciphertext = await encrypted('s');
     kms.on(DecryptCommand).rejectsOnce('KMS is away.').callsFake(decrypt);
-    await expect(secrets.open(sealed, context)).rejects.toThrow('KMS is away');
-    expect(await secrets.open(sealed, context)).toBe('s');
+    await expect(decrypted(ciphertext)).rejects.toThrow('KMS is away');
+    expect(await decrypted(ciphertext)).toBe('s');
   });
 });
