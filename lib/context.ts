@@ -6,14 +6,18 @@ import { readAllowedModels, standardModel } from './contract/models.ts';
 import type { Organization } from './contract/organization.ts';
 import { environment } from './deployment/environment.ts';
 import { type Limits, readLimits, readRunningCap, readWaitingLimit } from './deployment/limits.ts';
+import type { Counts } from './deployment/metrics.ts';
 import type { QueueName } from './deployment/queues.ts';
 import type { RequestCounts } from './limits/requests.ts';
 import { log } from './log.ts';
-import type { Queue } from './sqs/queue.ts';
+import type { QueueContext, QueueSender } from './sqs/queue.ts';
+import type { Batchers } from './table/batchers.ts';
 import { openTable, type Table } from './table/client.ts';
 import type { PreparedAgent } from './table/prepared-agents.ts';
 import type { StoredToken } from './table/tokens.ts';
 import { type AllowedReceivers, readAllowedReceivers } from './webhooks/allowed-receivers.ts';
+import { type AttemptLimitContext, type AttemptLimits, readAttemptLimits } from './webhooks/attempt-limits.ts';
+import { type RetrySchedule, readRetrySchedule } from './webhooks/retry-schedule.ts';
 import type { SecretsContext } from './webhooks/secrets.ts';
 import type { SenderContext } from './webhooks/sender.ts';
 import { type StartTimer, startTimer } from './webhooks/timer.ts';
@@ -29,10 +33,12 @@ export type Context = {
   /** The environment variables of the deployment. */
   variables: Readonly<Record<string, string | undefined>>;
   table: Table;
-  /** Opens a queue for sending; absent where the environment names the queues. */
-  queue: (<Message>(name: QueueName) => Queue<Message>) | undefined;
+  /** The functions that join the calls of one turn of the event loop into requests to the table. */
+  batchers: Batchers;
+  /** The senders of queues. A missing one is created for the queue of SQS that the environment names. */
+  queues: Map<QueueName, QueueSender>;
   /** The clients of AWS that this process has created; the modules that call AWS fill it. */
-  clients: SecretsContext['clients'];
+  clients: QueueContext['clients'] & SecretsContext['clients'];
   /** The keys of secrets that this process has read, by the paths of their files. */
   secretKeys: SecretsContext['secretKeys'];
   /** The secrets that this process has decrypted lately. */
@@ -58,6 +64,14 @@ export type Context = {
   startMinutes: Map<Organization, number>;
   /** The receivers that the operator allows in addition to public ones. */
   allowedReceivers: AllowedReceivers;
+  /** The waits between the attempts of a delivery. */
+  retrySchedule: RetrySchedule;
+  /** The limits of the concurrent attempts of one webhook. */
+  attemptLimits: AttemptLimits;
+  /** The attempts that this process makes, by the id of their delivery and their number. */
+  attemptsUnderWay: Map<string, Promise<Counts>>;
+  /** The attempts that run and wait in this process, by the id of their webhook. */
+  webhookAttempts: AttemptLimitContext['webhookAttempts'];
   startTimer: StartTimer;
   /** Resolves the names of receivers; `undefined`: the DNS servers of the system do. */
   resolve: SenderContext['resolve'];
@@ -77,7 +91,8 @@ export type ContextOptions = {
   /** Milliseconds since 1970. */
   clock: () => number;
   table?: Table;
-  queue?: <Message>(name: QueueName) => Queue<Message>;
+  /** The senders of queues that are not in SQS. */
+  queues?: Map<QueueName, QueueSender>;
 };
 
 /**
@@ -89,12 +104,13 @@ export function createContext({
   environment: variables,
   clock,
   table = openTable(required(variables, environment.tableName), variables[environment.dynamodbEndpoint]),
-  queue,
+  queues = new Map(),
 }: ContextOptions): Context {
   return {
     variables,
     table,
-    queue,
+    batchers: {},
+    queues,
     clients: {},
     secretKeys: new Map(),
     decryptedSecrets: new Map(),
@@ -109,6 +125,10 @@ export function createContext({
     pause: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
     startMinutes: new Map(),
     allowedReceivers: readAllowedReceivers(variables[environment.allowedReceivers] ?? ''),
+    retrySchedule: readRetrySchedule(variables[environment.retryLadder] || undefined),
+    attemptLimits: readAttemptLimits(variables),
+    attemptsUnderWay: new Map(),
+    webhookAttempts: new Map(),
     startTimer,
     resolve: undefined,
     sender: undefined,

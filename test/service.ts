@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { createTable } from '../infra/local/engine/create-table.ts';
 import { contextOf } from '../infra/local/functions.ts';
-import { type App, openApp } from '../lib/app.ts';
+import { type Context, createContext } from '../lib/context.ts';
 import { type Scope, scopes } from '../lib/contract/endpoint.ts';
 import type { Organization } from '../lib/contract/organization.ts';
 import { environment } from '../lib/deployment/environment.ts';
@@ -23,14 +23,14 @@ export function clockAt(now: number): Clock {
 }
 
 /** The service over a table of its own in the run's engine, without a gateway or a process of its own. */
-export type Service = { app: App; table: Table; endpoint: string; tableName: string };
+export type Service = { app: Context; table: Table; endpoint: string; tableName: string };
 
 /** Opens a service on a new, empty table. `more` are further environment variables. */
 export async function openService(clock: () => number = Date.now, more: Record<string, string> = {}): Promise<Service> {
   const endpoint = inject('dynamodbEndpoint');
   const tableName = `test-${randomUUID()}`;
   await createTable(endpoint, tableName);
-  const app = openApp({
+  const app = createContext({
     environment: {
       [environment.tableName]: tableName,
       [environment.dynamodbEndpoint]: endpoint,
@@ -44,7 +44,7 @@ export async function openService(clock: () => number = Date.now, more: Record<s
 
 /** An organization of its own, provisioned, and a token of it. */
 export async function newCaller(
-  app: App,
+  app: Context,
   allowed: readonly Scope[] = scopes,
 ): Promise<{ organization: Organization; token: string }> {
   const organization = `org-${randomUUID()}` as Organization;

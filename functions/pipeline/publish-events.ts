@@ -1,4 +1,3 @@
-import { pipelineApp } from '../../lib/apps/pipeline.ts';
 import { executionEvents } from '../../lib/executions/execution-events.ts';
 import { sendExecutionMessages } from '../../lib/executions/execution-messages.ts';
 import { sendPurgeMessages } from '../../lib/executions/purge-messages.ts';
@@ -9,9 +8,9 @@ import { heartbeatKind } from '../../lib/table/heartbeat.ts';
 import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
 import { taskFrom } from '../../lib/table/task-items.ts';
 import { taskEvents } from '../../lib/tasks/events.ts';
+import { publishEvents } from '../../lib/webhooks/publish-events.ts';
 
 export const handler = consumeStream(async ({ organization, before, after }, context) => {
-  const { deliveries } = context;
   if (!after) return;
   // The metric is written even if no work is late: an alarm is raised if no heartbeat arrives.
   if (after.kind === heartbeatKind) return meter({ WorkLate: 0 });
@@ -22,9 +21,9 @@ export const handler = consumeStream(async ({ organization, before, after }, con
     const events = executionEvents(before && executionFrom(before), execution);
     // A start is a change in the stream too, so its message to a worker is sent as reliably as its event.
     if (execution.status === 'running' && events.length > 0) await sendExecutionMessages(context, [execution]);
-    return deliveries.publish({ organization, item: execution.id, version: 1, events });
+    return publishEvents(context, { organization, item: execution.id, version: 1, events });
   }
   const task = taskFrom(after);
   const events = taskEvents(before && taskFrom(before), task);
-  await deliveries.publish({ organization, item: task.id, version: task.version, events });
-}, pipelineApp);
+  await publishEvents(context, { organization, item: task.id, version: task.version, events });
+});

@@ -14,7 +14,7 @@ import { startGateway } from './gateway.ts';
 import { createLocalModel } from './model/local-model.ts';
 import { startPollers } from './pollers.ts';
 import { startQueueServer } from './queues/queue-server.ts';
-import { createQueues, senderOf } from './queues/queues.ts';
+import { createQueues, sendersOf } from './queues/queues.ts';
 import { addressFile, type Running, tableName } from './running.ts';
 import type { Settings } from './settings.ts';
 import { createChangeSignal, signalChange } from './stream/change-signal.ts';
@@ -84,7 +84,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
     setProcessContext({
       environment: process.env,
       clock: Date.now,
-      queue: (name) => senderOf(queues[name]),
+      queues: sendersOf(queues),
       ...(bundled && { table: createEngineTable(tableName, endpoint) }),
     });
     const signal = createChangeSignal();

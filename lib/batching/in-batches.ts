@@ -1,18 +1,18 @@
-/** Entries of one name that wait for their batch, with those who wait for what becomes of them. */
+/** Entries of one name that wait for their batch, and the promises of their results. */
 type Waiting<Entry, Result> = {
   entry: Entry;
   settle: { resolve: (result: Result) => void; reject: (error: unknown) => void }[];
 };
 
 /**
- * Returns a function that hands entries over in batches: those of one turn of the event loop go together. So code that
- * looks at one thing at a time takes as many requests as code that looks at many.
+ * Returns a function that processes entries in batches: the calls of one turn of the event loop share a batch. So code that
+ * handles one item at a time makes as few requests as code that handles many.
  *
- * A batch that AWS refuses for what one of its entries says is carried out again entry by entry, so that only that one fails.
+ * If AWS rejects a batch as invalid, its entries are processed one by one, so that only the invalid entry fails.
  *
- * @param most how many entries a batch has at most
- * @param carryOut carries a batch out and returns the result of each entry, in their order
- * @param nameOf entries of the same name are handed over once, and share their result; without it each stands for itself
+ * @param most the most entries of a batch
+ * @param carryOut processes a batch and returns the results in the order of the entries
+ * @param nameOf entries with the same name are processed once and share the result; without it all entries are different
  */
 export function inBatches<Entry, Result>(
   most: number,
@@ -49,7 +49,7 @@ export function inBatches<Entry, Result>(
   }
 }
 
-/** Whether AWS has refused a request for what it says: nothing of it was done, and it will be refused again. */
+/** Returns whether AWS has rejected a request as invalid: it did nothing, and will reject it again. */
 function isPermanentlyRejected(error: unknown): boolean {
   return error instanceof Error && error.name === 'ValidationException';
 }

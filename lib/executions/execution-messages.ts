@@ -1,8 +1,6 @@
-import { queueOf } from '../apps/queues.ts';
 import type { Context } from '../context.ts';
-import type { ExecutionMessage } from '../deployment/messages.ts';
 import type { Waits } from '../deployment/metrics.ts';
-import { secondsUntil } from '../sqs/queue.ts';
+import { secondsUntil, sendMessages } from '../sqs/queue.ts';
 import { type SweepCall, type Swept, sweep } from '../table/due.ts';
 import { type ExecutionHead, executionFrom, executionPartition } from '../table/execution-items.ts';
 
@@ -14,7 +12,10 @@ const sweptAgainMs = 60_000;
  * finds that the execution has ended or that another worker holds the lease.
  */
 export function sendExecutionMessages(context: Context, executions: readonly ExecutionHead[]): Promise<void> {
-  return queueOf<ExecutionMessage>(context, 'executions').send(
+  return sendMessages(
+    context,
+    'executions',
+
     executions.map(({ organization, id, leaseUntil, requestId }) => ({
       message: { organization, executionId: id, ...(requestId && { requestId }) },
       delaySeconds: leaseUntil === undefined ? 0 : secondsUntil(Date.parse(leaseUntil), context.clock()),

@@ -8,43 +8,42 @@ import type { Organization } from '../contract/organization.ts';
 import type { Schema } from '../contract/shapes.ts';
 import { type Counts, lateSeconds } from '../deployment/metrics.ts';
 import { type RequestIds, runWithRequest } from '../request-context.ts';
-import type { Queue } from '../sqs/queue.ts';
+import { sendMessages } from '../sqs/queue.ts';
 import { organizationOf } from '../table/keys.ts';
 import type { Item } from '../table/write.ts';
 import { isHopeless } from './hopeless.ts';
 import { meter } from './meter.ts';
 
-/** A change of an item, as the table's stream tells it: the item before and after, absent where there was none. */
+/** A change of an item in the table's stream: the item before and after; `undefined` before its creation or after its end. */
 export type Change = { organization: Organization; before: Item | undefined; after: Item | undefined };
 
-/** What Lambda is told of a batch: the records that have to come again. */
+/** The answer to Lambda for a batch: the records that have to be delivered again. */
 type BatchResult = ReturnType<typeof processPartialResponse>;
 
 /**
- * The Lambda handler of the table's stream: `handle` for each change, side by side, for the request that made
- * it. From the first that fails on, the stream comes again, so `handle` must not mind a change that it has seen. A
- * record that would fail for ever is put aside with its keys and images, for it would stop all that come after it.
+ * Returns the Lambda handler of the table's stream. It calls `handle` for each change of a batch at the same time, under
+ * the request that made the change. Lambda delivers the batch again from the first failed change on, so `handle` must
+ * accept changes that it has handled before. A record that can never be handled would stop all later ones; it becomes a
+ * dead letter, with its keys and images.
  */
-export function consumeStream<App extends Context & { deadLetters: Queue<unknown> }>(
-  handle: (change: Change, app: App) => Promise<void>,
-  open: () => App,
-) {
+export function consumeStream(handle: (change: Change, context: Context) => Promise<void>) {
   const consume = async (record: DynamoDBRecord): Promise<void> => {
+    const context = processContext();
     try {
       const change = changeOf(record.dynamodb);
-      await runWithRequest(requestIn(change.after ?? change.before), () => handle(change, open()));
+      await runWithRequest(requestIn(change.after ?? change.before), () => handle(change, context));
     } catch (error) {
       if (!isHopeless(error)) throw error;
-      open().log.error('change set aside', { record: record.eventID, error: error as Error });
-      await open().deadLetters.send([{ message: record, delaySeconds: 0 }]);
+      context.log.error('change set aside', { record: record.eventID, error: error as Error });
+      await sendMessages(context, 'deadLetters', [{ message: record, delaySeconds: 0 }]);
     }
   };
   return (event: DynamoDBStreamEvent, context: LambdaContext): BatchResult => {
-    const late = lateSeconds({ ChangesLate: oldestAge(event, open().clock()) });
+    const late = lateSeconds({ ChangesLate: oldestAge(event, processContext().clock()) });
     if (late > 0) meter({ WorkLate: late });
     return processPartialResponse(
       event,
-      logFailure(open, ({ eventID, dynamodb }) => ({ record: eventID, requestId: requestOfChange(dynamodb) }), consume),
+      logFailure(({ eventID, dynamodb }) => ({ record: eventID, requestId: requestOfChange(dynamodb) }), consume),
       new BatchProcessor(EventType.DynamoDBStreams),
       { context, throwOnFullBatchFailure: false },
     );
@@ -63,25 +62,25 @@ function requestIn(of: unknown): RequestIds {
 }
 
 /**
- * The Lambda handler of a queue: `handle` for each message, side by side, for the request that it goes back
- * to. What `handle` counts is metered, and stands in the log beside the message, which holds ids only. Messages that
- * fail come again by themselves, and go to the dead letters when they have come too often.
+ * Returns the Lambda handler of a queue. It calls `handle` for each message of a batch at the same time, under the request
+ * that the message names. The counts that `handle` returns become metrics, and are logged with the message, which has ids
+ * only. SQS delivers failed messages again, and moves those that fail repeatedly to the dead-letter queue.
  */
-export function consumeQueue<const Message extends Schema, App extends Context = Context>(
+export function consumeQueue<const Message extends Schema>(
   schema: Message,
-  handle: (message: v.InferOutput<Message>, app: App) => Promise<Counts> | Promise<void>,
-  open: () => App = processContext as () => App,
+  handle: (message: v.InferOutput<Message>, context: Context) => Promise<Counts> | Promise<void>,
 ) {
   const consume = async ({ body }: SQSRecord): Promise<void> => {
+    const context = processContext();
     const message = v.parse(schema, JSON.parse(body));
-    const counts = await runWithRequest(requestIn(message), () => handle(message, open()));
+    const counts = await runWithRequest(requestIn(message), () => handle(message, context));
     if (counts) meter(counts);
-    open().log.info('message', { ...(message as object), ...counts });
+    context.log.info('message', { ...(message as object), ...counts });
   };
   return (event: SQSEvent, context: LambdaContext): BatchResult =>
     processPartialResponse(
       event,
-      logFailure(open, ({ messageId, body }) => ({ record: messageId, requestId: requestOfMessage(body) }), consume),
+      logFailure(({ messageId, body }) => ({ record: messageId, requestId: requestOfMessage(body) }), consume),
       new BatchProcessor(EventType.SQS),
       { context, throwOnFullBatchFailure: false },
     );
@@ -93,27 +92,23 @@ function changeOf(record: DynamoDBRecord['dynamodb']): Change {
   return { organization: organizationOf((after ?? before)?.pk as string), before, after };
 }
 
-/** The request that a change goes back to, read from its images as they come: whatever else is wrong with them. */
+/** Returns the request that made a change, from images that may be invalid in other parts. */
 function requestOfChange(record: DynamoDBRecord['dynamodb']): string | undefined {
   return (record?.NewImage ?? record?.OldImage)?.requestId?.S;
 }
 
-/** The request that a message goes back to, likewise. API Gateway's ids are base64 and most end in `=`. */
+/** Returns the request that a message names; the message may be invalid. The ids of API Gateway are base64. */
 function requestOfMessage(body: string): string | undefined {
   return /"requestId":"([^"\\]+)"/.exec(body)?.[1];
 }
 
-/** A record that fails says so in the log, once each time, and then comes again. */
-function logFailure<Record>(
-  open: () => Context,
-  nameOf: (record: Record) => object,
-  consume: (record: Record) => Promise<void>,
-) {
+/** Returns a function that logs the failure of a record once, and throws it. */
+function logFailure<Record>(nameOf: (record: Record) => object, consume: (record: Record) => Promise<void>) {
   return async (record: Record): Promise<void> => {
     try {
       await consume(record);
     } catch (error) {
-      open().log.error('record failed', { ...nameOf(record), error: error as Error });
+      processContext().log.error('record failed', { ...nameOf(record), error: error as Error });
       throw error;
     }
   };

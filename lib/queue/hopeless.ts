@@ -1,16 +1,15 @@
 import * as v from 'valibot';
 
-/** What JavaScript itself throws where a value is not what the code takes it for. */
+/** The errors that JavaScript throws for a value of an unexpected type or form. */
 const mistaken = [TypeError, RangeError, ReferenceError, SyntaxError];
 
 /**
- * Whether something failed that will fail the same way each time: what cannot be read, or what the table does not take
- * as an item. Anything else may pass, by itself or with the next deployment, so it is worth another try: a network, a
- * table that throttles, a missing right.
+ * Returns whether an error will be the same at each retry: an input that cannot be read, or an item that the table rejects.
+ * Other errors may pass, by themselves or with the next deployment: a network failure, throttling, a missing permission.
  */
 export function isHopeless(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // An answer of AWS that cannot be read, such as a proxy's page, is a SyntaxError of the SDK's: the next may be whole.
+  // The SDK throws a SyntaxError for an invalid response of AWS, such as the page of a proxy. The next one may be valid.
   if ('$response' in error && error.name !== 'ValidationException') return false;
   return mistaken.some((kind) => error instanceof kind) || v.isValiError(error) || error.name === 'ValidationException';
 }

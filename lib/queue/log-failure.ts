@@ -1,7 +1,7 @@
 import { log } from '../log.ts';
 import { requestFields } from '../request-context.ts';
 
-/** Writes what a model, or the way to it, has said into the log: callers are told a fixed sentence that names nothing. */
+/** Logs the error of a model or of the call. Callers get a fixed sentence instead, which names nothing internal. */
 export function logFailure(error: unknown): void {
   log().warn('model failed', { ...requestFields(), error: error as Error });
 }

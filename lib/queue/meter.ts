@@ -5,8 +5,8 @@ import { type Counts, type MetricName, metricNamespace, metricUnits } from '../d
 let metrics: Metrics | undefined;
 
 /**
- * Hands counts to CloudWatch by a line of the log (its embedded metric format): nothing is called and nothing can
- * fail. Where the deployment has no name for itself, as on one machine, nobody reads such lines, and none is written.
+ * Writes counts to the log in the embedded metric format of CloudWatch: it calls no service and cannot fail. A deployment
+ * without a service name, such as one machine, has no reader of such lines and writes none.
  */
 export function meter(counts: Counts): void {
   if (!process.env[environment.serviceName]) return;

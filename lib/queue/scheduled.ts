@@ -1,42 +1,37 @@
 import type { Context as LambdaContext } from 'aws-lambda';
 import * as v from 'valibot';
-import type { Context } from '../context.ts';
+import { type Context, processContext } from '../context.ts';
 import { Timestamp } from '../contract/shapes.ts';
 import { type Job, jobs } from '../deployment/consumers.ts';
 import { type Counts, lateSeconds, type Waits } from '../deployment/metrics.ts';
 import type { SweepCall, Swept } from '../table/due.ts';
 import { meter } from './meter.ts';
 
-/** What a schedule calls with. `until` is given by the local deployment, which reaches ahead when it starts with empty queues. */
+/** The event of a schedule. Only the local deployment has `until`: at its start the queues are empty, so it sweeps ahead. */
 const Detail = v.object({ job: v.picklist(jobs), until: v.optional(Timestamp) });
 
-/** What a job did, how long what it found has waited, and what it counted. */
+/** The result of a job: what it did, how long the found work has waited, and counts for the metrics. */
 type Done = Partial<Swept> & { waits?: Waits; counts?: Counts };
 
-/** A job ends so long before its function's time is over: the step that it is in needs time to end. */
+/** The time that a job leaves for its last step, in milliseconds, before the timeout of the function. */
 const reserveMs = 15_000;
 
 /**
- * The Lambda handler of schedules, each of which calls it for one job.
+ * Returns the Lambda handler of schedules, each of which calls it for one job.
  *
- * @param work does each job. It is given the moment to act for, which is now or `detail.until`, and asked to stop when the
- *   function's time is nearly over; a call with `detail.until` has all the time that it needs
+ * @param work carries out each job. `until` is now or `detail.until`; `hasTime` returns `false` shortly before the timeout
+ *   of the function, and always `true` with `detail.until`
  */
-export function scheduled<App extends Context>(
-  work: Record<Job, (call: Required<SweepCall>, app: App) => Promise<Done>>,
-  open: () => App,
-) {
-  return async (
-    event: { detail: unknown },
-    context: Pick<LambdaContext, 'getRemainingTimeInMillis'>,
-  ): Promise<void> => {
+export function scheduled(work: Record<Job, (call: Required<SweepCall>, context: Context) => Promise<Done>>) {
+  return async (event: { detail: unknown }, lambda: Pick<LambdaContext, 'getRemainingTimeInMillis'>): Promise<void> => {
+    const context = processContext();
     const { job, until } = v.parse(Detail, event.detail);
     const call = until
       ? { until: Date.parse(until), hasTime: () => true }
-      : { until: open().clock(), hasTime: () => context.getRemainingTimeInMillis() > reserveMs };
-    const { waits = {}, counts = {}, ...did } = await work[job](call, open());
+      : { until: context.clock(), hasTime: () => lambda.getRemainingTimeInMillis() > reserveMs };
+    const { waits = {}, counts = {}, ...did } = await work[job](call, context);
     const late = lateSeconds(waits);
     meter({ ...counts, ...(late > 0 && { WorkLate: late }) });
-    open().log.info('scheduled', { job, ...did, ...waits, ...counts });
+    context.log.info('scheduled', { job, ...did, ...waits, ...counts });
   };
 }

@@ -1,34 +1,76 @@
-import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
+import { callLimitConfig, callLimitsOf } from '../aws/call-limits.ts';
+import { clientConfig } from '../aws/client-config.ts';
 import { inBatches } from '../batching/in-batches.ts';
+import { environment } from '../deployment/environment.ts';
+import type { ExecutionMessage, PurgeMessage, SentDelivery } from '../deployment/messages.ts';
+import { type QueueName, queues as rows } from '../deployment/queues.ts';
 
-/** A message and how long it waits before anybody receives it, in whole seconds from 0 to 900. */
-export type Waiting<Message> = { message: Message; delaySeconds: number };
+/** A message and its delay in whole seconds, from 0 to 900. */
+export type DelayedMessage<Message = unknown> = { message: Message; delaySeconds: number };
 
-/** A queue that is sent to. */
-export type Queue<Message> = { send: (messages: readonly Waiting<Message>[]) => Promise<void> };
+/** Sends messages to one queue. It resolves when the queue has all of them. */
+export type QueueSender = (messages: readonly DelayedMessage[]) => Promise<void>;
+
+/** The message of each queue. */
+type MessageOf = Record<'deliveries' | 'slowDeliveries' | 'firstRetry' | 'secondRetry' | 'thirdRetry', SentDelivery> & {
+  executions: ExecutionMessage;
+  purges: PurgeMessage;
+  deadLetters: unknown;
+};
+
+/** The part of a context that sending messages needs. */
+export type QueueContext = {
+  variables: Readonly<Record<string, string | undefined>>;
+  /** The senders of queues. A missing one is created for the queue of SQS that the environment names. */
+  queues: Map<QueueName, QueueSender>;
+  /** The clients of AWS that this process has created. */
+  clients: { sqs?: SQSClient };
+};
 
 /** The longest delay of a message, in seconds (SQS API reference, `SendMessage`). */
 export const longestDelaySeconds = 900;
 
-/** SQS takes no more messages at once. */
+/** The most messages in a request to SQS. */
 const batchLimit = 10;
 const tries = 3;
 
 /**
- * The delay of a message that is to be received at a moment, both in milliseconds since 1970: rounded up, so that it is
- * met when that has come and not before, and no longer than SQS takes; what is met early is sent on from there.
+ * Returns the delay of a message that is due at a time, both in milliseconds since 1970. It is rounded up, so that no
+ * message is received early, and at most 900 s: a message that is due later is received early and sent again.
  */
 export function secondsUntil(at: number, now: number): number {
   return Math.min(longestDelaySeconds, Math.max(0, Math.ceil((at - now) / 1000)));
 }
 
 /**
- * Opens a queue for sending. `send` returns once SQS has every message; an entry that fails alone is sent again. What is
- * sent in one turn of the event loop goes together.
+ * Sends messages to a queue. The calls of one turn of the event loop share requests, and SQS takes again what it has not
+ * taken in a batch.
  *
- * @throws what SQS says when it takes a message not even then; the caller's source retries
+ * @throws the error of SQS after three tries; the source of the caller retries
  */
-export function openQueue<Message>(client: SQSClient, url: string): Queue<Message> {
+export function sendMessages<Name extends QueueName>(
+  context: QueueContext,
+  queue: Name,
+  messages: readonly DelayedMessage<MessageOf[Name]>[],
+): Promise<void> {
+  const { variables, queues, clients } = context;
+  let send = queues.get(queue);
+  if (!send) {
+    clients.sqs ??= createSqsClient(variables[environment.sqsEndpoint]);
+    send = createQueueSender(clients.sqs, variables[rows[queue].urlVariable] ?? '');
+    queues.set(queue, send);
+  }
+  return send(messages);
+}
+
+/** Creates the client of SQS; `endpoint` is that of a local engine. */
+export function createSqsClient(endpoint: string | undefined, limits = callLimitsOf('sqs', endpoint)): SQSClient {
+  return new SQSClient({ ...clientConfig(endpoint), ...callLimitConfig(limits), cacheMiddleware: true });
+}
+
+/** Creates the sender of a queue of SQS. */
+export function createQueueSender(client: SQSClient, url: string): QueueSender {
   const send = inBatches(batchLimit, async (entries: Entry[]): Promise<undefined[]> => {
     await sendBatch(
       client,
@@ -37,26 +79,24 @@ export function openQueue<Message>(client: SQSClient, url: string): Queue<Messag
     );
     return [];
   });
-  return {
-    send: async (messages) => void (await Promise.all(messages.map(entryOf).map(send))),
-  };
+  return async (messages) => void (await Promise.all(messages.map(entryOf).map(send)));
 }
 
-/** An entry of a batch, but for its id in it. */
+/** An entry of a batch, without its id. */
 type Entry = Omit<SendMessageBatchRequestEntry, 'Id'>;
 
 /**
  * Returns the message group of a message, which is its organization; `undefined` for a dead letter, which may have none.
- * SQS fair queues share a standard queue between groups: when one has most of the messages that are being processed,
- * those of the others are received first (SQS Developer Guide, "Amazon SQS fair queues"). Messages of one group are not
- * ordered by it. An organization's name is always a valid group: at most 128 letters, digits and punctuation.
+ * SQS fair queues share a standard queue between groups: when one group has most of the messages that are being processed,
+ * the messages of the others are received first (SQS Developer Guide, "Amazon SQS fair queues"). A group has no order. An
+ * organization's name is always a valid group: at most 128 letters, digits and punctuation.
  */
 export function messageGroupOf(message: unknown): string | undefined {
   return (message as { organization?: string }).organization;
 }
 
-function entryOf<Message>({ message, delaySeconds }: Waiting<Message>): Entry {
-  // Checked here because the local engine takes any number.
+function entryOf({ message, delaySeconds }: DelayedMessage): Entry {
+  // The local engine accepts any number.
   if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > longestDelaySeconds)
     throw new Error(`A message cannot wait ${delaySeconds} s; SQS takes 0 to ${longestDelaySeconds}.`);
   const group = messageGroupOf(message);

@@ -2,7 +2,7 @@ import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
 import { attemptFacet, timeLetters } from './attempt-items.ts';
-import type { Table } from './client.ts';
+import type { Table, TableContext } from './client.ts';
 import { dayAfter, firstKeptDay, historyExpiry } from './history-days.ts';
 import { keys } from './keys.ts';
 import { everything } from './listing.ts';
@@ -11,13 +11,15 @@ import { Conflict, ignoreConflict, transact } from './transact.ts';
 import type { Item, Write } from './write.ts';
 
 /**
- * The number of a webhook's attempts, exact and without a write for each: up to some moment they are counted and the
- * numbers of each day are kept, and those after it are counted from their rows at each read. The moment is moved on now
- * and then, but never closer to the present than `closedAfterMs`: before it, nothing is written any more.
+ * How long before the present the stored numbers of a webhook's attempts end, at least, in milliseconds.
+ *
+ * The number of attempts is exact and needs no write for each attempt. Up to a closing time, the number of each day is
+ * stored; later attempts are counted from their rows at each read. Some attempts move the closing time forward. It stays
+ * this far behind the present, because no row is written with an earlier time.
  */
 export const closedAfterMs = 2 * 60_000;
 
-/** What is kept: the number of each UTC day, by its name, and up to which moment they are, as the letters of a ULID. */
+/** The stored numbers of each UTC day, and the closing time, as the letters of a ULID. */
 type Closed = { through: string; days: Days };
 
 /** A number for each UTC day, such as `2026-11-22`. */
@@ -33,86 +35,98 @@ export type AttemptCounts = {
   open: number;
 };
 
-/** Whether it is a delivery's turn to have the attempts of its webhook counted: one of 256, at random by its id. */
+/** Returns whether a delivery closes the counts of its webhook: one delivery of 256 does, by random bits of its id. */
 export function isTurnToCount(deliveryId: string): boolean {
   return /[0G][0G]$/.test(deliveryId);
 }
 
-/** Opens the numbers of attempts. */
-export function openAttemptCounts(table: Table) {
+/** Returns the number of a webhook's attempts in the last 90 days, strongly consistent. */
+export async function readAttemptCounts(
+  { table }: TableContext,
+  organization: Organization,
+  webhookId: string,
+  now: number,
+): Promise<AttemptCounts> {
+  const first = firstKeptDay(now);
+  const { closed, before } = await readCounters(table, organization, webhookId, first);
+  const from = fromOf(closed, first);
+  const openDay = dayOf(from);
+  const days = addedUp(closed?.days ?? {}, before);
+  const kept = Object.entries(days).filter(([day]) => day >= first);
+  const open = kept.filter(([day]) => day >= openDay).reduce((sum, [, number]) => sum + number, 0);
   return {
-    /** Counts a webhook's attempts of the last 90 days, strongly consistent. */
-    async read(organization: Organization, webhookId: string, now: number): Promise<AttemptCounts> {
-      const first = firstKeptDay(now);
-      const { closed, before } = await readCounters(organization, webhookId, first);
-      const from = fromOf(closed, first);
-      const openDay = dayOf(from);
-      const days = addedUp(closed?.days ?? {}, before);
-      const kept = Object.entries(days).filter(([day]) => day >= first);
-      const open = kept.filter(([day]) => day >= openDay).reduce((sum, [, number]) => sum + number, 0);
-      return {
-        days: Object.fromEntries(kept.filter(([day]) => day < openDay)),
-        openDay,
-        open: open + (await countRows(organization, webhookId, from)),
-      };
-    },
-
-    /** Counts a webhook's attempts up to `closedAfterMs` ago, and keeps their numbers. Of several at once one does. */
-    async close(organization: Organization, webhookId: string, now: number): Promise<void> {
-      const first = firstKeptDay(now);
-      const item = await getItem(table, keys.closedAttempts(organization, ulidOf(webhookId)));
-      const closed = item && closedFrom(item);
-      const from = [fromOf(closed, first), registeredBy(webhookId)].sort().at(-1) as string;
-      const to = timeLetters(now - closedAfterMs);
-      if (from >= to) return;
-      const counted: Record<string, number> = {};
-      for (let [start, day] = [from, dayOf(from)]; start < to; ) {
-        const next = dayAfter(day);
-        const end = lettersOf(next) < to ? lettersOf(next) : to;
-        const number = await countRows(organization, webhookId, start, end);
-        if (number > 0) counted[day] = number;
-        [start, day] = [end, next];
-      }
-      const old = Object.keys(closed?.days ?? {}).filter((day) => day < first);
-      await transact(table, [closeWrite(organization, webhookId, { from: closed?.through, to, counted, old })]).catch(
-        ignoreConflict,
-      );
-    },
+    days: Object.fromEntries(kept.filter(([day]) => day < openDay)),
+    openDay,
+    open: open + (await countRows(table, organization, webhookId, from)),
   };
-
-  /** What is kept, and the counters of versions before the attempt log, which counted in shards. */
-  async function readCounters(organization: Organization, webhookId: string, first: string) {
-    const pk = keys.attemptScope(organization, ulidOf(webhookId)).counters;
-    let closed: Closed | undefined;
-    let before: Days = {};
-    for await (const item of queryItems(table, { pk, from: first })) {
-      const { sk, through, [everything]: number = 0 } = item as { sk: string; through?: string; [everything]?: number };
-      if (through) closed = closedFrom(item);
-      else before = addedUp(before, { [sk.slice(0, first.length)]: number });
-    }
-    return { closed, before };
-  }
-
-  /** The number of rows from a moment on, up to another that is not included; both as the letters of a ULID. */
-  function countRows(organization: Organization, webhookId: string, from: string, to = '~'): Promise<number> {
-    const pk = keys.attemptScope(organization, ulidOf(webhookId)).rows;
-    return countItems(table, { pk, from: `${attemptFacet}#${from}`, to: `${attemptFacet}#${to}` });
-  }
 }
 
-export type AttemptCounter = ReturnType<typeof openAttemptCounts>;
+/**
+ * Counts the attempts of a webhook up to `closedAfterMs` ago, and stores the number of each day. Of several concurrent calls
+ * only one takes effect.
+ */
+export async function closeAttemptCounts(
+  { table }: TableContext,
+  organization: Organization,
+  webhookId: string,
+  now: number,
+): Promise<void> {
+  const first = firstKeptDay(now);
+  const item = await getItem(table, keys.closedAttempts(organization, ulidOf(webhookId)));
+  const closed = item && closedFrom(item);
+  const from = [fromOf(closed, first), registeredBy(webhookId)].sort().at(-1) as string;
+  const to = timeLetters(now - closedAfterMs);
+  if (from >= to) return;
+  const counted: Record<string, number> = {};
+  for (let [start, day] = [from, dayOf(from)]; start < to; ) {
+    const next = dayAfter(day);
+    const end = lettersOf(next) < to ? lettersOf(next) : to;
+    const number = await countRows(table, organization, webhookId, start, end);
+    if (number > 0) counted[day] = number;
+    [start, day] = [end, next];
+  }
+  const old = Object.keys(closed?.days ?? {}).filter((day) => day < first);
+  await transact(table, [closeWrite(organization, webhookId, { from: closed?.through, to, counted, old })]).catch(
+    ignoreConflict,
+  );
+}
+
+/** Returns the stored numbers, and the counters of versions before the attempt log, which counted in shards. */
+async function readCounters(table: Table, organization: Organization, webhookId: string, first: string) {
+  const pk = keys.attemptScope(organization, ulidOf(webhookId)).counters;
+  let closed: Closed | undefined;
+  let before: Days = {};
+  for await (const item of queryItems(table, { pk, from: first })) {
+    const { sk, through, [everything]: number = 0 } = item as { sk: string; through?: string; [everything]?: number };
+    if (through) closed = closedFrom(item);
+    else before = addedUp(before, { [sk.slice(0, first.length)]: number });
+  }
+  return { closed, before };
+}
+
+/** Returns the number of rows from one time, included, to another, excluded; both as the letters of a ULID. */
+function countRows(
+  table: Table,
+  organization: Organization,
+  webhookId: string,
+  from: string,
+  to = '~',
+): Promise<number> {
+  const pk = keys.attemptScope(organization, ulidOf(webhookId)).rows;
+  return countItems(table, { pk, from: `${attemptFacet}#${from}`, to: `${attemptFacet}#${to}` });
+}
 
 function closedFrom({ pk: _, sk: __, through, [tableSchema.expiry]: ___, ...days }: Item): Closed {
   return { through: through as string, days: days as Days };
 }
 
-/** How much the clocks of two functions differ at most, in milliseconds. */
+/** The most that the clocks of two functions differ, in milliseconds. */
 const clocksDifferMs = 60_000;
 
-/** A moment before which a webhook has no attempts: its registration, by whichever clock. A young one has few days to count. */
+/** Returns a time before the registration of a webhook, by any clock: earlier days need no counting. */
 const registeredBy = (webhookId: string) => timeLetters(timeOf(ulidOf(webhookId)) - clocksDifferMs);
 
-/** From where on attempts are counted by their rows. */
+/** Returns the time from which attempts are counted from their rows. */
 function fromOf(closed: Closed | undefined, first: string): string {
   return closed && closed.through > lettersOf(first) ? closed.through : lettersOf(first);
 }
@@ -127,8 +141,8 @@ const lettersOf = (day: string) => timeLetters(Date.parse(day));
 const dayOf = (letters: string) => timestamp(timeOf(letters)).slice(0, 10);
 
 /**
- * Moves the closed part on from where it was read, or nothing: the numbers are added in the same write. It expires when
- * the last of its days leaves the history, so that nothing is left of a webhook that was deleted.
+ * Returns the write that adds the numbers and moves the closing time, if it is still the one that was read. The item
+ * expires when the last of its days leaves the history, so that nothing remains of a deleted webhook.
  */
 function closeWrite(
   organization: Organization,

@@ -9,61 +9,61 @@ import { historyExpiry } from './history-days.ts';
 import { type Key, keys, organizationOf, webhookOf } from './keys.ts';
 import type { Item } from './write.ts';
 
-/** The run of a webhook's log in which its attempts stand. Those of versions before it stand in the run `*`. */
+/** The facet of attempts in the log of their webhook. Attempts of versions before the log have the facet `*`. */
 export const attemptFacet = 'A';
 
-/** Names an attempt in the log of its webhook. */
+/** The place of an attempt in the log of its webhook. */
 export type AttemptPlace = {
   organization: Organization;
   webhookId: string;
   deliveryId: string;
   attempt: number;
-  /** The moment that orders it in the log: when it was due, or when it was begun where it was late; ISO 8601. */
+  /** The time that orders it in the log: when it was due, or, for a late attempt, when it began; ISO 8601. */
   at: string;
 };
 
-/** An attempt that failed, and after which another one is made. */
+/** The retry after a failed attempt. */
 export type Retry = {
   /** When the next attempt is due; ISO 8601. */
   nextAttemptAt: string;
-  /** From when on the sweeper looks for it; ISO 8601. */
+  /** When the sweeper begins to look for it; ISO 8601. */
   dueAt: string;
 };
 
-/** An attempt of a delivery as the log keeps it. */
+/** An attempt of a delivery in the log. */
 export type Attempt = {
   place: AttemptPlace;
   record: DeliveryRecord;
-  /** Absent for tests, which tell of no event. */
+  /** Absent for test deliveries. */
   eventId?: string | undefined;
   requestId?: string | undefined;
-  /** Absent: it is the last attempt of its delivery. */
+  /** Absent for the last attempt of a delivery. */
   retry?: Retry | undefined;
 };
 
-/** The letters of a moment in a ULID. */
+/** Returns the letters of a time in a ULID. */
 export const timeLetters = (time: number) => ulidFrom(time, new Uint8Array(10)).slice(0, 10);
 
 /**
- * What orders attempts in the log of a webhook, newest last: the moment, the delivery and the attempt's number. It is
- * made of nothing else, so that an attempt that is written twice is one row.
+ * Returns the order of an attempt in the log of its webhook, newest last: time, delivery and number of the attempt. It has
+ * no other part, so that an attempt that is written twice is one row.
  */
 export function attemptOrder({ deliveryId, attempt, at }: Omit<AttemptPlace, 'organization' | 'webhookId'>): string {
   return `${timeLetters(Date.parse(at))}${ulidOf(deliveryId).slice(10)}${attempt}`;
 }
 
-/** The key of an attempt. */
+/** Returns the key of an attempt. */
 export function attemptKey(place: AttemptPlace): Key {
   const list = keys.attemptScope(place.organization, ulidOf(place.webhookId));
   return keys.listRow(list, attemptFacet, attemptOrder(place));
 }
 
-/** The id of an attempt: the delivery's for the first, and one of its own for each after it. */
+/** Returns the id of an attempt. The first attempt has the id of the delivery. */
 export function attemptIdOf({ deliveryId, attempt, at }: Pick<AttemptPlace, 'deliveryId' | 'attempt' | 'at'>): string {
   return attempt === 1 ? deliveryId : `dlv_${timeLetters(Date.parse(at))}${ulidOf(deliveryId).slice(10)}`;
 }
 
-/** The row of an attempt. One that is followed by another is listed for the sweeper until that one was made. */
+/** Returns the row of an attempt. The sweeper's index lists a row with a retry until that retry is made. */
 export function attemptItem({ place, record, eventId, requestId, retry }: Attempt): Item {
   return {
     ...attemptKey(place),
@@ -78,7 +78,7 @@ export function attemptItem({ place, record, eventId, requestId, retry }: Attemp
   };
 }
 
-/** What a row says of the attempt that follows it. */
+/** The part of a row that names the next attempt. */
 type FollowedRow = Key & {
   deliveryId: string;
   eventId?: string;
@@ -87,7 +87,7 @@ type FollowedRow = Key & {
   requestId?: string;
 };
 
-/** The message of the attempt that follows a failed one, by its row; `undefined` where none follows. */
+/** Returns the message of the attempt after a failed one, from its row; `undefined` for a last attempt. */
 export function retryOf(row: Item): DeliveryMessage | undefined {
   const { pk, sk, deliveryId, eventId, attempt, nextAttemptAt, requestId } = row as FollowedRow;
   if (nextAttemptAt === undefined) return undefined;
@@ -103,7 +103,7 @@ export function retryOf(row: Item): DeliveryMessage | undefined {
   };
 }
 
-/** The record that a row of the log shows. */
+/** Returns the record of a row. */
 export function recordFrom(row: Item): DeliveryRecord {
   const { id, deliveryId, attempt, event, httpStatus, durationMs, deliveredAt, redelivery, error } = row;
   const shown = { id, deliveryId, attempt, event, httpStatus, durationMs, deliveredAt, redelivery };

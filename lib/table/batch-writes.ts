@@ -1,5 +1,4 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { inBatches } from '../batching/in-batches.ts';
 import type { Table } from './client.ts';
 import type { Key } from './keys.ts';
 import { batchRetries, retryWithJitter } from './retry.ts';
@@ -35,24 +34,4 @@ async function tryBatch({ client, name }: Table, writes: readonly BatchWrite[]):
   } catch (error) {
     throw asUnavailable(error);
   }
-}
-
-/**
- * Creates a function that puts an item and replaces any item with its key. Puts of the same turn of the event loop are
- * sent as one batch. If several have the same key, only the first is sent.
- *
- * @throws what `writeBatch` throws
- */
-export function createBatchedPut(table: Table): (item: Item) => Promise<unknown> {
-  return inBatches(
-    batchWriteLimit,
-    async (items: Item[]): Promise<undefined[]> => {
-      await writeBatch(
-        table,
-        items.map((Item) => ({ PutRequest: { Item } })),
-      );
-      return [];
-    },
-    ({ pk, sk }) => `${pk} ${sk}`,
-  );
 }

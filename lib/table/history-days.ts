@@ -1,28 +1,28 @@
 import { timeOf, timestamp, ulidFrom } from '../contract/ids.ts';
 import type { Periods } from './listing.ts';
 
-/** The events and attempts of the last 90 days are kept, by whole UTC days. */
+/** How many whole UTC days events and attempts are kept. */
 const keptDays = 90;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** UTC days as the periods of a list, so that totals stay exact as whole days leave the history. */
+/** UTC days as the periods of a list: totals stay exact when whole days leave the history. */
 export const utcDays: Periods = {
   of: (ulid) => timestamp(timeOf(ulid)).slice(0, 10),
   first: (day) => ulidFrom(Date.parse(day), new Uint8Array(10)),
   last: (day) => ulidFrom(Date.parse(day) + dayMs - 1, new Uint8Array(10).fill(255)),
 };
 
-/** The UTC day after a day, both as `2026-11-22`. */
+/** Returns the next UTC day, such as `2026-11-22`. */
 export function dayAfter(day: string): string {
   return timestamp(Date.parse(day) + dayMs).slice(0, 10);
 }
 
-/** The first UTC day that is still in the history. */
+/** Returns the first UTC day that is still in the history. */
 export function firstKeptDay(now: number): string {
   return timestamp(Math.floor(now / dayMs - keptDays) * dayMs).slice(0, 10);
 }
 
-/** When what belongs to a moment may be deleted, in seconds since 1970: its whole day has left the history by then. */
+/** Returns when items of a time expire, in seconds since 1970: after their whole day has left the history. */
 export function historyExpiry(time: number): number {
   return (Math.floor(time / dayMs) + 1 + keptDays) * (dayMs / 1000);
 }

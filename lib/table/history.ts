@@ -2,7 +2,7 @@ import type { Page } from '../contract/endpoint.ts';
 import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { DeliveryRecord } from '../contract/webhooks.ts';
-import { openAttemptCounts } from './attempt-counts.ts';
+import { readAttemptCounts } from './attempt-counts.ts';
 import { attemptFacet, recordFrom } from './attempt-items.ts';
 import type { TableContext } from './client.ts';
 import { firstKeptDay, utcDays } from './history-days.ts';
@@ -10,7 +10,7 @@ import { keys } from './keys.ts';
 import { everything, type PeriodCount, readPage } from './listing.ts';
 import { queryItems } from './reads.ts';
 
-/** Behind every ULID. */
+/** Sorts after every ULID. */
 const last = '~';
 
 /** Returns the end of a webhook's newest attempt of the last 90 days; ISO 8601. */
@@ -20,15 +20,15 @@ export async function readLastAttemptEnd(
   webhookId: string,
 ): Promise<string | undefined> {
   const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
-  // The run of versions before the attempt log sorts before that of the log.
+  // The rows of versions before the attempt log have another facet, which sorts first.
   const range = { pk, from: `${everything}#`, to: `${attemptFacet}#${last}`, limit: 1 };
   const [newest] = await Array.fromAsync(queryItems(table, range));
   return newest?.deliveredAt as string | undefined;
 }
 
 /**
- * Returns a page of a webhook's attempts of the last 90 days, in the order in which they were due, newest first, and their
- * exact number. Those of versions before the attempt log stand in a run of their own, in the order of their ends.
+ * Returns a page of a webhook's attempts of the last 90 days, by the time when they were due, newest first, and their exact
+ * number. Attempts of versions before the attempt log have another facet, and the order of their ends.
  */
 export async function readAttemptPage(
   { table, clock }: TableContext & { clock: () => number },
@@ -38,7 +38,7 @@ export async function readAttemptPage(
 ): Promise<Page<DeliveryRecord>> {
   const now = clock();
   const count = async (): Promise<PeriodCount[]> => {
-    const { days, openDay, open } = await openAttemptCounts(table).read(organization, webhookId, now);
+    const { days, openDay, open } = await readAttemptCounts({ table }, organization, webhookId, now);
     const closed = Object.entries(days).map(([day, number]) => ({
       number,
       first: utcDays.first(day),

@@ -3,28 +3,28 @@ import { type Key, organizationOf, webhookOf } from './keys.ts';
 import type { Item } from './write.ts';
 
 /**
- * Deliveries as versions before the attempt log kept them: an item each, with its event, its state and the number of its
- * next attempt. Those that were under way at the upgrade are finished from their items; new ones are not made. This file
- * can go once no table has any that waits: the ladder takes less than three hours.
+ * The deliveries of versions before the attempt log. Each is an item with its event, its state and the number of its next
+ * attempt. This version completes those that were under way at the upgrade, and creates no new ones. Delete this file when
+ * no table has any that waits: all retries of a delivery take less than three hours.
  */
 
-/** The partitions of the `due` index that list such deliveries. */
+/** The partitions of the `due` index that list these deliveries. */
 export const oldDeliveryPartitions = ['0', '1', '2', '3'] as const;
 
-/** What such an item says. */
+/** The item of such a delivery. */
 type OldDelivery = Key & { id: string; state: string; attempt: number; nextAttemptAt: string; requestId?: string };
 
-/** Whether an item is such a delivery. */
+/** Returns whether an item is such a delivery. */
 export function isOldDelivery({ sk }: Item): boolean {
   return (sk as string).startsWith('D#');
 }
 
-/** Whether an attempt of such a delivery was made by a version before, or the delivery has ended. */
+/** Returns whether an earlier version made an attempt of such a delivery, or the delivery has ended. */
 export function isDoneByOldVersion(item: Item, attempt: number): boolean {
   return !isUnderWay(item) || (item as OldDelivery).attempt > attempt;
 }
 
-/** The message of the next attempt of such a delivery, as the versions before sent it; `undefined` where it has ended. */
+/** Returns the message of the next attempt of such a delivery, as earlier versions sent it; `undefined` after its end. */
 export function oldMessageOf(item: Item): DeliveryMessage | undefined {
   if (!isUnderWay(item)) return undefined;
   const { pk, sk, id, attempt, nextAttemptAt, requestId } = item as OldDelivery;

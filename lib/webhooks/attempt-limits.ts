@@ -1,62 +1,63 @@
 import { environment } from '../deployment/environment.ts';
 import { pollingOf, slowAttemptsOf } from '../deployment/polling.ts';
 
-/** The attempts of one webhook: those that run, and those that wait to. */
-type Attempts = { running: number; slow: boolean; waiting: ((starts: boolean) => void)[] };
-
-/**
- * Creates the limit of the concurrent attempts of each webhook in this process. Those above it wait for the others, so that
- * many events at once for a quick receiver stay prompt.
- *
- * @param most how many attempts of one webhook may run at the same time
- */
-export function createAttemptLimit(most: number) {
-  const attempts = new Map<string, Attempts>();
-
-  return {
-    /** Returns once an attempt may run, which calls `end` then; or `false` if an attempt that runs has shown to be slow. */
-    async start(webhookId: string): Promise<boolean> {
-      const of = attempts.get(webhookId) ?? { running: 0, slow: false, waiting: [] };
-      attempts.set(webhookId, of);
-      if (of.slow) return false;
-      if (of.running >= most) return new Promise((resolve) => of.waiting.push(resolve));
-      of.running += 1;
-      return true;
-    },
-
-    /** Says that an attempt runs no more: the next one that waits runs in its place. */
-    end(webhookId: string): void {
-      const of = attempts.get(webhookId);
-      if (!of) return;
-      const next = of.waiting.shift();
-      if (next) next(true);
-      else of.running -= 1;
-      if (of.running === 0) attempts.delete(webhookId);
-    },
-
-    /** Says that an attempt that runs is slow: until the last of them ends no other starts. */
-    slow(webhookId: string): void {
-      const of = attempts.get(webhookId);
-      if (!of) return;
-      of.slow = true;
-      for (const refuse of of.waiting.splice(0)) refuse(false);
-    },
-  };
-}
+/** The attempts of one webhook in this process: the number of those that run, and those that wait. */
+type WebhookAttempts = { running: number; slow: boolean; waiting: ((starts: boolean) => void)[] };
 
 /** The limits of the concurrent attempts of one webhook. */
 export type AttemptLimits = {
-  /** In one container, while the webhook is not known to be slow. */
+  /** In one process, while the webhook is not known to be slow. */
   prompt: number;
-  /** In all containers together, from the queue of slow webhooks. */
+  /** In all processes together, from the queue of slow webhooks. */
   slow: number;
 };
 
+/** The part of a context that limiting concurrent attempts needs. */
+export type AttemptLimitContext = {
+  attemptLimits: Pick<AttemptLimits, 'prompt'>;
+  /** The attempts that run and wait in this process, by the id of their webhook. */
+  webhookAttempts: Map<string, WebhookAttempts>;
+};
+
 /**
- * Reads `PROMPT_ATTEMPTS` and `SLOW_ATTEMPTS`, whole numbers from 1. Where they are not set, they are half of a batch and
- * half of the calls of the slow queue at the usual quota.
+ * Returns `true` when an attempt may run; `endAttempt` must follow it. An attempt above the limit of its webhook waits for
+ * the others, so that many simultaneous events stay prompt for a quick receiver.
  *
- * @throws Error for anything else
+ * @returns `false` if a running attempt of the webhook is slow
+ */
+export async function startAttempt(context: AttemptLimitContext, webhookId: string): Promise<boolean> {
+  const { attemptLimits, webhookAttempts } = context;
+  const attempts = webhookAttempts.get(webhookId) ?? { running: 0, slow: false, waiting: [] };
+  webhookAttempts.set(webhookId, attempts);
+  if (attempts.slow) return false;
+  if (attempts.running >= attemptLimits.prompt) return new Promise((resolve) => attempts.waiting.push(resolve));
+  attempts.running += 1;
+  return true;
+}
+
+/** Ends an attempt; the next one that waits starts. */
+export function endAttempt({ webhookAttempts }: AttemptLimitContext, webhookId: string): void {
+  const attempts = webhookAttempts.get(webhookId);
+  if (!attempts) return;
+  const next = attempts.waiting.shift();
+  if (next) next(true);
+  else attempts.running -= 1;
+  if (attempts.running === 0) webhookAttempts.delete(webhookId);
+}
+
+/** Marks a running attempt as slow: no other attempt of its webhook starts until all that run have ended. */
+export function markAttemptSlow({ webhookAttempts }: AttemptLimitContext, webhookId: string): void {
+  const attempts = webhookAttempts.get(webhookId);
+  if (!attempts) return;
+  attempts.slow = true;
+  for (const start of attempts.waiting.splice(0)) start(false);
+}
+
+/**
+ * Reads `PROMPT_ATTEMPTS` and `SLOW_ATTEMPTS`, whole numbers from 1. Their defaults are half of a batch, and half of the
+ * calls of the slow queue at the usual quota.
+ *
+ * @throws Error for other values
  */
 export function readAttemptLimits(variables: Readonly<Record<string, string | undefined>>): AttemptLimits {
   const polling = pollingOf();

@@ -8,16 +8,16 @@ import { requestFields } from '../request-context.ts';
 import { attemptItem } from '../table/attempt-items.ts';
 import type { RecordResponse } from '../table/idempotency.ts';
 import { transact } from '../table/transact.ts';
-import { openWebhookAttempts } from '../table/webhook-attempts.ts';
+import { updatePace } from '../table/webhook-attempts.ts';
 import { readTarget } from '../table/webhooks.ts';
-import { attemptedOf } from './attempted.ts';
-import { post } from './post.ts';
+import { attemptResultOf } from './attempt-result.ts';
 import { sampleOf } from './samples.ts';
 import type { SecretsContext } from './secrets.ts';
 import { type SenderContext, sendToReceiver } from './sender.ts';
+import { signedPost } from './signed-post.ts';
 
 /**
- * Sends a sample of an event to a webhook now, signed like every attempt, and records it in the history. It is sent once,
+ * Sends a sample of an event to a webhook, signed like every attempt, and records it in the history. It is sent once,
  * whatever the result.
  *
  * @throws `ApiError` `not_found`
@@ -34,18 +34,14 @@ export async function testWebhook(
   const begun = clock();
   const deliveryId = `dlv_${ulid()}`;
   const { data } = sampleOf(event, ulid, begun);
-  const owner = { organization, webhook: webhookId };
-  const outcome = await post({ deliveryId, event, data }, target, owner, {
-    secrets: context,
-    clock,
-    send: (post) => sendToReceiver(context, post),
-  });
+  const post = await signedPost(context, { deliveryId, event, data }, target, { organization, webhook: webhookId });
+  const outcome = await sendToReceiver(context, post);
   const { httpStatus, responseBody, durationMs, error } = outcome;
   const result = { deliveryId, httpStatus, responseBody, durationMs, ...(error !== undefined && { error }) };
   const place = { organization, webhookId, deliveryId, attempt: 1, at: timestamp(begun) };
-  const { record, slow } = attemptedOf({ place, event }, outcome, clock());
+  const { record, slow } = attemptResultOf({ place, event }, outcome, clock());
   const row = { Put: { Item: attemptItem({ place, record, ...requestFields() }) } };
-  await openWebhookAttempts(table).pace(organization, webhookId, target, { slow });
+  await updatePace(context, organization, webhookId, target, { slow });
   await transact(table, [row, ...(recordResponse ? [recordResponse(result)] : [])]);
   return result;
 }

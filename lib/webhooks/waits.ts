@@ -1,44 +1,58 @@
-import type { Organization } from '../contract/organization.ts';
 import type { DeliveryMessage } from '../deployment/messages.ts';
 import type { Waits } from '../deployment/metrics.ts';
-import type { Target } from '../table/webhooks.ts';
+import type { TableContext } from '../table/client.ts';
+import { readTarget, type Target } from '../table/webhooks.ts';
 
-/** An attempt that waits, and for how long a worker could have made it; negative where one could not yet. */
+/** An attempt that waits, and how long a worker could have made it; negative before the first chance. */
 type Wait = { message: DeliveryMessage; lateMs: number };
 
 /**
- * Finds the longest wait among attempts, for webhooks with slow receivers apart from all others: a slow receiver keeps
- * its own deliveries waiting, and must not hide that others wait too.
+ * The longest waits that a sweep has found, in milliseconds. Waits for slow receivers are apart: a slow receiver delays its
+ * own deliveries, and must not hide that others wait too.
  */
-export function openWaits(readTarget: (organization: Organization, webhookId: string) => Promise<Target | undefined>) {
-  const targets = new Map<string, Promise<Target | undefined>>();
-  let [longestMs, longestSlowMs] = [0, 0];
+export type LongestWaits = {
+  promptMs: number;
+  slowMs: number;
+  /** The targets that were read, by the id of the webhook. */
+  targets: Map<string, Promise<Target | undefined>>;
+};
 
-  const targetOf = ({ organization, webhookId }: DeliveryMessage) => {
-    const target = targets.get(webhookId) ?? readTarget(organization, webhookId);
-    targets.set(webhookId, target);
-    return target;
-  };
+/** Creates the state of a sweep that has found no wait. */
+export function createWaits(): LongestWaits {
+  return { promptMs: 0, slowMs: 0, targets: new Map() };
+}
 
-  return {
-    /** Notes waits. Only webhooks of attempts that may have waited longest are read, each once. */
-    async note(waits: readonly Wait[]): Promise<void> {
-      for (const { message, lateMs } of waits.toSorted((a, b) => b.lateMs - a.lateMs)) {
-        if (lateMs <= longestMs) return;
-        const target = await targetOf(message);
-        if (target?.slow) longestSlowMs = Math.max(longestSlowMs, lateMs);
-        // Of a webhook that was deleted nothing is sent, however late.
-        else if (target) longestMs = lateMs;
-      }
-    },
+/** Adds waits. Reads only webhooks whose attempts may have the longest wait, each once. */
+export async function addWaits(context: TableContext, waits: LongestWaits, added: readonly Wait[]): Promise<void> {
+  for (const { message, lateMs } of added.toSorted((a, b) => b.lateMs - a.lateMs)) {
+    if (lateMs <= waits.promptMs) return;
+    const target = await targetOf(context, waits, message);
+    if (target?.slow) waits.slowMs = Math.max(waits.slowMs, lateMs);
+    // Nothing is sent to a deleted webhook.
+    else if (target) waits.promptMs = lateMs;
+  }
+}
 
-    /** Whether the receiver of an attempt is slow. */
-    isSlow: async (message: DeliveryMessage): Promise<boolean> => (await targetOf(message))?.slow === true,
+/** Returns whether the receiver of an attempt is slow. */
+export async function isReceiverSlow(
+  context: TableContext,
+  waits: LongestWaits,
+  message: DeliveryMessage,
+): Promise<boolean> {
+  return (await targetOf(context, waits, message))?.slow === true;
+}
 
-    /** The longest waits that were noted, in whole seconds. */
-    longest: (): Waits => ({
-      DeliveriesLate: Math.round(longestMs / 1000),
-      SlowDeliveriesLate: Math.round(longestSlowMs / 1000),
-    }),
-  };
+/** Returns the longest waits in whole seconds. */
+export function secondsOf({ promptMs, slowMs }: LongestWaits): Waits {
+  return { DeliveriesLate: Math.round(promptMs / 1000), SlowDeliveriesLate: Math.round(slowMs / 1000) };
+}
+
+function targetOf(
+  context: TableContext,
+  { targets }: LongestWaits,
+  { organization, webhookId }: DeliveryMessage,
+): Promise<Target | undefined> {
+  const target = targets.get(webhookId) ?? readTarget(context, organization, webhookId);
+  targets.set(webhookId, target);
+  return target;
 }

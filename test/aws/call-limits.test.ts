@@ -5,12 +5,12 @@ import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { NodeHttpHandler } from '@smithy/node-http-handler';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sqsClient } from '../../lib/apps/queues.ts';
 import { type CallLimits, callLimits } from '../../lib/aws/call-limits.ts';
 import { consumers } from '../../lib/deployment/consumers.ts';
 import { createKmsClient } from '../../lib/kms/encryption.ts';
+import { createSqsClient } from '../../lib/sqs/queue.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { leaseMs } from '../../lib/webhooks/deliveries.ts';
+import { leaseMs } from '../../lib/webhooks/deliver-webhook.ts';
 import { attemptMs } from '../../lib/webhooks/sender.ts';
 
 /** Responds to a request that the server has read. A function that does nothing leaves it without a response. */
@@ -48,7 +48,7 @@ const services = {
     return { client, call: () => client.send(new EncryptCommand({ KeyId: 'k', Plaintext: Buffer.from('s') })) };
   },
   sqs: (at?: string, limits?: CallLimits) => {
-    const client = sqsClient(at, limits);
+    const client = createSqsClient(at, limits);
     const Entries = [{ Id: '0', MessageBody: '{}' }];
     return { client, call: () => client.send(new SendMessageBatchCommand({ QueueUrl: `${at}/q`, Entries })) };
   },

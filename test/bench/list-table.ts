@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTable } from '../../infra/local/engine/create-table.ts';
 import { type Engine, startEngine } from '../../infra/local/engine/engine.ts';
-import { openApp } from '../../lib/app.ts';
+import { createContext } from '../../lib/context.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { tableSchema } from '../../lib/deployment/table-schema.ts';
@@ -83,7 +83,7 @@ async function makeTable(bench: Bench, folder: string, counts: readonly number[]
   await createTable(endpoint, listTableName);
   const table = openTable(listTableName, endpoint);
   await withoutStream(table);
-  const app = openApp({
+  const app = createContext({
     environment: { [environment.tableName]: listTableName, [environment.dynamodbEndpoint]: endpoint },
     clock: Date.now,
   });

@@ -1,6 +1,6 @@
 import { handler as createTask } from '../../functions/kanban-tasks/create-task.ts';
 import { handler as updateTask } from '../../functions/kanban-tasks/update-task.ts';
-import { app } from '../../lib/app.ts';
+import { processContext } from '../../lib/context.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { type Answer, call, newCaller } from '../service.ts';
 
@@ -27,7 +27,7 @@ const say = (said: Said) => process.send?.(said);
 process.on('disconnect', () => process.exit());
 process.on('message', async (load: Question) => {
   if (load.write === 'create') {
-    ({ organization, token } = await newCaller(app()));
+    ({ organization, token } = await newCaller(processContext()));
     tasks = Array.from({ length: load.writers }, () => []);
   }
   say(await carryOut(load));

@@ -1,4 +1,4 @@
-import { app } from '../../lib/app.ts';
+import { processContext } from '../../lib/context.ts';
 import type { ExecutionStarted } from '../../lib/contract/executions.ts';
 import { runExecution } from '../../lib/executions/run-execution.ts';
 import type { Model } from '../../lib/model/converse.ts';
@@ -36,7 +36,8 @@ export async function executed(
   for (let nth = 0; nth < count; nth++) {
     const asked = { params: { name }, body: instruction };
     ({ executionId: last } = await ask<ExecutionStarted>('executeAgent', asked));
-    if (ends) await runExecution(app(), { organization, executionId: last }, { model: faulty, catalogue: [] });
+    if (ends)
+      await runExecution(processContext(), { organization, executionId: last }, { model: faulty, catalogue: [] });
   }
   return last;
 }

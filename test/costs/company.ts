@@ -1,4 +1,4 @@
-import { app } from '../../lib/app.ts';
+import { processContext } from '../../lib/context.ts';
 import { endpoints } from '../../lib/contract/endpoints.ts';
 import { ulidFrom } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
@@ -32,7 +32,7 @@ export function ulidOf(time: number, nth: number): string {
 
 /** Founds a company in the table that the handlers of this process are pointed at. */
 export async function foundCompany(service: Service): Promise<Company> {
-  const { organization, token } = await newCaller(app());
+  const { organization, token } = await newCaller(processContext());
   const api = createApi(token);
   const send: Company['send'] = async (operation, asked = {}) => {
     const posted = 'body' in endpoints[operation] ? { body: asked.body ?? {} } : {};

@@ -5,7 +5,7 @@ import { handler as publishEvents } from '../../functions/pipeline/publish-event
 import { handler as purgeAgent } from '../../functions/pipeline/purge-agent.ts';
 import { handler as runExecution } from '../../functions/pipeline/run-execution.ts';
 import { contextOf } from '../../infra/local/functions.ts';
-import { app } from '../../lib/app.ts';
+import { processContext } from '../../lib/context.ts';
 import type { EventName } from '../../lib/contract/events.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
@@ -19,8 +19,8 @@ import { leaseExecution, renewLease } from '../../lib/table/executions.ts';
 import type { Key } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import type { Item } from '../../lib/table/write.ts';
+import { sentForm } from '../../lib/webhooks/attempt-messages.ts';
 import { eventIdOf } from '../../lib/webhooks/derived-ids.ts';
-import { sentForm } from '../../lib/webhooks/wake-ups.ts';
 import { runJob } from '../functions/pipeline/jobs.ts';
 import type { Pipeline } from '../functions/pipeline/pipeline.ts';
 import { queueEvent } from '../queue-event.ts';
@@ -126,7 +126,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
       'a heartbeat': async () => () => runJob('heartbeat'),
       'a sampled event': async (company) => {
         await deliver(await awaited(company, { sampled: true }));
-        const until = timestamp(app().clock() + sampledAfterMs);
+        const until = timestamp(processContext().clock() + sampledAfterMs);
         return () => runJob('deliveries', until);
       },
       'a retry overdue': async (company) => {
@@ -134,7 +134,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
         await deliver([body]);
         const { pk, sk, dueAt } = (await rowOf(company, body)) as Key & { dueAt: string };
         // Five minutes before its time.
-        await postponeDue(company.service, { key: { pk, sk }, dueAt }, timestamp(app().clock()));
+        await postponeDue(company.service, { key: { pk, sk }, dueAt }, timestamp(processContext().clock()));
         return () => runJob('deliveries');
       },
     },
@@ -229,7 +229,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
         const [message = '{}'] = await accepted(company, agentScenarios.executeAgent['without a task'](company));
         const { organization, executionId: id } = JSON.parse(message);
         const [now = '', until = '', longer = ''] = [0, 30_000, 40_000].map((later) =>
-          timestamp(app().clock() + later),
+          timestamp(processContext().clock() + later),
         );
         const leased = await leaseExecution(company.service, { organization, id }, { claim: 'first', now, until });
         if (!leased) throw new Error('The execution is leased already.');

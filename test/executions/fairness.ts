@@ -3,7 +3,7 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import { executeAgent } from '../../lib/executions/executions.ts';
 import type { Answer } from '../../lib/model/converse.ts';
-import type { Waiting } from '../../lib/sqs/queue.ts';
+import type { DelayedMessage as Waiting } from '../../lib/sqs/queue.ts';
 import { readExecution } from '../../lib/table/executions.ts';
 import { newCaller } from '../service.ts';
 import { openWorkshop, scriptedModel, text } from './workshop.ts';

@@ -14,7 +14,7 @@ import type { Tools } from '../../lib/executions/generate-output.ts';
 import { selfTestPrompt, verdictLine } from '../../lib/executions/prompts.ts';
 import { runExecution } from '../../lib/executions/run-execution.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
-import type { Queue, Waiting } from '../../lib/sqs/queue.ts';
+import type { DelayedMessage as Waiting } from '../../lib/sqs/queue.ts';
 import type { Table } from '../../lib/table/client.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { leaseExecution, readExecution } from '../../lib/table/executions.ts';
@@ -89,12 +89,11 @@ export async function openWorkshop({
     shards: createShards(),
   });
   const sent: Waiting<ExecutionMessage>[] = [];
-  const queue = { send: async (messages: readonly Waiting<ExecutionMessage>[]) => void sent.push(...messages) };
   /** The context of the workers. */
   const context: Context = {
     ...app,
     table: seen,
-    queue: () => queue as Queue<unknown>,
+    queues: new Map([['executions', async (messages) => void sent.push(...(messages as Waiting<ExecutionMessage>[]))]]),
     defaultModel: 'm',
     preparedAgents: new Map(),
     pause,

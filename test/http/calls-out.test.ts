@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import type { App } from '../../lib/app.ts';
+import type { Context } from '../../lib/context.ts';
 import { type Endpoint, endpoint } from '../../lib/contract/endpoint.ts';
 import { ApiError } from '../../lib/contract/errors.ts';
 import { serve } from '../../lib/http/serve.ts';
@@ -35,7 +35,7 @@ async function createCallingEndpoint({
   opened = app,
 }: {
   endpointRow?: Endpoint;
-  opened?: App;
+  opened?: Context;
 } = {}) {
   const { organization, token } = await newCaller(app);
   const calls: Call[] = [];

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { handler as health } from '../../functions/open/health.ts';
 import { handler as unmatched } from '../../functions/open/unmatched.ts';
-import { app } from '../../lib/app.ts';
+import { processContext } from '../../lib/context.ts';
 import { endpoint } from '../../lib/contract/endpoint.ts';
 import { pick } from '../../lib/http/envelope.ts';
 import { serveOpen } from '../../lib/http/serve-open.ts';
@@ -67,7 +67,7 @@ describe('an internal error', () => {
     ['a text', 'hunter2'],
   ])('leads to 500 internal_error without the text of %s', async (_, thrown) => {
     const board = await newBoard();
-    failRequests(app().table, '#T"', thrown);
+    failRequests(processContext().table, '#T"', thrown);
     const answer = await board.getTask({ params: { id: absent } });
     expect(answer.status).toBe(500);
     expect(Object.keys(errorOf(answer))).toEqual(['code', 'message', 'requestId']);
@@ -77,7 +77,7 @@ describe('an internal error', () => {
 
   it('in the read of a token leads to the same', async () => {
     const board = await newBoard();
-    failRequests(app().table, 'TOK#', new Error('hunter2'));
+    failRequests(processContext().table, 'TOK#', new Error('hunter2'));
     const answer = await board.listTasks();
     expect(answer.status).toBe(500);
     expect(JSON.stringify(answer)).not.toContain('hunter2');

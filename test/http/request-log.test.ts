@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler as unmatched } from '../../functions/open/unmatched.ts';
-import { app } from '../../lib/app.ts';
+import { processContext } from '../../lib/context.ts';
 import { createTask } from '../../lib/contract/tasks.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { readToken } from '../../lib/http/token.ts';
@@ -20,7 +20,7 @@ let lines: [string, string, Record<string, unknown>][] = [];
 beforeEach(() => {
   lines = [];
   for (const level of ['debug', 'info', 'warn', 'error'] as const)
-    vi.spyOn(app().log, level).mockImplementation((...logged: unknown[]) => {
+    vi.spyOn(processContext().log, level).mockImplementation((...logged: unknown[]) => {
       lines.push([level, ...logged] as (typeof lines)[number]);
     });
 });
@@ -93,7 +93,7 @@ describe('the log', () => {
   it('has an error line with the error for an internal error', async () => {
     const board = await newBoard();
     const error = new Error('internal details');
-    failRequests(app().table, '#T"', error);
+    failRequests(processContext().table, '#T"', error);
     await board.getTask({ params: { id: absent } });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject(['error', 'request', { status: 500, error }]);
@@ -116,7 +116,7 @@ describe('the log', () => {
 
   it('never has the text of a create that fails with an internal error', async () => {
     const { token } = await newBoard();
-    const sameId = { ...app(), ulid: () => '01K00000000000000000000000' };
+    const sameId = { ...processContext(), ulid: () => '01K00000000000000000000000' };
     const create = serve(
       createTask,
       ({ body, caller, recordResponse }, context) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler as unmatched } from '../../functions/open/unmatched.ts';
-import { app } from '../../lib/app.ts';
+import { processContext } from '../../lib/context.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { revokeStoredToken } from '../../lib/table/tokens.ts';
 import { openBoards } from '../functions/kanban-tasks/board.ts';
@@ -28,7 +28,7 @@ describe('the order of checks', () => {
 
   it('puts 401 before 403: a revoked token that lacks the scope', async () => {
     const board = await newBoard(['agents:read']);
-    await revokeStoredToken(app(), readToken(board.token)?.id as string, new Date().toISOString());
+    await revokeStoredToken(processContext(), readToken(board.token)?.id as string, new Date().toISOString());
     await board.refuses(() => board.createTask({ body: { title: 't' } }), 401, 'unauthorized');
   });
 

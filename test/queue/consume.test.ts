@@ -3,22 +3,30 @@ import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { contextOf } from '../../infra/local/functions.ts';
+import { processContext, setProcessContext } from '../../lib/context.ts';
 import { type Change, consumeQueue, consumeStream } from '../../lib/queue/consume.ts';
+import type { QueueSender } from '../../lib/sqs/queue.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { queueEvent } from '../queue-event.ts';
-import { openService } from '../service.ts';
 
-const { app } = await openService();
+let setAside: unknown[] = [];
+const sendDeadLetters = vi.fn<QueueSender>();
+setProcessContext({
+  environment: {},
+  clock: Date.now,
+  table: {} as Table,
+  queues: new Map([['deadLetters', sendDeadLetters]]),
+});
 const context = contextOf('test', 30);
 let logged: unknown[][] = [];
-let setAside: unknown[] = [];
 
 beforeEach(() => {
   logged = [];
-  vi.spyOn(app.log, 'error').mockImplementation((...said: unknown[]) => {
+  vi.spyOn(processContext().log, 'error').mockImplementation((...said: unknown[]) => {
     logged.push(said);
   });
   setAside = [];
-  vi.spyOn(app.deadLetters, 'send').mockImplementation(async (messages) => {
+  sendDeadLetters.mockImplementation(async (messages) => {
     setAside.push(messages);
   });
 });
@@ -48,14 +56,10 @@ describe('a function of a queue', () => {
   /** Handles a batch: what was handled, and which messages come again. */
   async function handle(bodies: string[], fails: (nth: number) => boolean = () => false) {
     const handled: number[] = [];
-    const handler = consumeQueue(
-      Message,
-      async ({ nth }) => {
-        if (fails(nth)) throw new Error(`${nth} does not work.`);
-        handled.push(nth);
-      },
-      () => app,
-    );
+    const handler = consumeQueue(Message, async ({ nth }) => {
+      if (fails(nth)) throw new Error(`${nth} does not work.`);
+      handled.push(nth);
+    });
     return { handled, failures: failuresOf(await handler(queueEvent(bodies), context)) };
   }
 
@@ -64,15 +68,11 @@ describe('a function of a queue', () => {
     expect(logged).toEqual([]);
   });
 
-  it('is given the app beside the message', async () => {
+  it('is given the context with the message', async () => {
     const given: unknown[] = [];
-    const handler = consumeQueue(
-      Message,
-      async (_, opened) => void given.push(opened),
-      () => app,
-    );
+    const handler = consumeQueue(Message, async (_, opened) => void given.push(opened));
     await handler(queueEvent(['{"nth":1}']), context);
-    expect(given).toEqual([app]);
+    expect(given).toEqual([processContext()]);
   });
 
   it('names exactly the messages that have to come again', async () => {
@@ -110,14 +110,10 @@ describe('a function of a queue', () => {
   it('works on the messages of a batch side by side', async () => {
     const all = Promise.withResolvers<void>();
     let started = 0;
-    const handler = consumeQueue(
-      Message,
-      () => {
-        if (++started === 3) all.resolve();
-        return all.promise;
-      },
-      () => app,
-    );
+    const handler = consumeQueue(Message, () => {
+      if (++started === 3) all.resolve();
+      return all.promise;
+    });
     expect(failuresOf(await handler(queueEvent(['{"nth":0}', '{"nth":1}', '{"nth":2}']), context))).toEqual([]);
   });
 });
@@ -125,13 +121,10 @@ describe('a function of a queue', () => {
 describe('a function of the stream', () => {
   async function handle(images: Images[], fails: (change: Change) => boolean = () => false) {
     const handled: Change[] = [];
-    const handler = consumeStream(
-      async (change) => {
-        if (fails(change)) throw new Error('It does not work.');
-        handled.push(change);
-      },
-      () => app,
-    );
+    const handler = consumeStream(async (change) => {
+      if (fails(change)) throw new Error('It does not work.');
+      handled.push(change);
+    });
     return { handled, failures: failuresOf(await handler(streamEvent(...images), context)) };
   }
 
@@ -167,7 +160,7 @@ describe('a function of the stream', () => {
   });
 
   it('has a record come again that can be neither handled nor set aside', async () => {
-    vi.spyOn(app.deadLetters, 'send').mockRejectedValue(new Error('The queue is away.'));
+    sendDeadLetters.mockRejectedValue(new Error('The queue is away.'));
     const { handled, failures } = await handle([{ after }, {}, { after }]);
     expect(handled).toHaveLength(2);
     expect(failures).toEqual(['101']);

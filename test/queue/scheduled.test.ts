@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { processContext, setProcessContext } from '../../lib/context.ts';
 import { type Job, jobs } from '../../lib/deployment/consumers.ts';
 import { scheduled } from '../../lib/queue/scheduled.ts';
+import type { Table } from '../../lib/table/client.ts';
 import type { SweepCall } from '../../lib/table/due.ts';
-import { clockAt, openService } from '../service.ts';
+import { clockAt } from '../service.ts';
 
 const now = Date.parse('2026-03-01T12:00:00.000Z');
-const { app } = await openService(clockAt(now));
+setProcessContext({ environment: {}, clock: clockAt(now), table: {} as Table });
+const { log } = processContext();
 
 type Call = { job: Job } & Required<SweepCall>;
 let calls: Call[];
@@ -18,7 +21,7 @@ beforeEach(() => {
   calls = [];
   waitedSeconds = 0;
   leftMs = 60_000;
-  vi.spyOn(app.log, 'info').mockImplementation(() => {});
+  vi.spyOn(log, 'info').mockImplementation(() => {});
 });
 afterEach(() => vi.restoreAllMocks());
 
@@ -33,7 +36,7 @@ const work = {
   heartbeat: worker('heartbeat'),
 };
 const context = { getRemainingTimeInMillis: () => leftMs };
-const run = (detail: object, does: typeof work = work) => scheduled(does, () => app)({ detail }, context);
+const run = (detail: object, does: typeof work = work) => scheduled(does)({ detail }, context);
 
 describe('a function of schedules', () => {
   it.each(jobs)('does %s, and nothing else, when it is called for that', async (job) => {
@@ -66,7 +69,7 @@ describe('a function of schedules', () => {
   it('says in the log which job it was, what it did and how long the found work has waited', async () => {
     waitedSeconds = 42;
     await run({ job: 'executions' });
-    expect(vi.mocked(app.log.info).mock.calls).toEqual([
+    expect(vi.mocked(log.info).mock.calls).toEqual([
       ['scheduled', { job: 'executions', woken: 3, unfinished: true, DeliveriesLate: 42, SlowDeliveriesLate: 0 }],
     ]);
   });

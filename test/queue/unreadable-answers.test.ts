@@ -2,7 +2,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { clientConfig } from '../../lib/aws/client-config.ts';
 import { isHopeless } from '../../lib/queue/hopeless.ts';
-import { openQueue } from '../../lib/sqs/queue.ts';
+import { createQueueSender } from '../../lib/sqs/queue.ts';
 import { openTable } from '../../lib/table/client.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
@@ -27,7 +27,7 @@ describe('an answer that cannot be read', () => {
   });
 
   it('of a queue may pass: the change is worth another try', async () => {
-    const error = await rejectionOf(openQueue(sqs, `${endpoint}/queue`).send([{ message: {}, delaySeconds: 0 }]));
+    const error = await rejectionOf(createQueueSender(sqs, `${endpoint}/queue`)([{ message: {}, delaySeconds: 0 }]));
     expect(error).toBeInstanceOf(SyntaxError);
     expect(isHopeless(error)).toBe(false);
   });

@@ -5,20 +5,18 @@ import { taskStatuses } from '../../lib/contract/tasks.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { attemptFacet } from '../../lib/table/attempt-items.ts';
-import { openAttemptLog } from '../../lib/table/attempt-log.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
 import { readDue } from '../../lib/table/due.ts';
-import { type LoggedEvent, openEventLog } from '../../lib/table/event-log.ts';
+import { type LoggedEvent, readEvents } from '../../lib/table/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 import { executionPartition } from '../../lib/table/execution-items.ts';
 import { readExecutionHead } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { everything } from '../../lib/table/listing.ts';
 import { getItem, queryItems } from '../../lib/table/reads.ts';
-import { openSubscriptions } from '../../lib/table/subscriptions.ts';
 import { type StoredTask, taskFrom } from '../../lib/table/task-items.ts';
-import { openVerification } from '../../lib/webhooks/verification.ts';
+import { compareDeliveries } from '../../lib/webhooks/compare-deliveries.ts';
 import type { Interruption } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { Post } from './receivers.ts';
@@ -87,14 +85,12 @@ export async function gather({ table, registered, totalOf, ...known }: Sources):
   const tasks = await Array.fromAsync(queryItems(table, { pk: keys.task(organization, '').pk }), taskFrom);
   const executions = await executionsIn(table);
   const running = await getItem(table, keys.running(organization));
-  const log = openEventLog(table);
   const [from, to] = [0, Date.parse(distantFuture)];
-  const verification = openVerification({
-    events: log,
-    attempts: openAttemptLog(table),
-    webhooks: openSubscriptions(table),
+  const { waiting, lost } = await compareDeliveries({ table, batchers: {} }, organization, {
+    from,
+    to,
+    now: Date.now(),
   });
-  const { waiting, lost } = await verification.compare(organization, { from, to, now: Date.now() });
   const counted = async (statuses: readonly string[], list: string) =>
     new Map(
       await Promise.all(statuses.map(async (status) => [status, await totalOf(`${list}?status=${status}`)] as const)),
@@ -103,7 +99,7 @@ export async function gather({ table, registered, totalOf, ...known }: Sources):
     ...known,
     tasks,
     counted: await counted(taskStatuses, '/api/kanban-tasks'),
-    events: await Array.fromAsync(log.between(organization, from, to)),
+    events: await Array.fromAsync(readEvents({ table }, organization, from, to)),
     underWay: [...waiting, ...lost],
     executions,
     countedExecutions: await counted(['running', 'completed', 'failed'], '/api/agents/executions'),

@@ -1,11 +1,12 @@
 import { ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import 'aws-sdk-client-mock-vitest/extend';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clientConfig } from '../../lib/aws/client-config.ts';
 import { Organization } from '../../lib/contract/organization.ts';
 import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../lib/deployment/messages.ts';
-import { openQueue } from '../../lib/sqs/queue.ts';
+import { queues as queueRows } from '../../lib/deployment/queues.ts';
+import { createQueueSender, type QueueSender, sendMessages } from '../../lib/sqs/queue.ts';
 import { type Queues, startQueues } from '../sqs-emulator.ts';
 
 /** A queue on a mocked client, which takes every batch until a test says otherwise. */
@@ -13,7 +14,7 @@ function mockQueue() {
   const client = new SQSClient({});
   const sqs = mockClient(client);
   sqs.on(SendMessageBatchCommand).resolves({});
-  return { sqs, queue: openQueue<{ nth: number; organization?: string }>(client, 'http://queue') };
+  return { sqs, send: createQueueSender(client, 'http://queue') };
 }
 
 type Mock = ReturnType<typeof mockQueue>['sqs'];
@@ -32,14 +33,14 @@ const failed = (...ids: string[]) => ({
 
 describe('a send', () => {
   it('of nothing asks nothing of SQS', async () => {
-    const { sqs, queue } = mockQueue();
-    await queue.send([]);
+    const { sqs, send } = mockQueue();
+    await send([]);
     expect(sqs).not.toHaveReceivedAnyCommand();
   });
 
   it('carries each message as JSON with its delay', async () => {
-    const { sqs, queue } = mockQueue();
-    await queue.send([
+    const { sqs, send } = mockQueue();
+    await send([
       { message: { nth: 1 }, delaySeconds: 0 },
       { message: { nth: 2 }, delaySeconds: 900 },
     ]);
@@ -53,12 +54,12 @@ describe('a send', () => {
   });
 
   it('puts the messages of an organization into its message group, by which SQS shares a queue fairly', async () => {
-    const { sqs, queue } = mockQueue();
+    const { sqs, send } = mockQueue();
     const sent = ['acme', 'globex', undefined].map((organization) => ({
       message: { nth: 1, ...(organization && { organization }) },
       delaySeconds: 0,
     }));
-    await queue.send(sent);
+    await send(sent);
     expect(batchesOf(sqs)[0]?.map(({ MessageGroupId }) => MessageGroupId)).toEqual(['acme', 'globex', undefined]);
   });
 
@@ -76,8 +77,8 @@ describe('a send', () => {
     [11, [10, 1]],
     [25, [10, 10, 5]],
   ])('of %i messages goes in batches of ten at most', async (count, sizes) => {
-    const { sqs, queue } = mockQueue();
-    await queue.send(numbered(count));
+    const { sqs, send } = mockQueue();
+    await send(numbered(count));
     expect(batchesOf(sqs).map((entries) => entries.length)).toEqual(sizes);
     expect(bodiesOf(sqs).flat()).toEqual(numbered(count).map(({ message }) => JSON.stringify(message)));
     for (const entries of batchesOf(sqs)) expect(new Set(entries.map(({ Id }) => Id)).size).toBe(entries.length);
@@ -85,42 +86,42 @@ describe('a send', () => {
 });
 
 it('messages that are sent in one turn of the event loop go in one batch', async () => {
-  const { sqs, queue } = mockQueue();
-  await Promise.all([queue.send(numbered(3)), queue.send(numbered(4))]);
+  const { sqs, send } = mockQueue();
+  await Promise.all([send(numbered(3)), send(numbered(4))]);
   expect(batchesOf(sqs).map((entries) => entries.length)).toEqual([7]);
 });
 
 describe('a message that SQS does not take', () => {
   it('is sent again alone', async () => {
-    const { sqs, queue } = mockQueue();
+    const { sqs, send } = mockQueue();
     sqs.on(SendMessageBatchCommand).resolvesOnce(failed('1')).resolves({});
-    await queue.send(numbered(3));
+    await send(numbered(3));
     expect(bodiesOf(sqs)).toEqual([['{"nth":0}', '{"nth":1}', '{"nth":2}'], ['{"nth":1}']]);
   });
 
   it('three times in a row is an error, which says what SQS said', async () => {
-    const { sqs, queue } = mockQueue();
+    const { sqs, send } = mockQueue();
     sqs.on(SendMessageBatchCommand).resolves(failed('0', '1'));
-    await expect(queue.send(numbered(2))).rejects.toThrow('InternalError');
+    await expect(send(numbered(2))).rejects.toThrow('InternalError');
     expect(bodiesOf(sqs)).toEqual(Array(3).fill(['{"nth":0}', '{"nth":1}']));
   });
 
   it('for a fault of ours is an error at once', async () => {
-    const { sqs, queue } = mockQueue();
+    const { sqs, send } = mockQueue();
     const Failed = [{ Id: '0', SenderFault: true, Code: 'InvalidMessageContents' }];
     sqs.on(SendMessageBatchCommand).resolves({ Failed });
-    await expect(queue.send(numbered(2))).rejects.toThrow('InvalidMessageContents');
+    await expect(send(numbered(2))).rejects.toThrow('InvalidMessageContents');
     expect(sqs).toHaveReceivedCommandTimes(SendMessageBatchCommand, 1);
   });
 
   it('keeps those behind it from none of their tries', async () => {
-    const { sqs, queue } = mockQueue();
+    const { sqs, send } = mockQueue();
     const first = numbered(10).map(({ message }) => `${message.nth}`);
     sqs
       .on(SendMessageBatchCommand)
       .resolvesOnce(failed(...first))
       .resolves({});
-    await queue.send(numbered(12));
+    await send(numbered(12));
     expect(
       batchesOf(sqs)
         .map((entries) => entries.length)
@@ -133,8 +134,8 @@ describe('a delay', () => {
   it.each([-1, 901, 0.5, Number.NaN, Number.POSITIVE_INFINITY])(
     'of %d s is refused before SQS is asked',
     async (delay) => {
-      const { sqs, queue } = mockQueue();
-      await expect(queue.send([{ message: { nth: 1 }, delaySeconds: delay }])).rejects.toThrow('0 to 900');
+      const { sqs, send } = mockQueue();
+      await expect(send([{ message: { nth: 1 }, delaySeconds: delay }])).rejects.toThrow('0 to 900');
       expect(sqs).not.toHaveReceivedAnyCommand();
     },
   );
@@ -151,10 +152,30 @@ describe('the local SQS', () => {
 
   it('takes what is sent', async () => {
     const client = new SQSClient(clientConfig(queues.endpoint));
-    await openQueue<{ nth: number }>(client, queues.urls.deliveries).send(numbered(3));
+    await createQueueSender(client, queues.urls.deliveries)(numbered(3));
     const receive = new ReceiveMessageCommand({ QueueUrl: queues.urls.deliveries, MaxNumberOfMessages: 10 });
     const { Messages = [] } = await client.send(receive);
     expect(Messages.map(({ Body }) => Body).sort()).toEqual(['{"nth":0}', '{"nth":1}', '{"nth":2}']);
     client.destroy();
+  });
+});
+
+describe('a queue of a context', () => {
+  const message = { message: { organization: 'acme' as Organization, agentId: 'ag_1' }, delaySeconds: 0 };
+
+  it('is that of SQS that the environment names, by one client for all queues', async () => {
+    const client = new SQSClient({});
+    const sqs = mockClient(client);
+    sqs.on(SendMessageBatchCommand).resolves({});
+    const variables = { [queueRows.purges.urlVariable]: 'http://purges' };
+    const context = { variables, clients: { sqs: client }, queues: new Map() };
+    await Promise.all([sendMessages(context, 'purges', [message]), sendMessages(context, 'purges', [message])]);
+    expect(sqs).toHaveReceivedCommandExactlyOnceWith(SendMessageBatchCommand, { QueueUrl: 'http://purges' });
+  });
+
+  it('is the one that the context has', async () => {
+    const send = vi.fn<QueueSender>();
+    await sendMessages({ variables: {}, clients: {}, queues: new Map([['purges', send]]) }, 'purges', [message]);
+    expect(send).toHaveBeenCalledExactlyOnceWith([message]);
   });
 });

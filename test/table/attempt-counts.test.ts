@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp, ulidFrom, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
-import { closedAfterMs, isTurnToCount, openAttemptCounts } from '../../lib/table/attempt-counts.ts';
+import { closeAttemptCounts, closedAfterMs, isTurnToCount, readAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import { attemptOrder } from '../../lib/table/attempt-items.ts';
-import { openAttemptLog, placeOf } from '../../lib/table/attempt-log.ts';
+import { insertAttempt, placeOf } from '../../lib/table/attempt-log.ts';
+import type { TableContext } from '../../lib/table/client.ts';
 import { readAttemptPage } from '../../lib/table/history.ts';
 import { firstKeptDay, historyExpiry, utcDays } from '../../lib/table/history-days.ts';
 import { keys } from '../../lib/table/keys.ts';
@@ -19,8 +20,7 @@ import { watchedTable } from './watched-table.ts';
 
 const { table } = await openBoard();
 const { costOf } = meter(table);
-const log = openAttemptLog(table);
-const counts = openAttemptCounts(table);
+const context = { table, batchers: {} };
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 /** An attempt stands in the log for so long at most when its row is written. */
@@ -55,7 +55,7 @@ async function attempt(agoMs = 0, time = now - agoMs): Promise<void> {
   const deliveryId = `dlv_${ulidFrom(time, nextBytes())}`;
   const message = newMessage(organization, { webhookId, deliveryId, dueAt: timestamp(time) });
   written.push({ order: attemptOrder(placeOf(message)), id: deliveryId, time });
-  await log.put(attemptFor(message));
+  await insertAttempt(context, attemptFor(message));
 }
 
 /** Writes the row and the count of an attempt as the version before the attempt log did, at its end. */
@@ -72,11 +72,11 @@ async function oldAttempt(time: number): Promise<void> {
   await transact(table, listingWrites(undefined, membership, { periods: utcDays, expiresAt: historyExpiry(time) }));
 }
 
-const close = () => counts.close(organization, webhookId, now);
+const close = () => closeAttemptCounts(context, organization, webhookId, now);
 const read = (page: { limit: number; offset: number }) =>
   readAttemptPage({ table, clock: () => now }, organization, webhookId, page);
-const total = async (of = counts) => {
-  const { days, open } = await of.read(organization, webhookId, now);
+const total = async (of: TableContext = context) => {
+  const { days, open } = await readAttemptCounts(of, organization, webhookId, now);
   return Object.values(days).reduce((sum, number) => sum + number, open);
 };
 const closed = async () => (await getItem(table, keys.closedAttempts(organization, ulidOf(webhookId)))) ?? {};
@@ -191,8 +191,7 @@ describe('a close', () => {
       if (++writers === 3) met.resolve();
       await met.promise;
     });
-    const own = openAttemptCounts(watched.table);
-    await Promise.all([1, 2, 3].map(() => own.close(organization, webhookId, now)));
+    await Promise.all([1, 2, 3].map(() => closeAttemptCounts(watched, organization, webhookId, now)));
     expect(writers).toBe(3);
     expect(await closedDays()).toEqual({ '2026-03-01': 1, ...(which === 'second' && { '2026-03-02': 1 }) });
     expect(await total()).toBe(expected().length);
@@ -203,7 +202,7 @@ describe('a close', () => {
     now += 5 * minuteMs;
     await attempt();
     const watched = watchedTable(table, ({ nth }) => (nth === 1 ? close() : undefined));
-    expect(await total(openAttemptCounts(watched.table))).toBe(2);
+    expect(await total(watched)).toBe(2);
     expect(await closedDays()).toEqual({ '2026-03-01': 1 });
   });
 
@@ -236,7 +235,10 @@ it('the number of attempts is read by two requests, however many were counted be
   now += dayMs;
   await close();
   await attempt();
-  expect(await costOf(() => counts.read(organization, webhookId, now))).toMatchObject({ requests: 2, rcu: 2 });
+  expect(await costOf(() => readAttemptCounts(context, organization, webhookId, now))).toMatchObject({
+    requests: 2,
+    rcu: 2,
+  });
 });
 
 it('it is the turn of one delivery of 256 to have them counted', () => {

@@ -3,10 +3,18 @@ import { timestamp, ulidFrom, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { type AttemptPlace, attemptKey, retryOf } from '../../lib/table/attempt-items.ts';
-import { lateMs, openAttemptLog, placeOf } from '../../lib/table/attempt-log.ts';
+import {
+  beginAttempt,
+  findAttempt,
+  insertAttempt,
+  lateMs,
+  placeOf,
+  readNextAttempt,
+  unlistAttempt,
+} from '../../lib/table/attempt-log.ts';
 import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
 import { dueEntry, postponeDue, readDue } from '../../lib/table/due.ts';
-import { openEventLog } from '../../lib/table/event-log.ts';
+import { appendEvent } from '../../lib/table/event-log.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { transact } from '../../lib/table/transact.ts';
@@ -18,7 +26,7 @@ import { meter } from './capacity.ts';
 
 const { table } = await openBoard();
 const { costOf } = meter(table);
-const log = openAttemptLog(table);
+const context = { table, batchers: {} };
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (seconds: number) => timestamp(opening + seconds * 1000);
 const eventId = `ev_${ulidFrom(opening, new Uint8Array(10))}`;
@@ -38,12 +46,12 @@ function nextFirst(): DeliveryMessage {
   return newMessage(organization, { deliveryId, eventId, dueAt: at(0) });
 }
 
-const putWebhook = async (sealed?: string) => {
+const putWebhook = async (encryptedSecret?: string) => {
   const webhook = { id: webhookId, url: 'https://example.com/', active: true, createdAt: at(0) };
-  await insertWebhook({ table }, organization, { ...webhook, events: ['task.created'] }, sealed, undefined);
+  await insertWebhook({ table }, organization, { ...webhook, events: ['task.created'] }, encryptedSecret, undefined);
 };
-const appendEvent = () =>
-  openEventLog(table).append({
+const appendFirst = () =>
+  appendEvent(context, {
     organization,
     id: eventId,
     event: 'task.created',
@@ -61,48 +69,51 @@ const due = async (until: string) =>
     key.pk.includes(`#${organization}#`),
   );
 
-describe('a look for what an attempt needs', () => {
-  it('finds the webhook with its secret and the event, and that the attempt was not made', async () => {
-    await putWebhook('sealed');
-    await appendEvent();
-    expect(await log.find(first)).toEqual({
+describe('the items that an attempt needs', () => {
+  it('are the webhook with its secret and the event of an attempt that was not made', async () => {
+    await putWebhook('ciphertext');
+    await appendFirst();
+    expect(await findAttempt(context, first)).toEqual({
       made: false,
       superseded: false,
-      target: { url: 'https://example.com/', slow: false, slowLeases: {}, sealed: 'sealed' },
-      told: expect.objectContaining({ event: 'task.created', data: '{}' }),
+      target: { url: 'https://example.com/', slow: false, slowLeases: {}, encryptedSecret: 'ciphertext' },
+      loggedEvent: expect.objectContaining({ event: 'task.created', data: '{}' }),
     });
   });
 
   it('finds that the attempt was made, and not that another one was', async () => {
-    await log.put(attemptFor(first, { retry: retryAt(0) }));
+    await insertAttempt(context, attemptFor(first, { retry: retryAt(0) }));
     const retry = retryOf((await rowAt(placeOf(first))) ?? {}) as DeliveryMessage;
-    expect(await log.find(first)).toMatchObject({ made: true });
-    expect(await log.find(retry)).toMatchObject({ made: false });
-    expect(await log.find(nextFirst())).toMatchObject({ made: false });
+    expect(await findAttempt(context, first)).toMatchObject({ made: true });
+    expect(await findAttempt(context, retry)).toMatchObject({ made: false });
+    expect(await findAttempt(context, nextFirst())).toMatchObject({ made: false });
   });
 
   it('finds that the webhook is deleted and that the event is no more', async () => {
-    expect(await log.find(first)).toMatchObject({ made: false, target: undefined, told: undefined });
+    expect(await findAttempt(context, first)).toMatchObject({ made: false, target: undefined, loggedEvent: undefined });
   });
 
   it('finds that a retry is not what follows where the attempt before it was made twice', async () => {
-    await log.put(attemptFor(first, { retry: retryAt(0) }));
+    await insertAttempt(context, attemptFor(first, { retry: retryAt(0) }));
     const [retry, later] = [300, 301].map((second) => ({
       ...first,
       attempt: 2,
       dueAt: at(second),
       listedBy: attemptKey(placeOf(first)).sk,
     })) as [DeliveryMessage, DeliveryMessage];
-    expect([await log.find(retry), await log.find(later)]).toMatchObject([{ superseded: false }, { superseded: true }]);
-    await log.put(attemptFor(first));
-    expect(await log.find(retry)).toMatchObject({ superseded: true });
+    expect([await findAttempt(context, retry), await findAttempt(context, later)]).toMatchObject([
+      { superseded: false },
+      { superseded: true },
+    ]);
+    await insertAttempt(context, attemptFor(first));
+    expect(await findAttempt(context, retry)).toMatchObject({ superseded: true });
   });
 
   it('is one request for all messages of the same moment, in which nothing is read twice', async () => {
-    await putWebhook('sealed');
-    await appendEvent();
+    await putWebhook('ciphertext');
+    await appendFirst();
     const messages = Array.from({ length: 10 }, nextFirst);
-    const cost = await costOf(() => Promise.all(messages.map(log.find)));
+    const cost = await costOf(() => Promise.all(messages.map((message) => findAttempt(context, message))));
     // The webhook, its secret, the event, and a row for each attempt.
     expect(cost).toMatchObject({ requests: 1, rcu: 3 + 10 });
   });
@@ -110,21 +121,21 @@ describe('a look for what an attempt needs', () => {
 
 describe('an attempt', () => {
   it('that is written twice is one row', async () => {
-    await Promise.all([log.put(attemptFor(first)), log.put(attemptFor(first))]);
-    await log.put(attemptFor(first, { error: 'Told otherwise.' }));
+    await Promise.all([insertAttempt(context, attemptFor(first)), insertAttempt(context, attemptFor(first))]);
+    await insertAttempt(context, attemptFor(first, { error: 'Told otherwise.' }));
     expect(await rows()).toHaveLength(1);
   });
 
   it('has a row of its own for each delivery, number and moment', async () => {
     const second = { ...first, attempt: 2, dueAt: at(300) };
     for (const message of [first, nextFirst(), second, { ...second, dueAt: at(301) }, { ...second, attempt: 3 }])
-      await log.put(attemptFor(message));
+      await insertAttempt(context, attemptFor(message));
     expect(await rows()).toHaveLength(5);
   });
 
   it('is listed for the sweeper while another is to follow, with all that its message needs', async () => {
     const message = { ...first, requestId: 'request-1' };
-    await log.put(attemptFor(message, { retry: retryAt(0) }));
+    await insertAttempt(context, attemptFor(message, { retry: retryAt(0) }));
     expect(await due(at(359))).toEqual([]);
     const [overdue] = await due(at(360));
     const item = (overdue && (await postponeDue({ table }, overdue, at(660)))) ?? {};
@@ -133,33 +144,33 @@ describe('an attempt', () => {
   });
 
   it('is not listed where it is the last, and none follows', async () => {
-    await log.put(attemptFor(first));
+    await insertAttempt(context, attemptFor(first));
     expect(await due(at(1e9))).toEqual([]);
     expect(retryOf((await rowAt(placeOf(first))) ?? {})).toBeUndefined();
   });
 
   it('expires when its whole day is 90 days ago', async () => {
-    await log.put(attemptFor(first));
+    await insertAttempt(context, attemptFor(first));
     expect((await rowAt(placeOf(first)))?.expiresAt).toBe(Date.parse('2026-05-31T00:00:00.000Z') / 1000);
   });
 });
 
 describe('an entry of the list that is taken off it', () => {
   it('is that of the failed attempt before, whose row stays', async () => {
-    await log.put(attemptFor(first, { retry: retryAt(0), error: 'It failed.' }));
+    await insertAttempt(context, attemptFor(first, { retry: retryAt(0), error: 'It failed.' }));
     const row = (await rowAt(placeOf(first))) ?? {};
-    await log.unlist(retryOf(row) as DeliveryMessage);
+    await unlistAttempt(context, retryOf(row) as DeliveryMessage);
     expect(await due(at(1e9))).toEqual([]);
     const { due: _, dueAt: __, ...rest } = row;
     expect(await rowAt(placeOf(first))).toEqual(rest);
   });
 
   it('is none of a first attempt, which asks the table nothing', async () => {
-    expect(await costOf(() => log.unlist(first))).toMatchObject({ requests: 0 });
+    expect(await costOf(() => unlistAttempt(context, first))).toMatchObject({ requests: 0 });
   });
 
   it('makes no row of one that has expired', async () => {
-    await log.unlist({ ...first, attempt: 2, listedBy: attemptKey(placeOf(first)).sk });
+    await unlistAttempt(context, { ...first, attempt: 2, listedBy: attemptKey(placeOf(first)).sk });
     expect(await dumpOf(table, organization)).toEqual({});
   });
 });
@@ -172,52 +183,54 @@ describe('an attempt that begins', () => {
   it('in time stands at the moment when it was due, without a look at the table', async () => {
     const cost = await costOf(async () => {
       for (const time of [opening, opening + lateMs - 1])
-        expect(await log.begin(first, time)).toEqual(standsAt(first, opening));
+        expect(await beginAttempt(context, first, time)).toEqual(standsAt(first, opening));
     });
     expect(cost).toMatchObject({ requests: 0 });
   });
 
   it('a little late waits until nothing that began in time can be under way', async () => {
-    for (const time of [opening + lateMs, late - 1]) expect(await log.begin(first, time)).toEqual({ notBefore: late });
-    expect(await log.begin(first, late)).toEqual(standsAt(first, late));
+    for (const time of [opening + lateMs, late - 1])
+      expect(await beginAttempt(context, first, time)).toEqual({ notBefore: late });
+    expect(await beginAttempt(context, first, late)).toEqual(standsAt(first, late));
   });
 
   it('late was made where one that began in time has ended meanwhile', async () => {
-    await log.put(attemptFor(first));
-    expect(await log.begin(first, late)).toBe('made');
+    await insertAttempt(context, attemptFor(first));
+    expect(await beginAttempt(context, first, late)).toBe('made');
   });
 
   it('late stands at its beginning, as the first of several workers says for all', async () => {
-    const begun = await Promise.all([0, 1, 2, 3].map((later) => log.begin(first, late + later)));
+    const begun = await Promise.all([0, 1, 2, 3].map((later) => beginAttempt(context, first, late + later)));
     expect([0, 1, 2, 3].map((later) => standsAt(first, late + later))).toContainEqual(begun[0]);
     expect(begun).toEqual(begun.map(() => begun[0]));
   });
 
   it('late was made where another worker has begun it and its row is there, however long ago', async () => {
-    await log.begin(first, late);
-    await log.put(attemptFor(first, { place: placeOf(first, timestamp(late)) }));
-    for (const time of [late + 1, late + lateMs, late + 10 * lateMs]) expect(await log.begin(first, time)).toBe('made');
+    await beginAttempt(context, first, late);
+    await insertAttempt(context, attemptFor(first, { place: placeOf(first, timestamp(late)) }));
+    for (const time of [late + 1, late + lateMs, late + 10 * lateMs])
+      expect(await beginAttempt(context, first, time)).toBe('made');
     expect(await rows()).toHaveLength(1);
   });
 
   it('late after a worker that was lost is begun anew, by one of several for all', async () => {
-    await log.begin(first, late);
-    expect(await log.begin(first, late + lateMs - 1)).toEqual(standsAt(first, late));
+    await beginAttempt(context, first, late);
+    expect(await beginAttempt(context, first, late + lateMs - 1)).toEqual(standsAt(first, late));
     const again = late + lateMs + 30_000;
-    expect(await log.begin(first, late + lateMs)).toEqual({ notBefore: again });
-    const begun = await Promise.all([0, 1, 2].map((later) => log.begin(first, again + later)));
+    expect(await beginAttempt(context, first, late + lateMs)).toEqual({ notBefore: again });
+    const begun = await Promise.all([0, 1, 2].map((later) => beginAttempt(context, first, again + later)));
     expect([0, 1, 2].map((later) => standsAt(first, again + later))).toContainEqual(begun[0]);
     expect(begun).toEqual(begun.map(() => begun[0]));
   });
 
   it('late is another one for each attempt and delivery', async () => {
-    await log.begin(first, late);
+    await beginAttempt(context, first, late);
     for (const other of [nextFirst(), { ...first, attempt: 2 }])
-      expect(await log.begin(other, late + 5)).toEqual(standsAt(other, late + 5));
+      expect(await beginAttempt(context, other, late + 5)).toEqual(standsAt(other, late + 5));
   });
 
   it('late leaves nothing behind that stays for ever', async () => {
-    await log.begin(first, late);
+    await beginAttempt(context, first, late);
     const items = Object.values(await dumpOf(table, organization));
     expect(items).toEqual([expect.objectContaining({ expiresAt: Date.parse('2026-05-31T00:00:00.000Z') / 1000 })]);
   });
@@ -225,7 +238,7 @@ describe('an attempt that begins', () => {
 
 describe('the next attempt of a delivery', () => {
   it('is the first where none was made', async () => {
-    expect(await log.next(first)).toEqual(first);
+    expect(await readNextAttempt(context, first)).toEqual(first);
   });
 
   it('is the one after the last that failed, also where attempts were late', async () => {
@@ -237,25 +250,25 @@ describe('the next attempt of a delivery', () => {
     ] as const) {
       expect(message.attempt).toBe(attempt);
       const begun = Date.parse(message.dueAt) + (late ? 10 * lateMs : 0);
-      const { place } = (await log.begin(message, begun)) as { place: AttemptPlace };
+      const { place } = (await beginAttempt(context, message, begun)) as { place: AttemptPlace };
       const retry = retryAt((begun - opening) / 1000);
-      await log.put(attemptFor(message, { place, retry, error: 'It failed.' }));
-      message = (await log.next(first)) as DeliveryMessage;
+      await insertAttempt(context, attemptFor(message, { place, retry, error: 'It failed.' }));
+      message = (await readNextAttempt(context, first)) as DeliveryMessage;
       expect(message).toMatchObject({ deliveryId: first.deliveryId, eventId, dueAt: retry.nextAttemptAt });
     }
     expect(message.attempt).toBe(4);
   });
 
   it.each(['delivered', 'exhausted'])('is none where it was %s', async (how) => {
-    await log.put(attemptFor(first, { retry: retryAt(0), error: 'It failed.' }));
-    const second = (await log.next(first)) as DeliveryMessage;
-    await log.put(attemptFor(second, how === 'exhausted' ? { error: 'It failed.' } : {}));
-    expect(await log.next(first)).toBeUndefined();
+    await insertAttempt(context, attemptFor(first, { retry: retryAt(0), error: 'It failed.' }));
+    const second = (await readNextAttempt(context, first)) as DeliveryMessage;
+    await insertAttempt(context, attemptFor(second, how === 'exhausted' ? { error: 'It failed.' } : {}));
+    expect(await readNextAttempt(context, first)).toBeUndefined();
   });
 
   it('is not made by a worker that has begun late and was lost', async () => {
-    await log.begin(first, opening + 10 * lateMs);
-    expect(await log.next(first)).toEqual(first);
+    await beginAttempt(context, first, opening + 10 * lateMs);
+    expect(await readNextAttempt(context, first)).toEqual(first);
   });
 });
 
@@ -273,7 +286,10 @@ describe('a delivery that the version before the log has begun', () => {
 
   it('tells its event from its item, and the attempt that it waits for was not made', async () => {
     await putItem({ state: 'retrying', attempt: 2 });
-    expect(await log.find({ ...old(), attempt: 2 })).toMatchObject({ made: false, told: { data: '{}' } });
+    expect(await findAttempt(context, { ...old(), attempt: 2 })).toMatchObject({
+      made: false,
+      loggedEvent: { data: '{}' },
+    });
   });
 
   it.each([
@@ -283,21 +299,21 @@ describe('a delivery that the version before the log has begun', () => {
     ['its webhook was deleted', { state: 'skipped', attempt: 1 }],
   ])('has its attempt made where %s', async (_, fields) => {
     await putItem(fields);
-    expect(await log.find(old())).toMatchObject({ made: true });
+    expect(await findAttempt(context, old())).toMatchObject({ made: true });
   });
 
   it('has the attempt after one that this version made not made', async () => {
     await putItem({ state: 'pending', attempt: 1 });
-    await log.put(attemptFor(old(), { retry: retryAt(0) }));
-    expect(await log.find(old())).toMatchObject({ made: true });
+    await insertAttempt(context, attemptFor(old(), { retry: retryAt(0) }));
+    expect(await findAttempt(context, old())).toMatchObject({ made: true });
     const retry = retryOf((await rowAt(placeOf(first))) ?? {}) as DeliveryMessage;
     expect(retry).not.toHaveProperty('eventId');
-    expect(await log.find(retry)).toMatchObject({ made: false, told: { data: '{}' } });
+    expect(await findAttempt(context, retry)).toMatchObject({ made: false, loggedEvent: { data: '{}' } });
   });
 
   it('is taken off the sweeper’s list by its first attempt of this version, and its item stays', async () => {
     const key = await putItem({ state: 'retrying', attempt: 2 });
-    await log.unlist({ ...old(), attempt: 2 });
+    await unlistAttempt(context, { ...old(), attempt: 2 });
     expect(await getItem(table, key)).toMatchObject({ state: 'retrying' });
     expect(await getItem(table, key)).not.toHaveProperty('due');
   });

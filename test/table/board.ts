@@ -1,5 +1,5 @@
 import { ulid } from 'ulid';
-import type { App } from '../../lib/app.ts';
+import type { Context } from '../../lib/context.ts';
 import { ApiError } from '../../lib/contract/errors.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { NewTask, Task } from '../../lib/contract/tasks.ts';
@@ -13,14 +13,14 @@ export const agents = ['qa-reviewer', 'prompt-improver'] as const;
 
 /** An organization's board over a table of its own, by the very functions that the handlers call. */
 export type Board = {
-  app: App;
+  app: Context;
   table: Service['table'];
   /** Where the table's engine answers. */
   engine: string;
   ulid: () => string;
   defaultModel: string;
-  allowedModels: App['allowedModels'];
-  preparedAgents: App['preparedAgents'];
+  allowedModels: Context['allowedModels'];
+  preparedAgents: Context['preparedAgents'];
   organization: Organization;
   clock: Clock;
   /** Puts a task on the board; what is not named is the default of a create. */

@@ -3,7 +3,14 @@ import { timestamp, ulidFrom, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { deliveryPartitions } from '../../lib/table/delivery-partitions.ts';
 import { postponeDue, readDue } from '../../lib/table/due.ts';
-import { eventFrom, isEvent, type LoggedEvent, openEventLog, sampledAfterMs } from '../../lib/table/event-log.ts';
+import {
+  appendEvent,
+  eventFrom,
+  isEvent,
+  type LoggedEvent,
+  readEvents,
+  sampledAfterMs,
+} from '../../lib/table/event-log.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -12,7 +19,8 @@ import { meter } from './capacity.ts';
 
 const { table } = await openBoard();
 const { costOf } = meter(table);
-const log = openEventLog(table);
+const context = { table, batchers: {} };
+const append = (event: LoggedEvent) => appendEvent(context, event);
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 let organization: Organization;
 let organizations = 0;
@@ -28,7 +36,7 @@ function newEvent(time: number, end = '1', fields: Partial<LoggedEvent> = {}): L
 }
 
 const itemOf = ({ id }: LoggedEvent) => getItem(table, keys.event(organization, ulidOf(id)));
-const between = (from: number, to: number) => Array.fromAsync(log.between(organization, from, to));
+const between = (from: number, to: number) => Array.fromAsync(readEvents(context, organization, from, to));
 const due = async (until: number) =>
   (await Array.fromAsync(readDue({ table }, deliveryPartitions, timestamp(until)))).filter(
     ({ key }) => key.pk === keys.event(organization, '').pk,
@@ -37,33 +45,33 @@ const due = async (until: number) =>
 describe('the event log', () => {
   it('has an event as it was appended, its data letter by letter', async () => {
     const event = newEvent(opening, '1', { requestId: 'request-1' });
-    await log.append(event);
+    await append(event);
     expect(await between(opening, opening)).toEqual([event]);
   });
 
   it('has an event once, however often it is appended', async () => {
     const event = newEvent(opening);
-    await Promise.all([log.append(event), log.append(event)]);
-    await log.append(event);
+    await Promise.all([append(event), append(event)]);
+    await append(event);
     expect(Object.keys(await dumpOf(table, organization))).toHaveLength(1);
   });
 
   it('has all that are appended at the same moment by a request for 25 of them', async () => {
     const events = Array.from({ length: 60 }, (_, nth) => newEvent(opening + nth));
-    const cost = await costOf(() => Promise.all(events.map(log.append)));
+    const cost = await costOf(() => Promise.all(events.map(append)));
     expect(cost).toMatchObject({ requests: 3, wcu: 60 });
     expect(await between(opening, opening + 59)).toEqual(events.toReversed());
   });
 
   it('is read from a moment to another, both included, newest first', async () => {
     const events = [0, 1, 2, 3].map((later) => newEvent(opening + later, later % 2 ? 'Z' : '1'));
-    await Promise.all(events.map(log.append));
+    await Promise.all(events.map(append));
     expect(await between(opening + 1, opening + 2)).toEqual([events[2], events[1]]);
     expect(await between(opening + 4, opening + 5)).toEqual([]);
   });
 
   it('is of each organization by itself', async () => {
-    await log.append(newEvent(opening));
+    await append(newEvent(opening));
     organization = `${organization}x` as Organization;
     expect(await between(opening, opening)).toEqual([]);
   });
@@ -72,7 +80,7 @@ describe('the event log', () => {
     'keeps an event of %s until its whole day is 90 days ago',
     async (time) => {
       const event = newEvent(Date.parse(time));
-      await log.append(event);
+      await append(event);
       expect((await itemOf(event))?.expiresAt).toBe(Date.parse('2026-05-31T00:00:00.000Z') / 1000);
     },
   );
@@ -81,14 +89,14 @@ describe('the event log', () => {
 describe('a sampled event', () => {
   it('is one of thirty-two, by the last letter of its id', async () => {
     const letters = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'];
-    await Promise.all(letters.map((letter) => log.append(newEvent(opening, letter))));
+    await Promise.all(letters.map((letter) => append(newEvent(opening, letter))));
     const listed = await due(opening + sampledAfterMs);
     expect(listed.map(({ key }) => key.sk.slice(-1)).sort()).toEqual(['0']);
   });
 
   it('is listed for the sweeper from two minutes after the change on, and read from the list as it was appended', async () => {
     const event = newEvent(opening, '0');
-    await log.append(event);
+    await append(event);
     expect(await due(opening + sampledAfterMs - 1)).toEqual([]);
     const [overdue] = await due(opening + sampledAfterMs);
     const later = timestamp(opening + 2 * sampledAfterMs);

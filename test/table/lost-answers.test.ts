@@ -8,12 +8,12 @@ import type { Webhook } from '../../lib/contract/webhooks.ts';
 import { findDifferences, repairDifferences } from '../../lib/reconcile/differences.ts';
 import { headOf } from '../../lib/table/agent-items.ts';
 import { insertAgentSkill } from '../../lib/table/agents.ts';
-import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
+import { closeAttemptCounts, readAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import { attemptKey } from '../../lib/table/attempt-items.ts';
-import { openAttemptLog, placeOf } from '../../lib/table/attempt-log.ts';
+import { beginAttempt, findAttempt, insertAttempt, placeOf, unlistAttempt } from '../../lib/table/attempt-log.ts';
 import { openTable } from '../../lib/table/client.ts';
 import { postponeDue, sweep } from '../../lib/table/due.ts';
-import { openEventLog } from '../../lib/table/event-log.ts';
+import { appendEvent, readEvents } from '../../lib/table/event-log.ts';
 import { leaseExecution, readExecutionHead, renewLease, returnLease } from '../../lib/table/executions.ts';
 import { writeHeartbeat } from '../../lib/table/heartbeat.ts';
 import {
@@ -34,7 +34,7 @@ import { insertToken } from '../../lib/table/token-writes.ts';
 import { readStoredToken, revokeStoredToken } from '../../lib/table/tokens.ts';
 import { AlreadyDone, Conflict, transact } from '../../lib/table/transact.ts';
 import { OutcomeUnknown } from '../../lib/table/unavailable.ts';
-import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
+import { leaseSlowAttempt, markWebhookSlow, updatePace } from '../../lib/table/webhook-attempts.ts';
 import { insertWebhook, readTarget } from '../../lib/table/webhooks.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
@@ -53,9 +53,9 @@ const lossy = openTable(table.name, engine.endpoint);
 afterEach(() => engine.relent());
 
 const ulidNow = () => ulid(clock());
-const context = { table: lossy, clock };
-const attempts = openAttemptLog(lossy);
-const webhookAttempts = openWebhookAttempts(lossy);
+const context = { table: lossy, batchers: {}, clock };
+/** The context of the same table, without lost answers. */
+const reliable = { table, batchers: {} };
 
 const putWebhook = async (): Promise<Webhook> => {
   const fields = { url: 'https://example.com/', active: true, createdAt: at(0) };
@@ -67,7 +67,7 @@ const newAttempt = () => newMessage(organization, { deliveryId: `dlv_${ulidNow()
 /** Writes a failed attempt, and returns the message of its retry. */
 const failedAttempt = async () => {
   const message = newAttempt();
-  await openAttemptLog(table).put(attemptFor(message, { retry: { nextAttemptAt: at(300), dueAt: at(360) } }));
+  await insertAttempt(reliable, attemptFor(message, { retry: { nextAttemptAt: at(300), dueAt: at(360) } }));
   return { ...message, attempt: 2, dueAt: at(300), listedBy: attemptKey(placeOf(message)).sk };
 };
 const isListed = async (key: Key) => 'due' in ((await getItem(table, key)) ?? {});
@@ -86,8 +86,8 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'an event is appended once',
     async () => async () => {
       const events = [1, 2].map(() => ({ organization, id: `ev_${ulidNow()}`, item: 'tk_1', version: 1, data: '{}' }));
-      await Promise.all(events.map((event) => openEventLog(lossy).append({ ...event, event: 'task.created' })));
-      return (await Array.fromAsync(openEventLog(table).between(organization, clock(), clock()))).length;
+      await Promise.all(events.map((event) => appendEvent(context, { ...event, event: 'task.created' })));
+      return (await Array.fromAsync(readEvents(reliable, organization, clock(), clock()))).length;
     },
     2,
   ],
@@ -96,15 +96,15 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => {
       const message = newAttempt();
       return async () => {
-        await attempts.put(attemptFor(message));
-        return (await attempts.find(message)).made;
+        await insertAttempt(context, attemptFor(message));
+        return (await findAttempt(context, message)).made;
       };
     },
     true,
   ],
   [
     'a late attempt has the time of its start',
-    async () => () => attempts.begin(newAttempt(), Date.parse(at(600))),
+    async () => () => beginAttempt(context, newAttempt(), Date.parse(at(600))),
     { place: expect.objectContaining({ at: at(600) }) },
   ],
   [
@@ -112,7 +112,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => {
       const retry = await failedAttempt();
       return async () => {
-        await attempts.unlist(retry);
+        await unlistAttempt(context, retry);
         return isListed(attemptKey(placeOf({ ...retry, attempt: 1, dueAt: at(0) })));
       };
     },
@@ -122,11 +122,11 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'attempts are counted once',
     async () => {
       const message = { ...newAttempt(), webhookId: `wh_${ulidNow()}` };
-      await openAttemptLog(table).put(attemptFor(message));
+      await insertAttempt(reliable, attemptFor(message));
       const later = Date.parse(at(600));
       return async () => {
-        await openAttemptCounts(lossy).close(organization, message.webhookId, later);
-        return openAttemptCounts(table).read(organization, message.webhookId, later);
+        await closeAttemptCounts(context, organization, message.webhookId, later);
+        return readAttemptCounts(reliable, organization, message.webhookId, later);
       };
     },
     expect.objectContaining({ open: 1 }),
@@ -136,9 +136,9 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => {
       const webhook = await putWebhook();
       const named = [organization, webhook.id] as const;
-      await openWebhookAttempts(table).leaseSlowAttempt(...named, { number: 0, now: at(0), until: at(20) });
+      await leaseSlowAttempt(reliable, ...named, { number: 0, now: at(0), until: at(20) });
       return async () => {
-        await webhookAttempts.pace(...named, { slow: false }, { slow: true, slowLease: 0 });
+        await updatePace(context, ...named, { slow: false }, { slow: true, slowLease: 0 });
         return readTarget({ table }, ...named);
       };
     },
@@ -148,7 +148,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'a lease of a slow webhook is taken',
     async () => {
       const { id } = await putWebhook();
-      return () => webhookAttempts.leaseSlowAttempt(organization, id, { number: 0, now: at(0), until: at(20) });
+      return () => leaseSlowAttempt(context, organization, id, { number: 0, now: at(0), until: at(20) });
     },
     true,
   ],
@@ -157,7 +157,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => {
       const { id } = await putWebhook();
       return async () => {
-        await webhookAttempts.markSlow(organization, id);
+        await markWebhookSlow(context, organization, id);
         return (await readTarget({ table }, organization, id))?.slow;
       };
     },
@@ -167,7 +167,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     'a postponed event is returned',
     async () => {
       const event = { organization, id: `ev_${ulidNow().slice(0, -1)}0`, item: 'tk_1', version: 1, data: '{}' };
-      await openEventLog(table).append({ ...event, event: 'task.created' });
+      await appendEvent(reliable, { ...event, event: 'task.created' });
       const key = keys.event(organization, ulidOf(event.id));
       const { dueAt } = (await getItem(table, key)) as { dueAt: string };
       return () => postponeDue(context, { key, dueAt }, at(300));
@@ -306,7 +306,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
   [
     'a heartbeat is written',
     async () => async () => {
-      await writeHeartbeat(lossy, clock());
+      await writeHeartbeat(context);
       return (await getItem(table, keys.heartbeat()))?.at;
     },
     new Date(clock()).toISOString(),

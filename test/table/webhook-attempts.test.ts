@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
-import { openWebhookAttempts, type Pace } from '../../lib/table/webhook-attempts.ts';
+import { leaseSlowAttempt, markWebhookSlow, type Pace, updatePace } from '../../lib/table/webhook-attempts.ts';
 import { insertWebhook, readTarget, readWebhook, removeWebhook } from '../../lib/table/webhooks.ts';
 import { dumpOf } from '../table-dump.ts';
 import { openBoard } from './board.ts';
@@ -9,7 +9,6 @@ import { meter } from './capacity.ts';
 
 const board = await openBoard();
 const { costOf } = meter(board.table);
-const store = openWebhookAttempts(board.table);
 let organization: Organization;
 let organizations = 0;
 let webhook: Webhook;
@@ -28,7 +27,7 @@ beforeEach(async () => {
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 12) + seconds * 1000).toISOString();
 /** Writes the pace of the webhook after an attempt that has found it slow, or quick. */
-const pace = (slow: boolean, found: Pace) => store.pace(organization, webhook.id, { slow }, found);
+const pace = (slow: boolean, found: Pace) => updatePace(board, organization, webhook.id, { slow }, found);
 const target = () => readTarget(board, organization, webhook.id);
 
 describe('the pace of a webhook after an attempt', () => {
@@ -40,15 +39,15 @@ describe('the pace of a webhook after an attempt', () => {
     ['neither, where it was slow', true, undefined, true, 0],
     ['neither, where it was quick', false, undefined, false, 0],
   ])('is %s, in one write only where it is another', async (_, before, slow, after, requests) => {
-    if (before) await store.markSlow(organization, webhook.id);
+    if (before) await markWebhookSlow(board, organization, webhook.id);
     expect(await costOf(() => pace(before, { slow }))).toMatchObject({ requests, wcu: requests });
     expect((await target())?.slow).toBe(after);
   });
 
   it('comes with the lease that the attempt had, and returns no other', async () => {
-    await store.markSlow(organization, webhook.id);
+    await markWebhookSlow(board, organization, webhook.id);
     for (const number of [0, 1, 2])
-      await store.leaseSlowAttempt(organization, webhook.id, { number, now: at(0), until: at(20) });
+      await leaseSlowAttempt(board, organization, webhook.id, { number, now: at(0), until: at(20) });
     await pace(true, { slow: true, slowLease: 0 });
     expect(await target()).toMatchObject({ slow: true, slowLeases: { 1: at(20), 2: at(20) } });
     expect(await costOf(() => pace(true, { slow: false, slowLease: 2 }))).toMatchObject({ requests: 1 });
@@ -68,7 +67,7 @@ describe('a webhook with a slow receiver', () => {
   it('has numbered leases, each for one worker until it expires, which no read shows', async () => {
     const before = await readWebhook(board, organization, webhook.id);
     const take = (number: number, now: string, until: string) =>
-      store.leaseSlowAttempt(organization, webhook.id, { number, now, until });
+      leaseSlowAttempt(board, organization, webhook.id, { number, now, until });
     const taken = await Promise.all([1, 1, 12].map((number) => take(number, at(0), at(20))));
     expect(taken.filter((one) => one)).toHaveLength(2);
     expect((await target())?.slowLeases).toEqual({ 1: at(20), 12: at(20) });
@@ -78,12 +77,12 @@ describe('a webhook with a slow receiver', () => {
   });
 
   it('is marked as slow, unless it is deleted', async () => {
-    await store.markSlow(organization, webhook.id);
+    await markWebhookSlow(board, organization, webhook.id);
     expect((await target())?.slow).toBe(true);
     await removeWebhook(board, organization, webhook);
-    await store.markSlow(organization, webhook.id);
+    await markWebhookSlow(board, organization, webhook.id);
     const lease = { number: 0, now: at(0), until: at(20) };
-    expect(await store.leaseSlowAttempt(organization, webhook.id, lease)).toBe(false);
+    expect(await leaseSlowAttempt(board, organization, webhook.id, lease)).toBe(false);
     expect(await readWebhook(board, organization, webhook.id)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { EventName } from '../../lib/contract/events.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
-import { openSubscriptions } from '../../lib/table/subscriptions.ts';
+import { readSubscribers } from '../../lib/table/subscriptions.ts';
 import {
   insertWebhook,
   readTarget,
@@ -17,7 +17,7 @@ import { meter } from './capacity.ts';
 
 const board: Board = await openBoard();
 const { costOf } = meter(board.table);
-const store = openSubscriptions(board.table);
+const context = { table: board.table, batchers: {} };
 let organization: Organization;
 let organizations = 0;
 
@@ -30,8 +30,8 @@ const newWebhook = (events: EventName[] = ['task.created']): Webhook => {
   return { id: `wh_${board.app.ulid()}`, url: 'https://example.com/', events, active: true, createdAt };
 };
 
-async function insert(webhook = newWebhook(), sealed?: string): Promise<Webhook> {
-  await insertWebhook(board, organization, webhook, sealed, undefined);
+async function insert(webhook = newWebhook(), encryptedSecret?: string): Promise<Webhook> {
+  await insertWebhook(board, organization, webhook, encryptedSecret, undefined);
   return webhook;
 }
 
@@ -40,7 +40,7 @@ const fill = (count: number) => Promise.all(Array.from({ length: count }, () => 
 
 describe('a webhook in the table', () => {
   it('is read as it was put, without its secret', async () => {
-    const webhook = await insert(newWebhook(), 'sealed');
+    const webhook = await insert(newWebhook(), 'ciphertext');
     expect(await readWebhook(board, organization, webhook.id)).toEqual(webhook);
     expect(await readWebhooks(board, organization)).toEqual([webhook]);
   });
@@ -51,7 +51,7 @@ describe('a webhook in the table', () => {
     expect(await readWebhook(board, other, id)).toBeUndefined();
     expect(await readTarget(board, other, id)).toBeUndefined();
     expect(await readWebhooks(board, other)).toEqual([]);
-    expect(await store.hearing(other, 'task.created')).toEqual([]);
+    expect(await readSubscribers(context, other, 'task.created')).toEqual([]);
   });
 
   it('is listed newest first, ties by descending id', async () => {
@@ -66,50 +66,50 @@ describe('a webhook in the table', () => {
     expect(ids).toEqual([newest.id, ...descending]);
   });
 
-  it('is found by each event that it hears, and by no other', async () => {
+  it('is a subscriber of its events, and of no others', async () => {
     const { id } = await insert(newWebhook(['task.created', 'agent.failed']));
-    const hears = async (event: EventName) => (await store.hearing(organization, event)).includes(id);
-    expect(await hears('task.created')).toBe(true);
-    expect(await hears('agent.failed')).toBe(true);
-    expect(await hears('task.completed')).toBe(false);
+    const isSubscribed = async (event: EventName) => (await readSubscribers(context, organization, event)).includes(id);
+    expect(await isSubscribed('task.created')).toBe(true);
+    expect(await isSubscribed('agent.failed')).toBe(true);
+    expect(await isSubscribed('task.completed')).toBe(false);
   });
 
-  it('is a target with its sealed secret, or without one', async () => {
-    const signed = await insert(newWebhook(), 'sealed');
+  it('is a target with its encrypted secret, or without one', async () => {
+    const signed = await insert(newWebhook(), 'ciphertext');
     const plain = await insert();
     expect(await readTarget(board, organization, signed.id)).toEqual({
       url: 'https://example.com/',
       slow: false,
       slowLeases: {},
-      sealed: 'sealed',
+      encryptedSecret: 'ciphertext',
     });
     const target = { url: 'https://example.com/', slow: false, slowLeases: {} };
     expect(await readTarget(board, organization, plain.id)).toEqual(target);
   });
 });
 
-describe('the webhooks that hear an event', () => {
-  it('are read once for all who ask at the same moment', async () => {
+describe('the subscribers of an event', () => {
+  it('are read once for all calls of one turn of the event loop', async () => {
     const { id } = await insert();
     const events: EventName[] = ['task.created', 'task.created', 'task.completed'];
-    const ask = () => Promise.all(events.map((event) => store.hearing(organization, event)));
-    expect(await ask()).toEqual([[id], [id], []]);
-    expect(await costOf(ask)).toMatchObject({ requests: 2 });
+    const readAll = () => Promise.all(events.map((event) => readSubscribers(context, organization, event)));
+    expect(await readAll()).toEqual([[id], [id], []]);
+    expect(await costOf(readAll)).toMatchObject({ requests: 2 });
   });
 
-  it('are those at the moment of the question: no answer is kept', async () => {
-    const hearing = () => store.hearing(organization, 'task.created');
-    expect(await hearing()).toEqual([]);
+  it('are read anew at each call: nothing is cached', async () => {
+    const read = () => readSubscribers(context, organization, 'task.created');
+    expect(await read()).toEqual([]);
     const webhook = await insert();
-    expect(await hearing()).toEqual([webhook.id]);
+    expect(await read()).toEqual([webhook.id]);
     await removeWebhook(board, organization, webhook);
-    expect(await hearing()).toEqual([]);
+    expect(await read()).toEqual([]);
   });
 });
 
 describe('a deleted webhook', () => {
   it('leaves nothing but the count behind', async () => {
-    const webhook = await insert(newWebhook(['task.created', 'task.completed', 'agent.failed']), 'sealed');
+    const webhook = await insert(newWebhook(['task.created', 'task.completed', 'agent.failed']), 'ciphertext');
     await removeWebhook(board, organization, webhook);
     expect(Object.values(await dump())).toMatchObject([{ count: 0 }]);
     expect(await readTarget(board, organization, webhook.id)).toBeUndefined();
@@ -134,7 +134,7 @@ describe('the hundred webhooks of an organization', () => {
   it('have no room for another, of which nothing is written', async () => {
     await fill(100);
     const before = await dump();
-    const refusal = await errorOf(insert(newWebhook(['task.created', 'task.completed']), 'sealed'));
+    const refusal = await errorOf(insert(newWebhook(['task.created', 'task.completed']), 'ciphertext'));
     expect(refusal?.code).toBe('limit_reached');
     expect(await dump()).toEqual(before);
   });
@@ -153,7 +153,7 @@ describe('the hundred webhooks of an organization', () => {
     expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(5);
     expect(refusals.filter((refusal) => refusal?.code === 'limit_reached')).toHaveLength(5);
     expect(await readWebhooks(board, organization)).toHaveLength(100);
-    expect(await store.hearing(organization, 'task.created')).toHaveLength(100);
+    expect(await readSubscribers(context, organization, 'task.created')).toHaveLength(100);
   });
 
   it('are nobody else’s', async () => {

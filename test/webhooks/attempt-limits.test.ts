@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { createAttemptLimit, readAttemptLimits } from '../../lib/webhooks/attempt-limits.ts';
+import {
+  type AttemptLimitContext,
+  endAttempt,
+  markAttemptSlow,
+  readAttemptLimits,
+  startAttempt,
+} from '../../lib/webhooks/attempt-limits.ts';
 
-/** Starts attempts of a webhook: which of them may run, and which not, as far as it is known. */
-async function starting(limit: ReturnType<typeof createAttemptLimit>, count: number, webhook = 'wh_1') {
+const newContext = (): AttemptLimitContext => ({ attemptLimits: { prompt: 5 }, webhookAttempts: new Map() });
+
+/** Starts attempts of a webhook, and returns which of them may run and which may not, as soon as that is decided. */
+async function starting(context: AttemptLimitContext, count: number, webhook = 'wh_1') {
   const started: boolean[] = [];
-  for (let nth = 0; nth < count; nth++) void limit.start(webhook).then((starts) => started.push(starts));
+  for (let nth = 0; nth < count; nth++) void startAttempt(context, webhook).then((starts) => started.push(starts));
   await settled();
   return started;
 }
@@ -13,36 +21,36 @@ const settled = () => new Promise(setImmediate);
 
 describe('the attempts of a webhook in a container', () => {
   it('run five at the same time; the next one starts when one ends', async () => {
-    const limit = createAttemptLimit(5);
-    const started = await starting(limit, 7);
+    const context = newContext();
+    const started = await starting(context, 7);
     expect(started).toEqual(Array(5).fill(true));
-    limit.end('wh_1');
+    endAttempt(context, 'wh_1');
     await settled();
     expect(started).toEqual(Array(6).fill(true));
   });
 
   it('do not wait for those of another webhook', async () => {
-    const limit = createAttemptLimit(5);
-    await starting(limit, 6);
-    expect(await starting(limit, 2, 'wh_2')).toEqual([true, true]);
+    const context = newContext();
+    await starting(context, 6);
+    expect(await starting(context, 2, 'wh_2')).toEqual([true, true]);
   });
 
-  it('that wait do not start when one of them is slow, nor do later ones until all that run have ended', async () => {
-    const limit = createAttemptLimit(5);
-    const started = await starting(limit, 7);
-    limit.slow('wh_1');
+  it('do not start while one of them is slow, until all that run have ended', async () => {
+    const context = newContext();
+    const started = await starting(context, 7);
+    markAttemptSlow(context, 'wh_1');
     await settled();
     expect(started.slice(5)).toEqual([false, false]);
-    expect(await starting(limit, 1)).toEqual([false]);
-    for (let nth = 0; nth < 5; nth++) limit.end('wh_1');
-    expect(await starting(limit, 1)).toEqual([true]);
+    expect(await starting(context, 1)).toEqual([false]);
+    for (let nth = 0; nth < 5; nth++) endAttempt(context, 'wh_1');
+    expect(await starting(context, 1)).toEqual([true]);
   });
 
-  it('may end or be slow after the container has forgotten the webhook', async () => {
-    const limit = createAttemptLimit(5);
-    limit.slow('wh_1');
-    limit.end('wh_1');
-    expect(await starting(limit, 1)).toEqual([true]);
+  it('may end or be slow after the process has removed the webhook', async () => {
+    const context = newContext();
+    markAttemptSlow(context, 'wh_1');
+    endAttempt(context, 'wh_1');
+    expect(await starting(context, 1)).toEqual([true]);
   });
 });
 

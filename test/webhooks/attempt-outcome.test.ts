@@ -20,7 +20,7 @@ describe('what is posted', () => {
     const message = await office.message({ url: 'https://example.com/a?b' });
     office.clock.now = opening + 5_432;
     const { posts, send } = notingSender();
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(posts).toHaveLength(1);
     expect(posts[0]?.url).toBe('https://example.com/a?b');
     const { event, deliveryId, timestamp, data, ...rest } = JSON.parse(posts[0]?.body ?? '');
@@ -40,7 +40,7 @@ describe('what is posted', () => {
     const message = await office.message();
     office.clock.now = opening + 5_999;
     const { posts, send } = notingSender();
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     const seconds = posts[0]?.headers['X-Service-Timestamp'];
     expect(seconds).toBe('1772366405');
     expect(Math.floor(Date.parse(JSON.parse(posts[0]?.body ?? '').timestamp) / 1000)).toBe(Number(seconds));
@@ -49,7 +49,7 @@ describe('what is posted', () => {
   it('is signed over the very text that is posted', async () => {
     const message = await office.message({ secret: 'ü secret' });
     const { posts, send } = notingSender();
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     const expected = createHmac('sha256', Buffer.from('ü secret', 'utf8'))
       .update(posts[0]?.body ?? '')
       .digest('hex');
@@ -60,7 +60,7 @@ describe('what is posted', () => {
   it('has no signature of any kind for a webhook without a secret', async () => {
     const message = await office.message();
     const { posts, send } = notingSender();
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(Object.keys(posts[0]?.headers ?? {}).filter((name) => /signature|^webhook-/i.test(name))).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe('what is posted', () => {
     const Key = keys.webhookSecret(office.organization, ulidOf(message.webhookId));
     await office.table.client.send(new DeleteCommand({ TableName: office.table.name, Key }));
     const { posts, send } = notingSender();
-    await office.deliveries.attempt(message, send).catch(() => {});
+    await office.deliver(message, send).catch(() => {});
     expect(posts).toEqual([]);
   });
 });
@@ -81,7 +81,7 @@ describe('a success', () => {
     const { send } = notingSender({ httpStatus: 299, durationMs: 1234 }, () => {
       office.clock.now = opening + 2_000;
     });
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(await office.delivery(message)).toMatchObject({ state: 'delivered' });
     const records = await office.history(message.webhookId);
     expect(records).toMatchObject([
@@ -103,7 +103,7 @@ describe('a success', () => {
 describe('a failure', () => {
   it('leads to the next attempt, and is recorded with its status and error', async () => {
     const message = await office.message();
-    await office.deliveries.attempt(message, notingSender({ ...failed, durationMs: 9 }).send);
+    await office.deliver(message, notingSender({ ...failed, durationMs: 9 }).send);
     expect(await office.delivery(message)).toMatchObject({
       state: 'retrying',
       attempt: 2,
@@ -126,13 +126,13 @@ describe('a failure', () => {
 
   it('without an answer is recorded with status 0', async () => {
     const message = await office.message();
-    await office.deliveries.attempt(message, notingSender({ httpStatus: 0, error: 'No answer within 10 s.' }).send);
+    await office.deliver(message, notingSender({ httpStatus: 0, error: 'No answer within 10 s.' }).send);
     expect(await office.history(message.webhookId)).toMatchObject([{ httpStatus: 0, error: 'No answer within 10 s.' }]);
   });
 
   it('wakes a worker for the next attempt when that is due', async () => {
     const message = await office.message();
-    await office.deliveries.attempt(message, notingSender(failed).send);
+    await office.deliver(message, notingSender(failed).send);
     expect(office.queue.sent.slice(1)).toEqual([
       {
         to: 'firstRetry',
@@ -167,7 +167,7 @@ describe('lastDeliveryAt', () => {
     const { send } = notingSender(outcome, () => {
       office.clock.now = opening + milliseconds;
     });
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
   }
 
   it('is absent before the first attempt', async () => {
@@ -203,7 +203,7 @@ describe('lastDeliveryAt', () => {
     const { send } = notingSender({}, () => {
       office.clock.now = opening + ++ended * 1_000;
     });
-    await Promise.all([...unique.values()].map((message) => office.deliveries.attempt(message, send)));
+    await Promise.all([...unique.values()].map((message) => office.deliver(message, send)));
     const ends = (await office.history(webhookId)).map(({ deliveredAt }) => deliveredAt);
     expect(ends).toHaveLength(8);
     expect(await lastDeliveryAt(webhookId)).toBe(ends[0]);
@@ -232,13 +232,13 @@ describe('what is counted', () => {
   ])('is %d of an attempt that %s, so that the average is the share that arrives', async (delivered, _, outcome) => {
     const message = await office.message();
     const { send } = notingSender(outcome);
-    expect(await office.deliveries.attempt(message, send)).toEqual({ AttemptsDelivered: delivered });
+    expect(await office.deliver(message, send)).toEqual({ AttemptsDelivered: delivered });
   });
 
   it('is nothing where no attempt is made', async () => {
     const message = await office.message();
     const { send } = notingSender();
-    await office.deliveries.attempt(message, send);
-    expect(await office.deliveries.attempt(message, send)).toEqual({});
+    await office.deliver(message, send);
+    expect(await office.deliver(message, send)).toEqual({});
   });
 });

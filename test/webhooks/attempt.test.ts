@@ -17,7 +17,7 @@ async function beginElsewhere(message: Awaited<ReturnType<Office['message']>>, o
     posting.resolve();
     return promise;
   });
-  const ended = office.openContainer().attempt(message, send);
+  const ended = office.deliver(message, send, office.createContainer());
   await posting.promise;
   return { letGo, ended };
 }
@@ -26,7 +26,7 @@ describe('an attempt', () => {
   it('is made once by ten of a container that are asked for it at once', async () => {
     const message = await office.message();
     const { posts, send } = notingSender();
-    await Promise.all(Array.from({ length: 10 }, () => office.deliveries.attempt(message, send)));
+    await Promise.all(Array.from({ length: 10 }, () => office.deliver(message, send)));
     expect(posts).toHaveLength(1);
     expect(await office.history(message.webhookId)).toHaveLength(1);
   });
@@ -35,7 +35,7 @@ describe('an attempt', () => {
     const message = await office.message({ secret: 'a secret' });
     office.removeKey();
     const { send } = notingSender();
-    const ended = await Promise.allSettled([1, 2, 3].map(() => office.deliveries.attempt(message, send)));
+    const ended = await Promise.allSettled([1, 2, 3].map(() => office.deliver(message, send)));
     expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });
 
@@ -49,7 +49,7 @@ describe('an attempt', () => {
     const before = await office.dump();
     const sent = office.queue.sent.length;
     const { posts, send } = notingSender();
-    for (const { message } of office.queue.sent.slice()) await office.openContainer().attempt(message, send);
+    for (const { message } of office.queue.sent.slice()) await office.deliver(message, send, office.createContainer());
     expect(posts).toEqual([]);
     expect(office.queue.sent).toHaveLength(sent);
     expect(await office.dump()).toEqual(before);
@@ -59,21 +59,21 @@ describe('an attempt', () => {
     const message = await office.message();
     const before = await office.dump();
     const { posts, send } = notingSender();
-    await office.deliveries.attempt({ ...message, eventId: 'ev_01K00000000000000000000000' }, send);
+    await office.deliver({ ...message, eventId: 'ev_01K00000000000000000000000' }, send);
     expect(posts).toEqual([]);
     expect(await office.dump()).toEqual(before);
   });
 
   it('that is a retry is not made before it is due, and is made then', async () => {
-    await office.deliveries.attempt(await office.message(), notingSender(failed).send);
+    await office.deliver(await office.message(), notingSender(failed).send);
     const { message } = office.queue.sent.at(-1) as (typeof office.queue.sent)[number];
     const { posts, send } = notingSender();
     office.clock.now = Date.parse(message.dueAt) - 1;
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(posts).toEqual([]);
     expect(office.queue.sent.at(-1)).toEqual({ to: 'firstRetry', message, delaySeconds: 1 });
     office.clock.now += 1;
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(posts).toHaveLength(1);
   });
 
@@ -81,7 +81,7 @@ describe('an attempt', () => {
     const message = await office.message();
     office.clock.now -= 1_000;
     const { posts, send } = notingSender();
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(posts).toHaveLength(1);
   });
 
@@ -90,7 +90,7 @@ describe('an attempt', () => {
     await beginElsewhere(message);
     office.clock.now = opening + 180_000;
     const { posts, send } = notingSender();
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(posts).toHaveLength(1);
     expect(await office.delivery(message)).toMatchObject({ state: 'delivered' });
   });
@@ -102,7 +102,7 @@ describe('an attempt that two containers make at once', () => {
     office.clock.now = opening + lateMs;
     const { letGo, ended } = await beginElsewhere(message);
     office.clock.now += 1_000;
-    await office.deliveries.attempt(message, notingSender({ httpStatus: 202 }).send);
+    await office.deliver(message, notingSender({ httpStatus: 202 }).send);
     expect(await office.history(message.webhookId)).toMatchObject([{ httpStatus: 202 }]);
     letGo();
     await ended;
@@ -116,7 +116,7 @@ describe('an attempt that two containers make at once', () => {
     const { posts, send } = notingSender();
     for (const lateMs of [60_000, 89_999]) {
       office.clock.now = opening + lateMs;
-      await office.deliveries.attempt(message, send);
+      await office.deliver(message, send);
       expect(office.queue.sent.at(-1)).toEqual({
         to: 'deliveries',
         message,
@@ -126,7 +126,7 @@ describe('an attempt that two containers make at once', () => {
     letGo();
     await ended;
     office.clock.now = opening + 90_000;
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(posts).toEqual([]);
     expect(await office.history(message.webhookId)).toHaveLength(1);
   });
@@ -140,12 +140,12 @@ describe('an attempt that two containers make at once', () => {
     const { letGo, ended } = await beginElsewhere(message);
     const { posts, send } = notingSender();
     office.clock.now = begun + 60_000;
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(office.queue.sent.at(-1)).toEqual({ to: 'deliveries', message, delaySeconds: 30 });
     letGo();
     await ended;
     office.clock.now = begun + 90_000;
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(posts).toEqual([]);
     expect(await office.history(message.webhookId)).toHaveLength(1);
   });
@@ -157,14 +157,14 @@ describe('an attempt that two containers make at once', () => {
   ])('is %s where %s', async (_, __, first, last, retries) => {
     const message = await office.message();
     const { letGo, ended } = await beginElsewhere(message, last);
-    await office.deliveries.attempt(message, notingSender(first).send);
+    await office.deliver(message, notingSender(first).send);
     office.clock.now += 5_000;
     letGo();
     await ended;
     const { posts, send } = notingSender();
     const retried = office.queue.sent.filter(({ message }) => message.attempt === 2);
     office.clock.now += 300_000;
-    for (const { message } of retried) await office.openContainer().attempt(message, send);
+    for (const { message } of retried) await office.deliver(message, send, office.createContainer());
     expect(posts).toHaveLength(retries);
     expect(await office.delivery(message)).toEqual({ state: 'delivered', attempt: 1 + retries, listed: false });
     expect(await office.history(message.webhookId)).toHaveLength(1 + retries);
@@ -177,18 +177,18 @@ describe('an attempt for a webhook that was deleted', () => {
     await deleteWebhook(office, office.organization, message.webhookId);
     const before = await office.dump();
     const { posts, send } = notingSender();
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(posts).toEqual([]);
     expect(await office.dump()).toEqual(before);
   });
 
   it('is not made where it is a retry, and is taken off the sweeper’s list', async () => {
     const message = await office.message();
-    await office.deliveries.attempt(message, notingSender(failed).send);
+    await office.deliver(message, notingSender(failed).send);
     await deleteWebhook(office, office.organization, message.webhookId);
     office.clock.now += 300_000;
     const { posts, send } = notingSender();
-    await office.deliveries.attempt(office.queue.sent.at(-1)?.message as typeof message, send);
+    await office.deliver(office.queue.sent.at(-1)?.message as typeof message, send);
     expect(posts).toEqual([]);
     expect(await office.delivery(message)).toMatchObject({ state: 'retrying', listed: false });
   });
@@ -196,7 +196,7 @@ describe('an attempt for a webhook that was deleted', () => {
   it('while it is under way ends well and brings nothing of the webhook back', async () => {
     const message = await office.message({ secret: 'a secret' });
     const { send } = notingSender({}, () => deleteWebhook(office, office.organization, message.webhookId));
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(await office.delivery(message)).toMatchObject({ state: 'delivered' });
     expect(await listWebhooks(office, office.organization)).toEqual([]);
     expect(Object.keys(await office.dump()).filter((key) => /#(W|WS|S)(#| )/.test(key))).toEqual([]);
@@ -209,7 +209,7 @@ describe('an attempt whose secret cannot be had', () => {
     const message = await office.message({ secret: 'a secret' });
     office.removeKey();
     const { posts, send } = notingSender();
-    await expect(office.deliveries.attempt(message, send)).rejects.toThrow('no key for webhook secrets');
+    await expect(office.deliver(message, send)).rejects.toThrow('no key for webhook secrets');
     expect(posts).toEqual([]);
     expect(await office.history(message.webhookId)).toEqual([]);
     expect(await office.delivery(message)).toEqual({ state: 'pending', attempt: 1 });
@@ -219,10 +219,10 @@ describe('an attempt whose secret cannot be had', () => {
     const message = await office.message({ secret: 'a secret' });
     office.removeKey();
     const { posts, send } = notingSender();
-    await expect(office.deliveries.attempt(message, send)).rejects.toThrow();
+    await expect(office.deliver(message, send)).rejects.toThrow();
     office.restoreKey();
     office.clock.now += 180_000;
-    await office.deliveries.attempt(message, send);
+    await office.deliver(message, send);
     expect(posts).toHaveLength(1);
     expect(posts[0]?.headers).toHaveProperty('X-Service-Signature');
     expect(await office.history(message.webhookId)).toHaveLength(1);

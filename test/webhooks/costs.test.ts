@@ -3,6 +3,8 @@ import { timestamp } from '../../lib/contract/ids.ts';
 import type { NewWebhook } from '../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { isTurnToCount } from '../../lib/table/attempt-counts.ts';
+import { leaseSlowAttempt } from '../../lib/table/webhook-attempts.ts';
+import { publishEvents } from '../../lib/webhooks/publish-events.ts';
 import { meter } from '../table/capacity.ts';
 import { expectAtMost } from '../table/cost-limits.ts';
 import { failed, notingSender, type Office, openOffices, slowAttempts } from './office.ts';
@@ -37,14 +39,14 @@ describe('an event costs', () => {
   ])('a write unit and one read where %s', async (_, webhooks) => {
     for (let nth = 0; nth < webhooks; nth++) await office.register();
     const change = office.change();
-    expectAtMost(await costOf(() => office.deliveries.publish(change)), { requests: 2, rounds: 1, rcu: 1, wcu: 1 });
+    expectAtMost(await costOf(() => publishEvents(office, change)), { requests: 2, rounds: 1, rcu: 1, wcu: 1 });
     expect(office.queue.sent).toHaveLength(webhooks);
   });
 
   it('no read of its own where others of its name are published at the same moment', async () => {
     await office.register();
     const changes = Array.from({ length: 10 }, () => office.change());
-    const cost = await costOf(() => Promise.all(changes.map((change) => office.deliveries.publish(change))));
+    const cost = await costOf(() => Promise.all(changes.map((change) => publishEvents(office, change))));
     expectAtMost(cost, { requests: 2, rounds: 1, rcu: 1, wcu: 10 });
   });
 });
@@ -55,7 +57,7 @@ describe('an attempt costs', () => {
     ['fails', failed],
   ])('three requests and two write units when it %s', async (_, outcome) => {
     const message = await newMessage();
-    const cost = await costOf(() => office.deliveries.attempt(message, notingSender(outcome).send));
+    const cost = await costOf(() => office.deliver(message, notingSender(outcome).send));
     expectAtMost(cost, { requests: 3, rounds: 2, rcu: 4, wcu: 2 });
   });
 
@@ -63,7 +65,7 @@ describe('an attempt costs', () => {
     await office.register({ secret: 'a secret' });
     const messages = (await Promise.all(Array.from({ length: 5 }, publish))).flat();
     const { send } = notingSender();
-    const cost = await costOf(() => Promise.all(messages.map((message) => office.deliveries.attempt(message, send))));
+    const cost = await costOf(() => Promise.all(messages.map((message) => office.deliver(message, send))));
     expectAtMost(cost, { requests: 3, rounds: 2, rcu: 2 + 2 * 5, wcu: 5 + 1 });
   });
 
@@ -71,45 +73,45 @@ describe('an attempt costs', () => {
     await registerTen();
     const messages = await publish();
     const { send } = notingSender();
-    const cost = await costOf(() => Promise.all(messages.map((message) => office.deliveries.attempt(message, send))));
+    const cost = await costOf(() => Promise.all(messages.map((message) => office.deliver(message, send))));
     expectAtMost(cost, { requests: 12, rounds: 2, rcu: 31, wcu: 20 });
   });
 
   it('a request and a write unit more for a retry, which is taken off the sweeper’s list', async () => {
     const message = await newMessage();
-    await office.deliveries.attempt(message, notingSender(failed).send);
+    await office.deliver(message, notingSender(failed).send);
     const retry = office.queue.sent.at(-1)?.message as DeliveryMessage;
     office.clock.now = Date.parse(retry.dueAt);
-    const cost = await costOf(() => office.deliveries.attempt(retry, notingSender().send));
+    const cost = await costOf(() => office.deliver(retry, notingSender().send));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
   });
 
   it('a read when it is early and is sent on', async () => {
     const message = await newMessage();
-    await office.deliveries.attempt(message, notingSender(failed).send);
+    await office.deliver(message, notingSender(failed).send);
     const retry = office.queue.sent.at(-1)?.message as DeliveryMessage;
-    const cost = await costOf(() => office.deliveries.attempt(retry, notingSender().send));
+    const cost = await costOf(() => office.deliver(retry, notingSender().send));
     expectAtMost(cost, { requests: 1, rcu: 5, wcu: 0 });
   });
 
   it('a read when it was made before', async () => {
     const message = await newMessage();
-    await office.deliveries.attempt(message, notingSender().send);
-    const cost = await costOf(() => office.deliveries.attempt(message, notingSender().send));
+    await office.deliver(message, notingSender().send);
+    const cost = await costOf(() => office.deliver(message, notingSender().send));
     expectAtMost(cost, { requests: 1, rcu: 4, wcu: 0 });
   });
 
   it('a request and a write unit more in the queue of slow webhooks, for a lease', async () => {
     const message = { ...(await newMessage()), slow: true } as const;
     const { send } = notingSender({ ...failed, durationMs: 9_000 });
-    const cost = await costOf(() => office.deliveries.attempt(message, send));
+    const cost = await costOf(() => office.deliver(message, send));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
   });
 
   it('a request and a write unit more when the webhook turns out slow', async () => {
     const message = await newMessage();
     const { send } = notingSender({ ...failed, durationMs: 9_000 }, () => office.timers.at(-1)?.fire());
-    const cost = await costOf(() => office.deliveries.attempt(message, send));
+    const cost = await costOf(() => office.deliver(message, send));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 4, wcu: 3 });
   });
 
@@ -117,16 +119,16 @@ describe('an attempt costs', () => {
     const message = { ...(await newMessage()), slow: true } as const;
     const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
     for (let number = 0; number < slowAttempts; number++)
-      await office.webhookAttempts.leaseSlowAttempt(office.organization, message.webhookId, { ...lease, number });
-    const cost = await costOf(() => office.deliveries.attempt(message, notingSender().send));
+      await leaseSlowAttempt(office, office.organization, message.webhookId, { ...lease, number });
+    const cost = await costOf(() => office.deliver(message, notingSender().send));
     expectAtMost(cost, { requests: 1, rcu: 5, wcu: 0 });
   });
 
   it('a read when it is sent on to the queue of slow webhooks', async () => {
     const message = await newMessage();
-    await office.deliveries.attempt(message, notingSender({ ...failed, timedOut: true }).send);
+    await office.deliver(message, notingSender({ ...failed, timedOut: true }).send);
     const [next] = await publish();
-    const cost = await costOf(() => office.deliveries.attempt(next as DeliveryMessage, notingSender().send));
+    const cost = await costOf(() => office.deliver(next as DeliveryMessage, notingSender().send));
     expect(office.queue.sent.at(-1)).toMatchObject({ to: 'slowDeliveries', message: { slow: true } });
     expectAtMost(cost, { requests: 1, rcu: 4, wcu: 0 });
   });

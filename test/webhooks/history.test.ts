@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { publishEvents } from '../../lib/webhooks/publish-events.ts';
 import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
@@ -19,7 +20,7 @@ beforeEach(async () => {
 async function attemptAt(now: number): Promise<string> {
   office.clock.now = now;
   const [message] = await office.publish();
-  await office.deliveries.attempt(message as DeliveryMessage, notingSender().send);
+  await office.deliver(message as DeliveryMessage, notingSender().send);
   return (message as DeliveryMessage).deliveryId;
 }
 
@@ -52,8 +53,7 @@ describe('the history', () => {
     const [first] = await office.publish();
     office.clock.now += 1;
     const [second] = await office.publish();
-    for (const message of [second, first])
-      await office.deliveries.attempt(message as DeliveryMessage, notingSender().send);
+    for (const message of [second, first]) await office.deliver(message as DeliveryMessage, notingSender().send);
     expect((await page(20, 0)).items.map(({ id }) => id)).toEqual([second?.deliveryId, first?.deliveryId]);
   });
 
@@ -61,9 +61,9 @@ describe('the history', () => {
     const [late] = await office.publish();
     office.clock.now += 60_000;
     const [other] = await office.publish();
-    await office.deliveries.attempt(other as DeliveryMessage, notingSender().send);
+    await office.deliver(other as DeliveryMessage, notingSender().send);
     office.clock.now += 30_000;
-    await office.deliveries.attempt(late as DeliveryMessage, notingSender().send);
+    await office.deliver(late as DeliveryMessage, notingSender().send);
     expect((await page(20, 0)).items.map(({ id }) => id)).toEqual([late?.deliveryId, other?.deliveryId]);
   });
 
@@ -71,7 +71,7 @@ describe('the history', () => {
     await attemptAt(opening);
     office.clock.now += 1000;
     const [message] = await office.publish();
-    await office.deliveries.attempt(message as DeliveryMessage, notingSender(failed).send);
+    await office.deliver(message as DeliveryMessage, notingSender(failed).send);
     expect((await page(20, 0)).items.map(({ httpStatus }) => httpStatus)).toEqual([500, 204]);
   });
 
@@ -101,9 +101,9 @@ describe('the history', () => {
 
   it('has attempts of one millisecond by descending id', async () => {
     const changes = Array.from({ length: 6 }, () => office.change());
-    const messages = (await Promise.all(changes.map((change) => office.deliveries.publish(change)))).length;
+    const messages = (await Promise.all(changes.map((change) => publishEvents(office, change)))).length;
     expect(messages).toBe(6);
-    for (const { message } of office.queue.sent) await office.deliveries.attempt(message, notingSender().send);
+    for (const { message } of office.queue.sent) await office.deliver(message, notingSender().send);
     const ids = (await page(20, 0)).items.map(({ id }) => id);
     expect(ids).toHaveLength(6);
     expect(ids).toEqual([...ids].sort().reverse());

@@ -73,7 +73,7 @@ describe('a name that changes between registration and delivery', () => {
       const next = office.queue.sent.at(-1)?.message as typeof message;
       office.clock.now = Date.parse(next.dueAt);
       addresses.now = now;
-      await office.deliveries.attempt(next, send);
+      await office.deliver(next, send);
     };
 
     await attemptNext(hostile);

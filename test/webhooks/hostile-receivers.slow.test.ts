@@ -22,7 +22,7 @@ describe('a delivery to a receiver that', () => {
       const office = newOffice();
       const receiver = await start();
       const message = await office.message({ url: receiver.url });
-      await office.deliveries.attempt(message, send);
+      await office.deliver(message, send);
 
       const [record, ...more] = await office.history(message.webhookId);
       expect(more).toEqual([]);

@@ -3,20 +3,18 @@ import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { pollingOf } from '../../lib/deployment/polling.ts';
-import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
-import { openAttemptLog } from '../../lib/table/attempt-log.ts';
+import { closeAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { openEventLog } from '../../lib/table/event-log.ts';
 import { readAttemptPage } from '../../lib/table/history.ts';
-import { openSubscriptions } from '../../lib/table/subscriptions.ts';
+import { compareDeliveries } from '../../lib/webhooks/compare-deliveries.ts';
+import { deliverWebhook } from '../../lib/webhooks/deliver-webhook.ts';
+import { publishEvents } from '../../lib/webhooks/publish-events.ts';
 import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import type { Sender } from '../../lib/webhooks/sender.ts';
-import { openDeliverySweep } from '../../lib/webhooks/sweep.ts';
-import { openVerification } from '../../lib/webhooks/verification.ts';
-import type { DeliveryQueues } from '../../lib/webhooks/wake-ups.ts';
+import { sweepDeliveries } from '../../lib/webhooks/sweep.ts';
 import { type Random, randomFrom } from '../soak/random.ts';
 import { type Misbehaviour, simulateLambda } from './simulated-lambda.ts';
-import { simulateDeliveries, simulatedChange, simulateWebhook } from './simulated-service.ts';
+import { simulateContainer, simulatedChange, simulateWebhook } from './simulated-service.ts';
 import { simulateTable } from './simulated-table.ts';
 import { simulateTime } from './simulated-time.ts';
 
@@ -64,7 +62,7 @@ function mortality(random: Random) {
 
 /**
  * Publishes events to all receivers over two minutes of simulated time, through queues that misbehave and containers that are
- * lost, and lets time pass until every ladder has ended. The sweeper runs every minute.
+ * lost, and lets time pass until every delivery has ended. The sweeper runs every minute.
  */
 async function deliver(seed: number, events: number) {
   const random = randomFrom(seed);
@@ -77,14 +75,12 @@ async function deliver(seed: number, events: number) {
     pick: (messages) => Math.floor(random() * messages),
   };
   const posts: Posted[] = [];
-  const parts = { retrySchedule: readRetrySchedule(undefined), limits: { prompt: 5, slow: 6 } };
+  const parts = { retrySchedule: readRetrySchedule(undefined), attemptLimits: { prompt: 5, slow: 6 } };
   const createContainer = () => {
     const { mortal, death } = mortality(random);
     const client = { send: mortal(table.client.send as Send) } as unknown as Table['client'];
-    const queues = Object.fromEntries(
-      Object.entries(lambda.queues).map(([name, queue]) => [name, { send: mortal(queue.send) }]),
-    ) as DeliveryQueues;
-    const deliveries = simulateDeliveries(time, { ...table, client }, queues, parts);
+    const queues = new Map([...lambda.queues].map(([name, send]) => [name, mortal(send)]));
+    const context = simulateContainer(time, { ...table, client }, queues, parts);
     const attempt = async (message: DeliveryMessage) => {
       const askedAt = time.clock();
       let posted: Posted | undefined;
@@ -97,31 +93,28 @@ async function deliver(seed: number, events: number) {
         const error = httpStatus < 300 ? {} : { error: `The receiver answered ${httpStatus}.` };
         return { httpStatus, durationMs: Math.floor(afterMs), timedOut: false, responseBody: '', ...error };
       });
-      await deliveries.attempt(message, send);
+      await deliverWebhook({ ...context, sender: send }, message);
       if (posted) posted.recordedAt = time.clock();
     };
     return (message: DeliveryMessage) => Promise.race([attempt(message), death]);
   };
   const lambda = simulateLambda(time, pollingOf(), createContainer, { misbehaviour });
 
-  const publisher = simulateDeliveries(time, table, lambda.queues, parts);
-  const logs = { events: openEventLog(table), attempts: openAttemptLog(table), webhooks: openSubscriptions(table) };
-  const verification = openVerification(logs);
-  const sweep = openDeliverySweep({ table, verification, wake: publisher.wake, clock: time.clock });
+  const publisher = simulateContainer(time, table, lambda.queues, parts);
 
   const registered = Promise.all(receivers.map((_, nth) => simulateWebhook(table, organization, nth, start)));
   const spacingMs = Math.floor((2 * minuteMs) / events);
   const publish = async () => {
     await registered;
     for (let nth = 0; nth < events; nth++) {
-      void publisher.publish(simulatedChange(organization, nth, time.clock()));
+      void publishEvents(publisher, simulatedChange(organization, nth, time.clock()));
       await time.sleep(spacingMs);
     }
   };
   void publish();
   let missing = 0;
   const sweepEach = () => {
-    void sweep({ until: time.clock() }).then(({ counts }) => {
+    void sweepDeliveries(publisher, { until: time.clock() }).then(({ counts }) => {
       missing += counts.WorkLost ?? 0;
     });
     time.startTimer(sweepEach, minuteMs);
@@ -135,13 +128,12 @@ async function deliver(seed: number, events: number) {
     await time.passUntil(time.clock() + minuteMs / 2);
     return answer;
   };
-  const counts = openAttemptCounts(table);
   const histories = await read(
     Promise.all(
       ids.map((id) => readAttemptPage({ table, clock: time.clock }, organization, id, { limit: 100_000, offset: 0 })),
     ),
   );
-  const closed = Promise.all(ids.map((id) => counts.close(organization, id, time.clock())));
+  const closed = Promise.all(ids.map((id) => closeAttemptCounts({ table }, organization, id, time.clock())));
   await read(closed);
   const totals = await read(
     Promise.all(
@@ -152,7 +144,7 @@ async function deliver(seed: number, events: number) {
     ),
   );
   const range = { from: start, to: start + 300 * minuteMs, now: time.clock() };
-  return { posts, histories, totals, missing, compared: await read(verification.compare(organization, range)) };
+  return { posts, histories, totals, missing, compared: await read(compareDeliveries(publisher, organization, range)) };
 }
 
 const nameOf = ({ deliveryId, attempt }: { deliveryId: string; attempt: number }) => `${deliveryId} ${attempt}`;

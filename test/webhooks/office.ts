@@ -3,28 +3,21 @@ import { join } from 'node:path';
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { ulid as ulidAt } from 'ulid';
 import * as v from 'valibot';
+import { type Context, createContext } from '../../lib/context.ts';
 import type { TaskEvent } from '../../lib/contract/events.ts';
 import { timestamp, ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryRecord, NewWebhook, Webhook } from '../../lib/contract/webhooks.ts';
 import { environment } from '../../lib/deployment/environment.ts';
-import { DeliveryMessage, type SentDelivery } from '../../lib/deployment/messages.ts';
-import type { Waiting } from '../../lib/sqs/queue.ts';
-import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
-import { openAttemptLog } from '../../lib/table/attempt-log.ts';
+import { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import type { Counts } from '../../lib/deployment/metrics.ts';
+import type { DelayedMessage, QueueSender } from '../../lib/sqs/queue.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { openEventLog } from '../../lib/table/event-log.ts';
-import { openSubscriptions } from '../../lib/table/subscriptions.ts';
-import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
-import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
-import { openDeliveries } from '../../lib/webhooks/deliveries.ts';
-import type { Change } from '../../lib/webhooks/publisher.ts';
+import { type DeliveryQueue, deliveryQueues } from '../../lib/webhooks/attempt-messages.ts';
+import { deliverWebhook } from '../../lib/webhooks/deliver-webhook.ts';
+import { type Change, publishEvents } from '../../lib/webhooks/publish-events.ts';
 import { registerWebhook } from '../../lib/webhooks/registration.ts';
-import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import type { Outcome, Post, Sender } from '../../lib/webhooks/sender.ts';
-import { openDeliverySweep } from '../../lib/webhooks/sweep.ts';
-import { openVerification } from '../../lib/webhooks/verification.ts';
-import { type DeliveryQueues, deliveryQueues } from '../../lib/webhooks/wake-ups.ts';
 import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
 import { clockAt, openService } from '../service.ts';
 import { dumpOf } from '../table-dump.ts';
@@ -55,61 +48,43 @@ export async function openOffices(): Promise<() => Office> {
 function officeOf(table: Table) {
   const organization = `org-${randomUUID()}` as Organization;
   const clock = clockAt(opening);
-  const ulid = () => ulidAt(clock());
-  const webhookAttempts = openWebhookAttempts(table);
-  const logs = { events: openEventLog(table), attempts: openAttemptLog(table), webhooks: openSubscriptions(table) };
-  const key = { [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key') };
   const queue = listingQueue();
   const { startTimer, timers } = createManualTimers();
-  const allowedReceivers = readAllowedReceivers('127.0.0.1:*');
-  const context = {
-    table,
-    clock,
-    ulid,
-    variables: { ...key } as Record<string, string | undefined>,
-    clients: {},
-    secretKeys: new Map(),
-    decryptedSecrets: new Map(),
-    allowedReceivers,
-    startTimer,
+  const key = { [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key') };
+  const variables: Record<string, string | undefined> = {
+    ...key,
+    [environment.allowedReceivers]: '127.0.0.1:*',
+    [environment.promptAttempts]: '5',
+    [environment.slowAttempts]: String(slowAttempts),
   };
-  const openContainer = () =>
-    openDeliveries({
-      ...logs,
-      counts: openAttemptCounts(table),
-      webhooks: { ...logs.webhooks, ...webhookAttempts },
-      queues: queue.queues,
-      secrets: context,
-      retrySchedule: readRetrySchedule(undefined),
-      limits: { prompt: 5, slow: slowAttempts },
-      clock,
-      startTimer,
-    });
-  const deliveries = openContainer();
-  const verification = openVerification(logs);
-  const sweep = openDeliverySweep({ table, verification, wake: deliveries.wake, clock });
+  const createContainer = (): Context => ({
+    ...createContext({ environment: variables, clock, table, queues: queue.queues }),
+    ulid: () => ulidAt(clock()),
+    startTimer,
+  });
+  const context = { ...createContainer(), clock };
 
   const office = {
+    ...context,
     organization,
+    queue,
+    /** Creates the context of another container, which knows nothing of the attempts under way in this one. */
+    createContainer,
+
+    /** Makes the attempt of a message with a sender of the test. */
+    deliver: (message: DeliveryMessage, sender: Sender, container: Context = context): Promise<Counts> =>
+      deliverWebhook({ ...container, sender }, message),
+
     /** Removes the key of the secrets from the environment, as if the deployment had none. */
     removeKey: () => {
-      context.variables[environment.secretsKeyFile] = undefined;
+      variables[environment.secretsKeyFile] = undefined;
     },
 
     /** Names the key of the secrets again. */
-    restoreKey: () => void Object.assign(context.variables, key),
+    restoreKey: () => void Object.assign(variables, key),
 
     /** The timers of attempts, which fire after 2 s. */
     timers,
-    ...context,
-    queue,
-    webhookAttempts,
-    deliveries,
-    /** Opens the deliveries of another container, which knows nothing of what this one has in hand. */
-    openContainer,
-    attempts: logs.attempts,
-    verification,
-    sweep,
 
     /** Registers a webhook; what is not named is that of a plain one. */
     register: (fields: Partial<NewWebhook> = {}): Promise<Webhook> =>
@@ -122,7 +97,7 @@ function officeOf(table: Table) {
 
     /** A new task as a change: now, unless it is told otherwise. */
     change: (event: TaskEvent['event'] = 'task.created', occurredAt = timestamp(clock())): Change => {
-      const item = `tk_${ulid()}`;
+      const item = `tk_${context.ulid()}`;
       const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt };
       return { organization, item, version: 1, events: [{ event, data }] };
     },
@@ -130,7 +105,7 @@ function officeOf(table: Table) {
     /** Publishes a change and returns the messages that this put in the queue. */
     publish: async (change: Change = office.change()): Promise<DeliveryMessage[]> => {
       const before = queue.sent.length;
-      await deliveries.publish(change);
+      await publishEvents(context, change);
       return queue.sent.slice(before).map(({ message }) => message);
     },
 
@@ -141,12 +116,12 @@ function officeOf(table: Table) {
       return message as DeliveryMessage;
     },
 
-    /** Makes a delivery's attempts, each when it is due, until it wakes nobody any more; the clock moves along. */
+    /** Makes a delivery's attempts, each when it is due, until no message follows; the clock moves along. */
     attemptAll: async (message: DeliveryMessage, send: Sender): Promise<void> => {
       for (let next: DeliveryMessage | undefined = message; next; ) {
         clock.now = Math.max(clock.now, Date.parse(next.dueAt));
         const before = queue.sent.length;
-        await deliveries.attempt(next, send);
+        await office.deliver(next, send);
         next = queue.sent[before]?.message;
       }
     },
@@ -168,11 +143,12 @@ function officeOf(table: Table) {
   return office;
 }
 
-/** Queues whose messages can be read, and that can be made to fail the next time. */
+/** Queues whose messages a test can read, and that can fail the next time. */
 function listingQueue() {
-  const sent: (Waiting<DeliveryMessage> & { to: keyof DeliveryQueues })[] = [];
-  const listing = (to: keyof DeliveryQueues) => ({
-    send: async (messages: readonly Waiting<SentDelivery>[]) => {
+  const sent: (DelayedMessage<DeliveryMessage> & { to: DeliveryQueue })[] = [];
+  const senderOf =
+    (to: DeliveryQueue): QueueSender =>
+    async (messages) => {
       if (queue.failsOnce && messages.length > 0) {
         queue.failsOnce = false;
         throw new Error('The queue is away.');
@@ -184,13 +160,12 @@ function listingQueue() {
           delaySeconds,
         })),
       );
-    },
-  });
+    };
   const queue = {
-    /** All that was sent, to whichever queue, in its order. */
+    /** All messages, in the order in which they were sent. */
     sent,
     failsOnce: false,
-    queues: Object.fromEntries(deliveryQueues.map((name) => [name, listing(name)])) as DeliveryQueues,
+    queues: new Map(deliveryQueues.map((name) => [name, senderOf(name)])),
   };
   return queue;
 }

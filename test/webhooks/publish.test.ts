@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { publishEvents } from '../../lib/webhooks/publish-events.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
@@ -84,7 +85,7 @@ describe('an event', () => {
     const messages = await office.publish({ ...changed, events: [...changed.events, ...completed.events] });
     expect(new Set(messages.map(({ deliveryId }) => deliveryId)).size).toBe(2);
     const { posts, send } = notingSender();
-    for (const message of messages) await office.deliveries.attempt(message, send);
+    for (const message of messages) await office.deliver(message, send);
     expect(posts.map(({ body }) => JSON.parse(body).event).sort()).toEqual(['task.completed', 'task.status_changed']);
   });
 
@@ -116,7 +117,7 @@ describe('a change that is published again', () => {
     await office.attemptAll(message as DeliveryMessage, notingSender(outcome).send);
     const before = await office.dump();
     const { posts, send } = notingSender();
-    for (const again of await office.publish(change)) await office.deliveries.attempt(again, send);
+    for (const again of await office.publish(change)) await office.deliver(again, send);
     expect(posts).toEqual([]);
     expect(await office.dump()).toEqual(before);
   });
@@ -144,7 +145,7 @@ describe('a change that is published again', () => {
   it('at the same moment by several makes one delivery', async () => {
     await office.register();
     const change = office.change();
-    await Promise.all(Array.from({ length: 5 }, () => office.deliveries.publish(change)));
+    await Promise.all(Array.from({ length: 5 }, () => publishEvents(office, change)));
     expect(new Set(office.queue.sent.map(({ message }) => message.deliveryId)).size).toBe(1);
     expect(Object.keys(await office.dump()).filter((key) => key.includes('#E '))).toHaveLength(1);
   });

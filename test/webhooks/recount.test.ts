@@ -1,6 +1,6 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
+import { closeAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { listWebhooks } from '../../lib/webhooks/webhooks.ts';
@@ -71,7 +71,12 @@ describe('a recount', () => {
 
   it('finds a number of attempts that is wrong', async () => {
     const [webhook] = await listWebhooks(line, line.organization);
-    await openAttemptCounts(line.table).close(line.organization, webhook?.id as string, line.clock() + 86_400_000);
+    await closeAttemptCounts(
+      { table: line.table },
+      line.organization,
+      webhook?.id as string,
+      line.clock() + 86_400_000,
+    );
     await spoil('closed', (item) => ({ ...item, '2026-03-01': 7 }));
     expect(await wrong()).toMatch(/7 attempts of wh_.{26} are counted, there are 2/);
   });

@@ -1,6 +1,6 @@
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
+import { readAttemptCounts } from '../../lib/table/attempt-counts.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { webhookOf } from '../../lib/table/keys.ts';
 import type { Item } from '../../lib/table/write.ts';
@@ -106,10 +106,9 @@ function differences(expected: readonly string[], found: readonly string[]): str
 
 /** Webhooks whose history says another number than it has rows. */
 async function wrongCounts(table: Table, organization: Organization, rows: readonly LoggedAttempt[], now: number) {
-  const counts = openAttemptCounts(table);
   const wrong: string[] = [];
   for (const [webhook, { length }] of Map.groupBy(rows, ({ pk }) => `wh_${webhookOf(pk)}`)) {
-    const { days, open } = await counts.read(organization, webhook, now);
+    const { days, open } = await readAttemptCounts({ table }, organization, webhook, now);
     const counted = Object.values(days).reduce((sum, number) => sum + number, open);
     if (counted !== length) wrong.push(`${counted} attempts of ${webhook} are counted, there are ${length}`);
   }

@@ -45,7 +45,7 @@ describe('a delivery that failed to the end', () => {
   it('stands among the attempts of others in the order in which they were due', async () => {
     office.clock.now = Date.parse('2026-03-02T02:33:00.001Z');
     const [other] = await office.publish();
-    await office.deliveries.attempt(other as DeliveryMessage, notingSender().send);
+    await office.deliver(other as DeliveryMessage, notingSender().send);
     const { items, total } = await page(2, 0);
     expect(total).toBe(5);
     expect(items.map(({ deliveryId }) => deliveryId)).toEqual([other?.deliveryId, message.deliveryId]);

@@ -1,13 +1,11 @@
 import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
-import { DeliveryMessage, type SentDelivery } from '../../lib/deployment/messages.ts';
+import { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import type { Polling } from '../../lib/deployment/polling.ts';
 import { queues as rows } from '../../lib/deployment/queues.ts';
-import { openQueue } from '../../lib/sqs/queue.ts';
-import { type DeliveryQueues, deliveryQueues as names } from '../../lib/webhooks/wake-ups.ts';
+import { createQueueSender } from '../../lib/sqs/queue.ts';
+import { type DeliveryQueue as Name, deliveryQueues as names } from '../../lib/webhooks/attempt-messages.ts';
 import type { SimulatedTime } from './simulated-time.ts';
-
-type Name = keyof DeliveryQueues;
 
 /** How a queue misbehaves: within what SQS says of standard queues, but far more often. */
 export type Misbehaviour = {
@@ -110,7 +108,7 @@ export function simulateLambda(
     return source;
   }
 
-  const queueOf = (name: Name) => {
+  const senderOf = (name: Name) => {
     const send = async ({ input: { Entries = [] } }: SendMessageBatchCommand) => {
       await time.sleep(awsMs.send);
       for (const { MessageBody = '', DelaySeconds = 0 } of Entries)
@@ -120,11 +118,11 @@ export function simulateLambda(
         );
       return {};
     };
-    return openQueue<SentDelivery>({ send } as unknown as SQSClient, name);
+    return createQueueSender({ send } as unknown as SQSClient, name);
   };
 
   return {
-    queues: Object.fromEntries(names.map((name) => [name, queueOf(name)])) as DeliveryQueues,
+    queues: new Map(names.map((name) => [name, senderOf(name)])),
     mostCalls: () => Object.fromEntries(names.map((name) => [name, sources[name].most()])) as Record<Name, number>,
   };
 }

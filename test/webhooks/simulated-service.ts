@@ -1,22 +1,18 @@
+import { type Context, createContext } from '../../lib/context.ts';
 import { timestamp, ulidFrom } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { Webhook } from '../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { pollingOf, slowAttemptsOf } from '../../lib/deployment/polling.ts';
-import { openAttemptCounts } from '../../lib/table/attempt-counts.ts';
-import { openAttemptLog } from '../../lib/table/attempt-log.ts';
+import type { QueueSender } from '../../lib/sqs/queue.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { openEventLog } from '../../lib/table/event-log.ts';
-import { openSubscriptions } from '../../lib/table/subscriptions.ts';
-import { openWebhookAttempts } from '../../lib/table/webhook-attempts.ts';
 import { insertWebhook } from '../../lib/table/webhooks.ts';
-import { type AttemptLimits, readAttemptLimits } from '../../lib/webhooks/attempt-limits.ts';
-import { openDeliveries } from '../../lib/webhooks/deliveries.ts';
-import type { Change } from '../../lib/webhooks/publisher.ts';
+import { readAttemptLimits } from '../../lib/webhooks/attempt-limits.ts';
+import type { DeliveryQueue } from '../../lib/webhooks/attempt-messages.ts';
+import { deliverWebhook } from '../../lib/webhooks/deliver-webhook.ts';
+import { type Change, publishEvents } from '../../lib/webhooks/publish-events.ts';
 import type { RetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
-import type { SecretsContext } from '../../lib/webhooks/secrets.ts';
 import type { Sender } from '../../lib/webhooks/sender.ts';
-import type { DeliveryQueues } from '../../lib/webhooks/wake-ups.ts';
 import { awsMs, type rampOfLambda, simulateLambda } from './simulated-lambda.ts';
 import { simulateTable } from './simulated-table.ts';
 import { type SimulatedTime, simulateTime } from './simulated-time.ts';
@@ -35,25 +31,15 @@ const start = Date.parse('2026-03-01T12:00:00.000Z');
 /** Retries after 2, 4 and 8 s. */
 const retrySchedule: RetrySchedule = [2_000, 4_000, 8_000];
 
-/** Opens the deliveries of a container, by the service's own code. No webhook has a secret. */
-export function simulateDeliveries(
+/** Creates the context of a container. No webhook has a secret. */
+export function simulateContainer(
   time: SimulatedTime,
   table: Table,
-  queues: DeliveryQueues,
-  { retrySchedule, limits }: { retrySchedule: RetrySchedule; limits: AttemptLimits },
-) {
-  return openDeliveries({
-    events: openEventLog(table),
-    attempts: openAttemptLog(table),
-    counts: openAttemptCounts(table),
-    webhooks: { ...openSubscriptions(table), ...openWebhookAttempts(table) },
-    queues,
-    secrets: {} as SecretsContext,
-    retrySchedule,
-    limits,
-    clock: time.clock,
-    startTimer: time.startTimer,
-  });
+  queues: Map<DeliveryQueue, QueueSender>,
+  { retrySchedule, attemptLimits }: Pick<Context, 'retrySchedule' | 'attemptLimits'>,
+): Context {
+  const { clock, startTimer } = time;
+  return { ...createContext({ environment: {}, clock, table, queues }), startTimer, retrySchedule, attemptLimits };
 }
 
 /** Registers a webhook that hears of new tasks, for a receiver with a number that its URL ends with; returns its id. */
@@ -110,25 +96,25 @@ export async function deliverTo(
       const error = httpStatus < 300 ? {} : { error: `The receiver answered ${httpStatus}.` };
       return { httpStatus, durationMs: afterMs, timedOut: false, responseBody: '', ...error };
     };
-  const createDeliveries = () =>
-    simulateDeliveries(time, table, lambda.queues, {
+  const createContainerContext = () =>
+    simulateContainer(time, table, lambda.queues, {
       retrySchedule,
-      limits: { prompt: readAttemptLimits({}).prompt, slow: slowAttempts },
+      attemptLimits: { prompt: readAttemptLimits({}).prompt, slow: slowAttempts },
     });
   const createContainer = () => {
-    const deliveries = createDeliveries();
-    return (message: DeliveryMessage) => deliveries.attempt(message, senderFor(message));
+    const context = createContainerContext();
+    return (message: DeliveryMessage) => deliverWebhook({ ...context, sender: senderFor(message) }, message);
   };
   const lambda = simulateLambda(time, polling, createContainer, { ramp });
 
-  const publisher = createDeliveries();
+  const publisher = createContainerContext();
   const publishTo = async (receiver: number, { eventsPerSecond }: SimulatedReceiver) => {
     const organization = `org-${receiver}` as Organization;
     await simulateWebhook(table, organization, receiver, start);
     // Not all at the same moment.
     await time.sleep(Math.floor((1_000 * receiver) / receivers.length));
     for (let nth = 0; ; nth++) {
-      void publisher.publish(simulatedChange(organization, nth, time.clock()));
+      void publishEvents(publisher, simulatedChange(organization, nth, time.clock()));
       await time.sleep(Math.floor(1_000 / eventsPerSecond));
     }
   };

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { leaseSlowAttempt } from '../../lib/table/webhook-attempts.ts';
 import { readTarget } from '../../lib/table/webhooks.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
+import { interceptTable } from '../table/intercepted-table.ts';
 import { failed, notingSender, type Office, openOffices, slowAttempts } from './office.ts';
 
 const newOffice = await openOffices();
@@ -28,7 +30,7 @@ async function beginAttempt(message: DeliveryMessage, outcome = {}) {
     posting.resolve();
     return promise;
   });
-  const ended = office.deliveries.attempt(message, send);
+  const ended = office.deliver(message, send);
   await Promise.race([posting.promise, ended]);
   return { letGo, ended, posts };
 }
@@ -37,7 +39,7 @@ async function beginAttempt(message: DeliveryMessage, outcome = {}) {
 async function attempted(message: DeliveryMessage, outcome = {}) {
   const before = office.queue.sent.length;
   const { posts, send } = notingSender(outcome);
-  await office.deliveries.attempt(message, send);
+  await office.deliver(message, send);
   return { posts: posts.length, sent: office.queue.sent.slice(before) };
 }
 
@@ -90,7 +92,7 @@ describe('more than five attempts of one webhook in a container', () => {
     const running = await Promise.all(messages.slice(0, 5).map((message) => beginAttempt(message, outcome)));
     const { posts, send } = notingSender();
     const before = office.queue.sent.length;
-    const waiting = Promise.all(messages.slice(5).map((message) => office.deliveries.attempt(message, send)));
+    const waiting = Promise.all(messages.slice(5).map((message) => office.deliver(message, send)));
     const endAll = async () => {
       for (const { letGo } of running) letGo();
       await Promise.all(running.map(({ ended }) => ended));
@@ -151,7 +153,7 @@ describe('attempts from the queue of slow webhooks', () => {
     const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
     // Those that run have lost theirs, by their time or not.
     for (let number = 0; number < slowAttempts; number++)
-      await office.webhookAttempts.leaseSlowAttempt(office.organization, message.webhookId, { ...lease, number });
+      await leaseSlowAttempt(office, office.organization, message.webhookId, { ...lease, number });
     expect(await attempted({ ...message, dueAt: now })).toMatchObject({ posts: 0, sent: [{ delaySeconds }] });
     for (const { letGo } of running) letGo();
     await Promise.allSettled(running.map(({ ended }) => ended));
@@ -178,14 +180,16 @@ describe('attempts from the queue of slow webhooks', () => {
 
   it('that another worker was sooner than are sent again', async () => {
     const message = { ...(await office.message()), slow: true } as const;
-    const { leaseSlowAttempt } = office.webhookAttempts;
-    // Between its look at the webhook and its lease, another takes that one.
-    office.webhookAttempts.leaseSlowAttempt = async (...given) => {
-      await leaseSlowAttempt(...given);
-      return leaseSlowAttempt(...given);
-    };
     const { posts, send } = notingSender();
-    await office.openContainer().attempt(message, send);
+    const container = office.createContainer();
+    const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
+    // Another worker takes the same lease between this worker's read and its write.
+    const table = interceptTable(container.table, async (write, { input }) => {
+      const [, number] = /"#lease":"slowLease(\d+)"/.exec(JSON.stringify(input)) ?? [];
+      if (number) await leaseSlowAttempt(office, office.organization, message.webhookId, { ...lease, number: +number });
+      return write();
+    });
+    await office.deliver(message, send, { ...container, table });
     expect(posts).toEqual([]);
     expect(office.queue.sent.at(-1)).toEqual({ to: 'slowDeliveries', message, delaySeconds: 1 });
   });
@@ -204,7 +208,7 @@ describe('attempts from the queue of slow webhooks', () => {
     const other = newOffice();
     const message = { ...(await other.message()), slow: true } as const;
     const { posts, send } = notingSender();
-    await other.deliveries.attempt(message, send);
+    await other.deliver(message, send);
     expect(posts).toHaveLength(1);
     for (const { letGo } of running) letGo();
     await Promise.all(running.map(({ ended }) => ended));

@@ -16,7 +16,7 @@ const late = { httpStatus: 0, timedOut: true, durationMs: 10_000, error: 'No ans
 /** A webhook whose last attempt timed out, and the message of its next event. */
 async function slowWebhook(): Promise<DeliveryMessage> {
   const message = await office.message();
-  await office.deliveries.attempt(message, notingSender(late).send);
+  await office.deliver(message, notingSender(late).send);
   office.clock.now += 1_000;
   return nextMessage();
 }
@@ -31,7 +31,7 @@ async function nextMessage(): Promise<DeliveryMessage> {
 async function attempted(message: DeliveryMessage, outcome = {}) {
   const before = office.queue.sent.length;
   const { posts, send } = notingSender(outcome);
-  await office.deliveries.attempt(message, send);
+  await office.deliver(message, send);
   return { posts: posts.length, sent: office.queue.sent.slice(before) };
 }
 
@@ -158,7 +158,7 @@ describe('a slow webhook', () => {
     expect(await attempted(message as DeliveryMessage)).toMatchObject({ posts: 1 });
     const elsewhere = newOffice();
     const { posts, send } = notingSender();
-    await elsewhere.deliveries.attempt(await elsewhere.message(), send);
+    await elsewhere.deliver(await elsewhere.message(), send);
     expect(posts).toHaveLength(1);
   });
 });

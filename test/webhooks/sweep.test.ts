@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { markWebhookSlow } from '../../lib/table/webhook-attempts.ts';
+import { sweepDeliveries } from '../../lib/webhooks/sweep.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
@@ -17,13 +19,13 @@ beforeEach(async () => {
 /** The messages that a sweep puts in the queues. */
 async function swept(until = office.clock()) {
   const before = office.queue.sent.length;
-  await office.sweep({ until });
+  await sweepDeliveries(office, { until });
   return office.queue.sent.slice(before);
 }
 
 /** The message of the retry of an event whose first attempt has failed. */
 async function retry(message?: DeliveryMessage): Promise<DeliveryMessage> {
-  await office.deliveries.attempt(message ?? (await office.message()), notingSender(failed).send);
+  await office.deliver(message ?? (await office.message()), notingSender(failed).send);
   return office.queue.sent.at(-1)?.message as DeliveryMessage;
 }
 
@@ -49,7 +51,7 @@ describe('the sweep of retries', () => {
     office.clock.now = retryDue + 2 * minuteMs;
     const [sent] = await swept();
     const { posts, send } = notingSender();
-    await office.deliveries.attempt(sent?.message as DeliveryMessage, send);
+    await office.deliver(sent?.message as DeliveryMessage, send);
     expect(posts).toHaveLength(1);
     expect(await office.delivery(message)).toEqual({ state: 'delivered', attempt: 2, listed: false });
   });
@@ -70,7 +72,10 @@ describe('the sweep of retries', () => {
     for (let more = 0; more < 9; more++) await retry((await office.publish())[0]);
     office.clock.now = retryDue + minuteMs;
     const before = office.queue.sent.length;
-    await Promise.all([office.sweep({ until: office.clock() }), office.sweep({ until: office.clock() })]);
+    await Promise.all([
+      sweepDeliveries(office, { until: office.clock() }),
+      sweepDeliveries(office, { until: office.clock() }),
+    ]);
     const sent = office.queue.sent.slice(before);
     expect(sent).toHaveLength(10);
     expect(new Set(sent.map(({ message }) => message.deliveryId)).size).toBe(10);
@@ -89,7 +94,7 @@ describe('the sweep of retries', () => {
     const message = await retry();
     await deleteWebhook(office, office.organization, message.webhookId);
     office.clock.now = retryDue;
-    await office.deliveries.attempt(message, notingSender().send);
+    await office.deliver(message, notingSender().send);
     expect(await swept(allTime)).toEqual([]);
   });
 
@@ -114,7 +119,7 @@ describe('the sweep of retries', () => {
     await retry();
     office.clock.now = retryDue + minuteMs;
     office.queue.failsOnce = true;
-    await expect(office.sweep({ until: office.clock() })).rejects.toThrow('The queue is away.');
+    await expect(sweepDeliveries(office, { until: office.clock() })).rejects.toThrow('The queue is away.');
     office.clock.now = retryDue + 6 * minuteMs;
     expect(await swept()).toHaveLength(1);
   });
@@ -124,7 +129,7 @@ describe('the sweep of retries', () => {
     const messages = (await Promise.all(Array.from({ length: 40 }, () => office.publish()))).flat();
     const { send } = notingSender(failed);
     const unique = new Map(messages.map((message) => [message.deliveryId, message]));
-    await Promise.all([...unique.values()].map((message) => office.openContainer().attempt(message, send)));
+    await Promise.all([...unique.values()].map((message) => office.deliver(message, send, office.createContainer())));
     office.clock.now = retryDue + minuteMs;
     const sent = await swept();
     expect(new Set(sent.map(({ message }) => message.deliveryId)).size).toBe(40);
@@ -145,7 +150,7 @@ describe('the sweep of sampled events', () => {
   /** What a sweep sends, and what it counts as missing. */
   async function missing() {
     const before = office.queue.sent.length;
-    const { counts, waits } = await office.sweep({ until: office.clock() });
+    const { counts, waits } = await sweepDeliveries(office, { until: office.clock() });
     return { sent: office.queue.sent.slice(before), missing: counts.WorkLost ?? 0, late: waits.DeliveriesLate };
   }
 
@@ -167,7 +172,7 @@ describe('the sweep of sampled events', () => {
   it('looks at no event again whose first attempts were made', async () => {
     await office.register();
     const message = await sampled();
-    await office.deliveries.attempt(message, notingSender(failed).send);
+    await office.deliver(message, notingSender(failed).send);
     office.clock.now = opening + 2 * minuteMs;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
     // Of the retry, which is listed by itself.
@@ -178,7 +183,7 @@ describe('the sweep of sampled events', () => {
   it('counts nothing of a webhook that is slow: its attempts have their place in the queue', async () => {
     const { id } = await office.register();
     await sampled();
-    await office.webhookAttempts.markSlow(office.organization, id);
+    await markWebhookSlow(office, office.organization, id);
     office.clock.now = lost;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
   });

@@ -1,30 +1,45 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { BatchGetCommand, type BatchGetCommandInput } from '@aws-sdk/lib-dynamodb';
+import 'aws-sdk-client-mock-vitest/extend';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
-import type { Target } from '../../lib/table/webhooks.ts';
-import { openWaits } from '../../lib/webhooks/waits.ts';
+import type { Key } from '../../lib/table/keys.ts';
+import { sweepDeliveries } from '../../lib/webhooks/sweep.ts';
+import { addWaits, createWaits, secondsOf } from '../../lib/webhooks/waits.ts';
+import { mockTable } from '../table/mock-table.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
 const secondMs = 1_000;
-const target = vi.fn(async (_: unknown, id: string): Promise<Target | undefined> => {
-  if (id.startsWith('deleted')) return undefined;
-  return { url: 'https://example.com', slow: id.startsWith('slow'), slowLeases: {} };
+const { table, dynamodb } = mockTable();
+
+/** Webhooks whose ids start with `slow` are slow; those whose ids start with `deleted` have no item. */
+beforeEach(() => {
+  dynamodb.reset();
+  dynamodb.on(BatchGetCommand).callsFake(async ({ RequestItems }: BatchGetCommandInput) => {
+    const keys = RequestItems?.[table.name]?.Keys as Key[];
+    const webhooks = keys.filter(({ pk, sk }) => pk.endsWith('#W') && !sk.startsWith('deleted'));
+    return {
+      Responses: { [table.name]: webhooks.map((key) => ({ ...key, url: 'u', slow: key.sk.startsWith('slow') })) },
+    };
+  });
 });
-beforeEach(() => void target.mockClear());
 
-const wait = (webhookId: string, lateMs: number) => ({ message: { webhookId } as DeliveryMessage, lateMs });
+const wait = (name: string, lateMs: number) => ({
+  message: { webhookId: `wh_${name.padEnd(26, '0')}` } as DeliveryMessage,
+  lateMs,
+});
 
-/** The longest waits among some, which are noted in steps. */
+/** Returns the longest waits after adding waits in steps. */
 async function longestOf(...steps: ReturnType<typeof wait>[][]) {
-  const waits = openWaits(target);
-  for (const step of steps) await waits.note(step);
-  return waits.longest();
+  const waits = createWaits();
+  for (const step of steps) await addWaits({ table }, waits, step);
+  return secondsOf(waits);
 }
 
 describe('the longest wait', () => {
   it('is none where none is overdue', async () => {
     expect(await longestOf([])).toEqual({ DeliveriesLate: 0, SlowDeliveriesLate: 0 });
     expect(await longestOf([wait('quick', -5_000)])).toEqual({ DeliveriesLate: 0, SlowDeliveriesLate: 0 });
-    expect(target).not.toHaveBeenCalled();
+    expect(dynamodb).not.toHaveReceivedAnyCommand();
   });
 
   it('is that of slow receivers, and apart from them that of all others', async () => {
@@ -47,13 +62,13 @@ describe('the longest wait', () => {
       DeliveriesLate: 60,
       SlowDeliveriesLate: 910,
     });
-    expect(target).toHaveBeenCalledTimes(2);
+    expect(dynamodb).toHaveReceivedCommandTimes(BatchGetCommand, 2);
   });
 });
 
 describe('a sweep measures', () => {
   let office: Office;
-  // The ladder's first step is five minutes.
+  // The first retry is due after five minutes.
   const due = opening + 300 * secondMs;
   beforeEach(async () => {
     const newOffice = await openOffices();
@@ -63,9 +78,9 @@ describe('a sweep measures', () => {
       office = newOffice();
       message = await office.message();
     } while (message.eventId?.endsWith('0'));
-    await office.deliveries.attempt(message, notingSender(failed).send);
+    await office.deliver(message, notingSender(failed).send);
   });
-  const sweep = async () => (await office.sweep({ until: office.clock() })).waits;
+  const sweep = async () => (await sweepDeliveries(office, { until: office.clock() })).waits;
 
   it('nothing where nothing is overdue', async () => {
     office.clock.now = due + 59 * secondMs;

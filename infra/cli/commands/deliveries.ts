@@ -1,14 +1,11 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Organization } from '../../../lib/contract/organization.ts';
-import type { DeliveryMessage, SentDelivery } from '../../../lib/deployment/messages.ts';
-import { openQueue } from '../../../lib/sqs/queue.ts';
-import { openAttemptLog } from '../../../lib/table/attempt-log.ts';
+import type { DeliveryMessage } from '../../../lib/deployment/messages.ts';
+import { createQueueSender } from '../../../lib/sqs/queue.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { openEventLog } from '../../../lib/table/event-log.ts';
-import { openSubscriptions } from '../../../lib/table/subscriptions.ts';
-import { type Compared, openVerification } from '../../../lib/webhooks/verification.ts';
-import { type DeliveryQueues, deliveryQueues, openWakeUps } from '../../../lib/webhooks/wake-ups.ts';
+import { deliveryQueues, sendAttemptMessages } from '../../../lib/webhooks/attempt-messages.ts';
+import { type ComparedDeliveries, compareDeliveries } from '../../../lib/webhooks/compare-deliveries.ts';
 import { Problem } from '../../local/problem.ts';
 import { columns } from '../columns.ts';
 import { command, organizationOption, stackOption } from '../command.ts';
@@ -65,15 +62,10 @@ function readTime(given: string): number {
   return time;
 }
 
-function compared(table: Table, organization: Organization, from: number): Promise<Compared> {
-  const verification = openVerification({
-    events: openEventLog(table),
-    attempts: openAttemptLog(table),
-    webhooks: openSubscriptions(table),
-  });
+function compared(table: Table, organization: Organization, from: number): Promise<ComparedDeliveries> {
   const now = Date.now();
   return withProgress(`Comparing ${organization}`, (report) =>
-    verification.compare(organization, { from, to: now, now }, (events) =>
+    compareDeliveries({ table, batchers: {} }, organization, { from, to: now, now }, (events) =>
       report(`${events.toLocaleString('en')} events`),
     ),
   );
@@ -93,10 +85,11 @@ async function sendAgain(lost: readonly DeliveryMessage[], queues: Queues, dryRu
     return console.log(why);
   }
   const { sqs, urls } = queues;
-  const senders = deliveryQueues.map((name) => [name, openQueue<SentDelivery>(sqs, urls[name])]);
+  const senders = new Map(deliveryQueues.map((name) => [name, createQueueSender(sqs, urls[name])]));
+  const context = { variables: {}, queues: senders, clients: { sqs }, clock: Date.now };
   try {
-    const wakeUps = openWakeUps(Object.fromEntries(senders) as DeliveryQueues, Date.now);
-    for (let at = 0; at < lost.length; at += sentAtOnce) await wakeUps.send(lost.slice(at, at + sentAtOnce));
+    for (let at = 0; at < lost.length; at += sentAtOnce)
+      await sendAttemptMessages(context, lost.slice(at, at + sentAtOnce));
   } catch (error) {
     throw new Problem(
       `Not all messages were sent: ${(error as Error).message} Run this command again in a few minutes.`,

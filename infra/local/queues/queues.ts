@@ -1,5 +1,5 @@
 import { maxReceiveCount, type QueueName, queues, workQueues } from '../../../lib/deployment/queues.ts';
-import type { Queue } from '../../../lib/sqs/queue.ts';
+import type { QueueSender } from '../../../lib/sqs/queue.ts';
 import { createMemoryQueue, type MemoryQueue, type QueueTime, sendMessages } from './memory-queue.ts';
 
 /** The queues of `lib/deployment/queues.ts`, in memory. */
@@ -26,14 +26,13 @@ export function createQueues(time?: QueueTime): Queues {
   return { ...Object.fromEntries(others), deadLetters };
 }
 
-/** Returns the sending side of a queue, for the functions of this process. */
-export function senderOf<Message>(queue: MemoryQueue): Queue<Message> {
-  return {
-    send: async (messages) => {
-      sendMessages(
-        queue,
-        messages.map(({ message, delaySeconds }) => ({ body: JSON.stringify(message), delaySeconds })),
-      );
-    },
-  };
+/** Returns the senders of the queues, for the context of this process. */
+export function sendersOf(queues: Queues): Map<QueueName, QueueSender> {
+  const senderOf =
+    (queue: MemoryQueue): QueueSender =>
+    async (messages) => {
+      const bodies = messages.map(({ message, delaySeconds }) => ({ body: JSON.stringify(message), delaySeconds }));
+      sendMessages(queue, bodies);
+    };
+  return new Map(Object.entries(queues).map(([name, queue]) => [name as QueueName, senderOf(queue)]));
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replaceAgentModel } from '../../../lib/agents/agents.ts';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { changeSettings } from '../../../lib/table/settings.ts';
 import { errorOf } from '../../api.ts';
@@ -46,19 +46,19 @@ describe('where the deployment limits models', () => {
   it('a default of the organization that is not allowed any more is refused where it would be given', async () => {
     const { organization } = registry;
     const name = await registry.put({ name: 'fourth' });
-    await changeSettings(app(), organization, { defaultModel: 'model.c' });
+    await changeSettings(processContext(), organization, { defaultModel: 'model.c' });
     const said = refused(
       'This deployment does not allow the default model model.c; send a model: choose one of model.a, model.b.',
     );
     for (const answer of [await registry.create(newAgent), await registry.update(name, { model: null })])
       expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(said)]);
-    await changeSettings(app(), organization, { defaultModel: undefined });
+    await changeSettings(processContext(), organization, { defaultModel: undefined });
   });
 
   it('an agent that has another model from before can be changed otherwise, and moved', async () => {
     const name = await registry.put({ name: 'fifth' });
     const { organization } = registry;
-    const move = (from: string, to: string) => replaceAgentModel(app(), organization, name, { from, to });
+    const move = (from: string, to: string) => replaceAgentModel(processContext(), organization, name, { from, to });
     expect(await move('model.a', 'model.c')).toBe(true);
     const patched = await registry.update(name, { soul: 'Kind.' });
     expect([patched.status, agentOf(patched).model]).toEqual([200, 'model.c']);
@@ -68,6 +68,8 @@ describe('where the deployment limits models', () => {
     expect(agentOf(moved).model).toBe('model.b');
     expect(moved.headers.ETag).toBe('"4"');
     expect(Date.parse(agentOf(moved).updatedAt)).toBeGreaterThanOrEqual(Date.parse(agentOf(patched).updatedAt));
-    expect(await replaceAgentModel(app(), organization, 'nobody', { from: 'model.b', to: 'model.a' })).toBe(false);
+    expect(await replaceAgentModel(processContext(), organization, 'nobody', { from: 'model.b', to: 'model.a' })).toBe(
+      false,
+    );
   });
 });

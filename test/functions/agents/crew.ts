@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Delegation, Execution, ExecutionListItem, ExecutionStarted } from '../../../lib/contract/executions.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
@@ -95,7 +95,7 @@ function crewOf(service: Service, registry: Registry) {
 
     /** Has a worker carry an execution out. */
     carryOut: (executionId: string, model: Model = passing()) =>
-      runExecution(app(), { organization, executionId }, { model, catalogue: [] }),
+      runExecution(processContext(), { organization, executionId }, { model, catalogue: [] }),
 
     /** An execution as it is read. */
     execution: async (id: string, name = 'writer'): Promise<Execution> => dataOf<Execution>(await crew.get(name, id)),

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { changeSettings } from '../../../lib/table/settings.ts';
 import { agentOf, defaultModel, newAgent, openRegistries, type Registry } from './registry.ts';
@@ -12,7 +12,7 @@ beforeEach(async () => {
 
 const its = 'the.organizations-model';
 const set = (model: string | undefined, { organization } = registry) =>
-  changeSettings(app(), organization, { defaultModel: model });
+  changeSettings(processContext(), organization, { defaultModel: model });
 const modelOf = async (name: string, of = registry) => agentOf(await of.get(name)).model;
 
 it('a create without a model writes the default of the organization, of another the deployment’s', async () => {
@@ -66,8 +66,8 @@ it('a create that is sent again by its key is answered as before, whatever the d
 it('a system agent that an organization does not have yet is given its default', async () => {
   const { organization } = registry;
   const fresh = `${organization}-2` as typeof organization;
-  await changeSettings(app(), fresh, { defaultModel: its });
-  const token = await issueToken(app(), { organization: fresh, scopes: ['agents:read'] });
+  await changeSettings(processContext(), fresh, { defaultModel: its });
+  const token = await issueToken(processContext(), { organization: fresh, scopes: ['agents:read'] });
   const answer = await registry.by(token).get('qa-reviewer');
   expect(agentOf(answer).model).toBe(its);
 });

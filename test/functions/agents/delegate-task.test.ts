@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { listExecutions } from '../../../lib/executions/executions.ts';
 import { readExecutionInput } from '../../../lib/table/executions.ts';
 import { dataOf, errorOf } from '../../api.ts';
@@ -190,6 +190,6 @@ it('a delegation goes to the agent that it names at the moment of its start, tho
   const [handed, deleted] = await Promise.all([crew.delegate(), crew.registry.delete('reader')]);
   expect(deleted.status).toBe(200);
   expect([undefined, 'unknown_reference']).toContain(errorOf(handed)?.code);
-  const { total } = await listExecutions(app(), crew.organization, {}, { limit: 1, offset: 0 });
+  const { total } = await listExecutions(processContext(), crew.organization, {}, { limit: 1, offset: 0 });
   expect(total).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { listExecutions } from '../../../lib/executions/executions.ts';
 import { readExecutionInput } from '../../../lib/table/executions.ts';
 import { newExecution, openCrews, startedOf } from './crew.ts';
@@ -184,6 +184,6 @@ describe('a start hands on to its worker', () => {
 
 it('the list says nothing of what an execution was asked', async () => {
   await crew.start({ input: 'private-input', context: { note: 'private-context' } });
-  const page = await listExecutions(app(), crew.organization, {}, { limit: 20, offset: 0 });
+  const page = await listExecutions(processContext(), crew.organization, {}, { limit: 20, offset: 0 });
   expect(JSON.stringify([page, (await crew.list()).body])).not.toContain('private');
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { taskStatuses } from '../../../lib/contract/tasks.ts';
 import { listExecutions } from '../../../lib/executions/executions.ts';
 import { dataOf, paginationOf } from '../../api.ts';
@@ -175,7 +175,7 @@ describe('the execution that has taken a task', () => {
     const taskId = await crew.board.put({ status: 'done' });
     const id = await crew.start({ taskId });
     await crew.board.deleteTask({ params: { id: taskId } });
-    const { items } = await listExecutions(app(), crew.organization, {}, { limit: 1, offset: 0 });
+    const { items } = await listExecutions(processContext(), crew.organization, {}, { limit: 1, offset: 0 });
     expect(items).toMatchObject([{ id, taskId }]);
   });
 });

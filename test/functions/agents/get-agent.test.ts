@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { errorOf } from '../../api.ts';
 import { newCaller } from '../../service.ts';
 import { agentOf, atOnce, newAgent, openRegistries, type Registry } from './registry.ts';
@@ -97,7 +97,7 @@ describe('a read is refused', () => {
   });
 
   it('with 401, 403 and 400 before anybody looks for the agent', async () => {
-    const { token } = await newCaller(app(), ['agents:write', 'agents:execute', 'tasks:read']);
+    const { token } = await newCaller(processContext(), ['agents:write', 'agents:execute', 'tasks:read']);
     await registry.refuses(() => registry.get('nobody', { token: undefined }), 401, 'unauthorized');
     await registry.refuses(() => registry.get('nobody', { token }), 403, 'insufficient_scope');
     await registry.refuses(() => registry.get('nobody', { query: 'fields=soul' }), 400, 'validation_failed');

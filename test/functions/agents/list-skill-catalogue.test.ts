@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { handler as listSkillCatalogue } from '../../../functions/agents/list-skill-catalogue.ts';
 import { readSkills } from '../../../lib/agents/skill-catalogue.ts';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Skill } from '../../../lib/contract/skills.ts';
 import { dataOf, errorOf } from '../../api.ts';
@@ -10,7 +10,7 @@ import { openRegistries } from './registry.ts';
 
 await openRegistries();
 
-const tokenFor = async (...scopes: Scope[]) => (await newCaller(app(), scopes)).token;
+const tokenFor = async (...scopes: Scope[]) => (await newCaller(processContext(), scopes)).token;
 const list = (sent: Sent) => call(listSkillCatalogue, { path: '/api/agents/skills', ...sent });
 let token: string;
 beforeAll(async () => {

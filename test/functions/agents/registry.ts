@@ -1,6 +1,6 @@
 import { UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { Agent, AgentListItem, AssignedSkill } from '../../../lib/contract/agents.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
@@ -46,7 +46,7 @@ export async function openRegistries() {
   return {
     service,
     newRegistry: async (scopes?: readonly Scope[]) => {
-      const { organization, token } = await newCaller(app(), scopes);
+      const { organization, token } = await newCaller(processContext(), scopes);
       return registryOf(service, organization, token);
     },
   };

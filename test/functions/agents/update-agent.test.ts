@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSystemAgents } from '../../../lib/agents/agents.ts';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { newCaller } from '../../service.ts';
 import { agentOf, defaultModel, openRegistries, type Registry } from './registry.ts';
 
@@ -121,8 +121,8 @@ describe('a patch', () => {
   it('of a system agent changes all that others may have changed, and leaves it a system agent', async () => {
     const answer = await registry.update('qa-reviewer', { displayName: 'Mine', ...full });
     expect(agentOf(answer)).toMatchObject({ displayName: 'Mine', ...full, name: 'qa-reviewer', isSystem: true });
-    await newCaller(app());
-    await createSystemAgents(app(), registry.organization);
+    await newCaller(processContext());
+    await createSystemAgents(processContext(), registry.organization);
     expect(agentOf(await registry.get('qa-reviewer'))).toEqual(agentOf(answer));
   });
 
@@ -166,7 +166,7 @@ describe('a patch is refused with 400 validation_failed', () => {
 
 describe('the checks of a patch', () => {
   it('come in the order token, scope, size, media type, JSON, name, fields, agent, If-Match', async () => {
-    const { token } = await newCaller(app(), ['agents:read', 'agents:execute', 'tasks:write']);
+    const { token } = await newCaller(processContext(), ['agents:read', 'agents:execute', 'tasks:write']);
     const tooLarge = 'x'.repeat(257 * 1024);
     const headers = { 'Content-Type': 'text/plain' };
     const bad = { status: 'x' };

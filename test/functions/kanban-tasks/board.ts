@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
@@ -21,7 +21,7 @@ export async function openBoards() {
   return {
     service,
     newBoard: async (scopes?: readonly Scope[]) => {
-      const { organization, token } = await newCaller(app(), scopes);
+      const { organization, token } = await newCaller(processContext(), scopes);
       return boardOf(service, organization, token);
     },
   };

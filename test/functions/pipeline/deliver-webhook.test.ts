@@ -3,8 +3,9 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/pipeline/deliver-webhook.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
+import { publishEvents } from '../../../lib/webhooks/publish-events.ts';
 import { deleteWebhook, listDeliveries, listWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
@@ -13,7 +14,7 @@ import { openPipeline } from './pipeline.ts';
 const { organization, register, receive } = await openPipeline();
 
 beforeEach(() => {
-  vi.spyOn(app().log, 'error').mockImplementation(() => {});
+  vi.spyOn(processContext().log, 'error').mockImplementation(() => {});
 });
 
 afterEach(() => vi.restoreAllMocks());
@@ -25,22 +26,27 @@ async function deliver(bodies: readonly string[]) {
 
 /** Publishes a new task's event: the messages that this puts in the queue. */
 async function publish(title = 'A task'): Promise<string[]> {
-  const item = `tk_${app().ulid()}`;
-  const data = { task: { id: item, title, status: 'backlog' as const }, occurredAt: timestamp(app().clock()) };
-  await app().deliveries.publish({ organization, item, version: 1, events: [{ event: 'task.created', data }] });
+  const item = `tk_${processContext().ulid()}`;
+  const data = {
+    task: { id: item, title, status: 'backlog' as const },
+    occurredAt: timestamp(processContext().clock()),
+  };
+  await publishEvents(processContext(), { organization, item, version: 1, events: [{ event: 'task.created', data }] });
   return receive();
 }
 
 /** A webhook whose receiver answers with a status, and the message of an event for it alone. */
 async function waiting(status = 204, secret?: string) {
-  for (const { id } of await listWebhooks(app(), organization)) await deleteWebhook(app(), organization, id);
+  for (const { id } of await listWebhooks(processContext(), organization))
+    await deleteWebhook(processContext(), organization, id);
   const receiver = await startReceiver((response) => response.writeHead(status).end());
   const { id } = await register(receiver.url, ['task.created'], secret);
   const [message = ''] = await publish('Grüße 🚀');
   return { ...receiver, id, message };
 }
 
-const history = async (id: string) => (await listDeliveries(app(), organization, id, { limit: 100, offset: 0 })).items;
+const history = async (id: string) =>
+  (await listDeliveries(processContext(), organization, id, { limit: 100, offset: 0 })).items;
 
 describe('deliver-webhook', () => {
   it('posts the event and records the attempt', async () => {

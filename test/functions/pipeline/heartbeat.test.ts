@@ -2,7 +2,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler as publishEvents } from '../../../functions/pipeline/publish-events.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { consumers } from '../../../lib/deployment/consumers.ts';
 import { type QueueName, workQueues } from '../../../lib/deployment/queues.ts';
 import { listTasks } from '../../../lib/tasks/tasks.ts';
@@ -73,7 +73,7 @@ describe('a heartbeat', () => {
     const waiting = await Promise.all(workQueues.map((queue: QueueName) => receive(queue)));
     expect(waiting.flat()).toEqual([]);
     expect(await dumpOf(service.table, organization)).toEqual(before);
-    const { total } = await listTasks(app(), organization, {}, { limit: 1, offset: 0 });
+    const { total } = await listTasks(processContext(), organization, {}, { limit: 1, offset: 0 });
     expect(total).toBe(0);
   });
 });

@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { afterAll } from 'vitest';
-import { app } from '../../../lib/app.ts';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { EventName } from '../../../lib/contract/events.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import type { QueueName } from '../../../lib/deployment/queues.ts';
-import { type LoggedEvent, openEventLog } from '../../../lib/table/event-log.ts';
+import { type LoggedEvent, readEvents } from '../../../lib/table/event-log.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { newCaller, openService, type Service } from '../../service.ts';
 import { type Queues, startQueues } from '../../sqs-emulator.ts';
@@ -50,7 +50,7 @@ export async function openPipeline(): Promise<Pipeline> {
     ...queues.variables,
     [environment.allowedReceivers]: '127.0.0.1:*',
   });
-  const { organization } = await newCaller(app());
+  const { organization } = await newCaller(processContext());
   const receive = async (queue: QueueName = 'deliveries') => {
     const bodies: string[] = [];
     for (;;) {
@@ -66,11 +66,11 @@ export async function openPipeline(): Promise<Pipeline> {
     sqs,
     urls: queues.urls,
     register: (url = 'https://example.com/hooks', events = ['task.created'], secret) =>
-      registerWebhook(app(), organization, { url, events, secret }, undefined),
+      registerWebhook(processContext(), organization, { url, events, secret }, undefined),
     receive,
     told: async () => {
       const day = 24 * 60 * 60_000;
-      const log = openEventLog(service.table).between(organization, Date.now() - day, Date.now() + day);
+      const log = readEvents(service, organization, Date.now() - day, Date.now() + day);
       const events = new Map((await Array.fromAsync(log)).map((event) => [event.id, event]));
       return (await receive()).map((body) => {
         const event = events.get(messageOf(body).eventId ?? '');

@@ -1,9 +1,10 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { consumers } from '../../../lib/deployment/consumers.ts';
 import { maxReceiveCount, queues } from '../../../lib/deployment/queues.ts';
+import { publishEvents } from '../../../lib/webhooks/publish-events.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 import { messagesIn, takeTurn } from './delivery-queues.ts';
 import { messageOf, openPipeline } from './pipeline.ts';
@@ -18,14 +19,14 @@ await pipeline.register(url);
 const shards = consumers.deliverWebhook.sources.map(({ queue }) => queue);
 
 beforeEach(() => {
-  vi.spyOn(app().log, 'error').mockImplementation(() => {});
+  vi.spyOn(processContext().log, 'error').mockImplementation(() => {});
 });
 
 /** Publishes an event and takes its message out of the queue, for a test to put it where it wants. */
 async function goodMessage(): Promise<string> {
-  const item = `tk_${app().ulid()}`;
+  const item = `tk_${processContext().ulid()}`;
   const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt: timestamp(Date.now()) };
-  await app().deliveries.publish({ organization, item, version: 1, events: [{ event: 'task.created', data }] });
+  await publishEvents(processContext(), { organization, item, version: 1, events: [{ event: 'task.created', data }] });
   const [body = ''] = await pipeline.receive();
   return body;
 }

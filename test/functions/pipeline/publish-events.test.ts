@@ -3,7 +3,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/pipeline/publish-events.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import { type StoredTask, taskItem } from '../../../lib/table/task-items.ts';
 import { createTask } from '../../../lib/tasks/tasks.ts';
@@ -16,10 +16,17 @@ const webhook = await register('https://example.com/hooks', ['task.created', 'ta
 
 /** A task as it is stored: put on the board now, by an id of its own. */
 function newTask(fields: Partial<StoredTask> = {}): StoredTask {
-  const now = app().clock();
+  const now = processContext().clock();
   const at = new Date(now).toISOString();
   const base = { title: 'A task', status: 'backlog', priority: 'medium', dependsOn: [], dependents: [] } as const;
-  return { ...base, id: `tk_${app().ulid()}`, version: 1, createdAt: at, updatedAt: at, ...fields } as StoredTask;
+  return {
+    ...base,
+    id: `tk_${processContext().ulid()}`,
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+    ...fields,
+  } as StoredTask;
 }
 
 /** A record of the stream as Lambda hands it over. */
@@ -56,7 +63,7 @@ async function publish(...records: DynamoDBRecord[]) {
 const toldNames = async () => (await told()).map(({ event }) => event).sort();
 
 beforeEach(() => {
-  vi.spyOn(app().log, 'error').mockImplementation(() => {});
+  vi.spyOn(processContext().log, 'error').mockImplementation(() => {});
 });
 
 afterEach(() => vi.restoreAllMocks());
@@ -78,7 +85,12 @@ describe('publish-events', () => {
 
   it('tells them of another status, and of a completion beside it', async () => {
     const before = newTask();
-    const after = { ...before, status: 'done' as const, version: 2, updatedAt: new Date(app().clock()).toISOString() };
+    const after = {
+      ...before,
+      status: 'done' as const,
+      version: 2,
+      updatedAt: new Date(processContext().clock()).toISOString(),
+    };
     expect(await publish(recordOf(before, after))).toEqual([]);
     expect(await toldNames()).toEqual(['task.completed', 'task.status_changed']);
   });
@@ -130,7 +142,7 @@ describe('publish-events', () => {
 
   it('understands the stream of the table itself', async () => {
     const task = await createTask(
-      app(),
+      processContext(),
       organization,
       { title: 'From the stream', status: 'done', priority: 'low', dependsOn: [] },
       undefined,

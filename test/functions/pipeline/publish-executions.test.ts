@@ -2,7 +2,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../../functions/pipeline/publish-events.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { executeAgent } from '../../../lib/executions/executions.ts';
 import { endExecution, leaseExecution, renewLease } from '../../../lib/table/executions.ts';
@@ -26,8 +26,8 @@ async function toldOf(): Promise<{ event: string; execution: Record<string, unkn
 
 /** Starts an execution, has it claimed twice and held on to, and ends it: the records that the stream has of it. */
 async function lived(status: 'completed' | 'failed', agent = 'qa-reviewer') {
-  const { executionId: id } = await executeAgent(app(), organization, agent, { input: 'Do it.' }, undefined);
-  const now = app().clock();
+  const { executionId: id } = await executeAgent(processContext(), organization, agent, { input: 'Do it.' }, undefined);
+  const now = processContext().clock();
   const lease = (nth: number) => ({
     claim: `${nth}`,
     now: timestamp(now + nth * 30_000),

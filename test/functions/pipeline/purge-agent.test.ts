@@ -3,7 +3,7 @@ import { handler as publish } from '../../../functions/pipeline/publish-events.t
 import { handler as purge } from '../../../functions/pipeline/purge-agent.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { assignSkill, createAgent, deleteAgent } from '../../../lib/agents/agents.ts';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { NewAgent } from '../../../lib/contract/agents.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { detachLimit } from '../../../lib/table/task-edges.ts';
@@ -31,10 +31,10 @@ const newAgent: Omit<NewAgent, 'name'> = {
 /** Creates an agent with texts and a skill, and deletes it: what the organization has without it. */
 async function deleteOne(name: string): Promise<Record<string, unknown>> {
   const before = await dumpOf(service.table, organization);
-  await createAgent(app(), organization, { name, ...newAgent }, undefined);
+  await createAgent(processContext(), organization, { name, ...newAgent }, undefined);
   const skill = { id: 'sk_one', name: 'one', description: 'One.' };
-  await assignSkill(app(), organization, name, skill.id, [skill], undefined);
-  await deleteAgent(app(), organization, name, anyVersion);
+  await assignSkill(processContext(), organization, name, skill.id, [skill], undefined);
+  await deleteAgent(processContext(), organization, name, anyVersion);
   return before;
 }
 
@@ -85,13 +85,13 @@ it('one sweep sends one message for a purge, and its change of the purge sends n
 describe('the dependents of a deleted task, of which there were too many for one transaction', () => {
   /** Puts a task and its dependents, which are done, and deletes it as a request does that is killed right after. */
   async function deleteTaskAndDie(): Promise<string> {
-    const { id } = await createTask(app(), organization, newTask(), undefined);
+    const { id } = await createTask(processContext(), organization, newTask(), undefined);
     const dependents = Array.from({ length: detachLimit + 1 }, () =>
-      createTask(app(), organization, newTask({ status: 'done', dependsOn: [id] }), undefined),
+      createTask(processContext(), organization, newTask({ status: 'done', dependsOn: [id] }), undefined),
     );
     await Promise.all(dependents);
     const task = (await readTask(service, organization, id)) as StoredTask;
-    const now = timestamp(app().clock());
+    const now = timestamp(processContext().clock());
     const times = { updatedAt: now, purgeDueAt: now };
     const left = await readTasks(service, organization, task.dependents);
     await removeTask(service, organization, task, left, times);

@@ -1,11 +1,12 @@
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { DeliveryRecord } from '../../../lib/contract/webhooks.ts';
 import { deliveryPartitions } from '../../../lib/table/delivery-partitions.ts';
 import { readDue } from '../../../lib/table/due.ts';
+import { publishEvents } from '../../../lib/webhooks/publish-events.ts';
 import { deleteWebhook, getWebhook, listDeliveries, listWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 import { type Met, messagesIn, takeTurn } from './delivery-queues.ts';
@@ -46,7 +47,8 @@ function newlySent(): Sent[] {
 
 /** The only webhook, with a receiver that fails so often before it answers 204, and what arrives there. */
 async function receiverFailing(times: number) {
-  for (const { id } of await listWebhooks(app(), organization)) await deleteWebhook(app(), organization, id);
+  for (const { id } of await listWebhooks(processContext(), organization))
+    await deleteWebhook(processContext(), organization, id);
   const arrived: Arrived[] = [];
   const { url, received } = await startReceiver((response) => {
     const { headers = {}, raw = '' } = received.at(-1) ?? {};
@@ -64,9 +66,9 @@ async function receiverFailing(times: number) {
  * @returns all that was sent, and what was received too early
  */
 async function deliverAll(): Promise<{ sent: Sent[]; early: Met[] }> {
-  const item = `tk_${app().ulid()}`;
+  const item = `tk_${processContext().ulid()}`;
   const data = { task: { id: item, title: 'Grüße 🚀', status: 'backlog' as const }, occurredAt: timestamp(Date.now()) };
-  await app().deliveries.publish({ organization, item, version: 1, events: [{ event: 'task.created', data }] });
+  await publishEvents(processContext(), { organization, item, version: 1, events: [{ event: 'task.created', data }] });
   const sent = newlySent();
   const early: Met[] = [];
   for (const { at, delaySeconds } of sent) {
@@ -83,7 +85,8 @@ async function deliverAll(): Promise<{ sent: Sent[]; early: Met[] }> {
   return { sent, early };
 }
 
-const history = async (id: string) => (await listDeliveries(app(), organization, id, { limit: 100, offset: 0 })).items;
+const history = async (id: string) =>
+  (await listDeliveries(processContext(), organization, id, { limit: 100, offset: 0 })).items;
 
 /**
  * What still waits once the sweeper has seen that sampled events need nothing more: messages in any queue, dead letters,
@@ -131,7 +134,7 @@ describe('a receiver that always answers 500', () => {
     expect(records[3]?.id).toBe(records[3]?.deliveryId);
     for (const { deliveryId, httpStatus } of records)
       expect({ deliveryId, httpStatus }).toEqual({ deliveryId: records[3]?.id, httpStatus: 500 });
-    const { lastDeliveryAt } = await getWebhook(app(), organization, id);
+    const { lastDeliveryAt } = await getWebhook(processContext(), organization, id);
     expect(lastDeliveryAt).toBe(records[0]?.deliveredAt);
   });
 

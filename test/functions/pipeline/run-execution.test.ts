@@ -2,7 +2,7 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { converseClient } from '../../../infra/local/model/converse-client.ts';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { maxReceiveCount, queues } from '../../../lib/deployment/queues.ts';
 import { executeAgent, getExecution } from '../../../lib/executions/executions.ts';
 import { setConverseClient } from '../../../lib/model/bedrock.ts';
@@ -27,7 +27,7 @@ setConverseClient(client);
 const { handler } = await import('../../../functions/pipeline/run-execution.ts');
 
 beforeEach(() => {
-  vi.spyOn(app().log, 'error').mockImplementation(() => {});
+  vi.spyOn(processContext().log, 'error').mockImplementation(() => {});
   asked.splice(0);
 });
 
@@ -39,11 +39,17 @@ async function run(...bodies: string[]): Promise<string[]> {
 }
 
 async function start(): Promise<{ id: string; body: string }> {
-  const { executionId: id } = await executeAgent(app(), organization, 'qa-reviewer', { input: 'Do it.' }, undefined);
+  const { executionId: id } = await executeAgent(
+    processContext(),
+    organization,
+    'qa-reviewer',
+    { input: 'Do it.' },
+    undefined,
+  );
   return { id, body: JSON.stringify({ organization, executionId: id }) };
 }
 
-const read = (id: string) => getExecution(app(), organization, 'qa-reviewer', id);
+const read = (id: string) => getExecution(processContext(), organization, 'qa-reviewer', id);
 
 describe('run-execution', () => {
   it('carries an execution out by the model of this deployment', async () => {

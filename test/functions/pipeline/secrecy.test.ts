@@ -7,7 +7,7 @@ import { handler as publishEvents } from '../../../functions/pipeline/publish-ev
 import { handler as registerWebhook } from '../../../functions/webhooks/register-webhook.ts';
 import { handler as testWebhook } from '../../../functions/webhooks/test-webhook.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { consumers } from '../../../lib/deployment/consumers.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
@@ -21,7 +21,7 @@ import { runJobs } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 
 const { service, organization, receive } = await openPipeline();
-const token = await issueToken(app(), { organization, scopes: ['tasks:write', 'webhooks:write'] });
+const token = await issueToken(processContext(), { organization, scopes: ['tasks:write', 'webhooks:write'] });
 const whole = (value: unknown) => inspect(value, { depth: 30, maxStringLength: null, maxArrayLength: null });
 
 let lines: unknown[];
@@ -29,7 +29,7 @@ let lines: unknown[];
 beforeEach(() => {
   lines = [];
   for (const level of ['debug', 'info', 'warn', 'error'] as const)
-    vi.spyOn(app().log, level).mockImplementation((...said: unknown[]) => void lines.push([level, ...said]));
+    vi.spyOn(processContext().log, level).mockImplementation((...said: unknown[]) => void lines.push([level, ...said]));
 });
 
 afterEach(() => vi.restoreAllMocks());

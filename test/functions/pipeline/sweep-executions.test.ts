@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { app } from '../../../lib/app.ts';
-import { pipelineApp } from '../../../lib/apps/pipeline.ts';
+import { processContext } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
 import { executeAgent } from '../../../lib/executions/executions.ts';
@@ -18,7 +17,8 @@ const pass = (milliseconds: number) => vi.setSystemTime(Date.now() + millisecond
 const woken = async () => (await receive('executions')).map((body) => JSON.parse(body).executionId);
 
 async function start(): Promise<string> {
-  return (await executeAgent(app(), organization, 'qa-reviewer', { input: 'Do it.' }, undefined)).executionId;
+  return (await executeAgent(processContext(), organization, 'qa-reviewer', { input: 'Do it.' }, undefined))
+    .executionId;
 }
 
 const claim = (id: string, leaseMs = 30_000) => {
@@ -89,7 +89,7 @@ describe('sweep-overdue', () => {
   });
 
   it('measures the longest time that an execution has waited for a worker, without the time that a worker takes', async () => {
-    const measured = async () => (await sweepExecutions(app(), { until: Date.now() })).waits;
+    const measured = async () => (await sweepExecutions(processContext(), { until: Date.now() })).waits;
     expect(await measured()).toEqual({ ExecutionsLate: 0 });
     const [waiting, worked] = [await start(), await start()];
     const held = await claim(worked, 700_000);
@@ -108,10 +108,12 @@ describe('sweep-overdue', () => {
   it('sends messages of executions although the sweep of deliveries fails', async () => {
     const id = await start();
     pass(60_000);
-    const away = vi.spyOn(pipelineApp(), 'sweepDeliveries').mockRejectedValue(new Error('The table is away.'));
-    await expect(runJob('deliveries')).rejects.toThrow('The table is away.');
+    const failing = vi.spyOn(processContext().table.client, 'send').mockImplementation(() => {
+      throw new Error('The table does not answer.');
+    });
+    await expect(runJob('deliveries')).rejects.toThrow('The table does not answer.');
+    failing.mockRestore();
     await runJob('executions');
-    away.mockRestore();
     expect(await woken()).toEqual([id]);
     await end(await claim(id));
   });

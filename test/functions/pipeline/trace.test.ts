@@ -10,7 +10,7 @@ import { handler as deliverWebhook } from '../../../functions/pipeline/deliver-w
 import { handler as publishEvents } from '../../../functions/pipeline/publish-events.ts';
 import { handler as purgeAgent } from '../../../functions/pipeline/purge-agent.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { QueueName } from '../../../lib/deployment/queues.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { queueEvent } from '../../queue-event.ts';
@@ -20,7 +20,7 @@ import { startReceiver } from '../../webhooks/receiver.ts';
 import { openPipeline } from './pipeline.ts';
 
 const { service, organization, register, receive } = await openPipeline();
-const token = await issueToken(app(), {
+const token = await issueToken(processContext(), {
   organization,
   scopes: ['tasks:read', 'tasks:write', 'agents:write', 'agents:execute'],
 });
@@ -29,7 +29,7 @@ let lines: object[];
 beforeEach(() => {
   lines = [];
   const keep = (message: unknown, ...more: unknown[]) => void lines.push({ message, ...(more[0] as object) });
-  for (const level of ['info', 'error'] as const) vi.spyOn(app().log, level).mockImplementation(keep);
+  for (const level of ['info', 'error'] as const) vi.spyOn(processContext().log, level).mockImplementation(keep);
 });
 
 afterEach(() => vi.restoreAllMocks());

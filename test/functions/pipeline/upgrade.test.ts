@@ -1,6 +1,6 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { timestamp, ulidFrom, ulidOf } from '../../../lib/contract/ids.ts';
 import { readDue } from '../../../lib/table/due.ts';
 import { oldDeliveryPartitions } from '../../../lib/table/old-deliveries.ts';
@@ -36,14 +36,14 @@ type Left = {
 async function leave(webhookId: string, { state, attempt, attempts, claimed, messages }: Left): Promise<string> {
   const now = Date.now();
   const waits = state === 'pending' || state === 'retrying';
-  const [ulid, webhook] = [app().ulid(), ulidOf(webhookId)];
+  const [ulid, webhook] = [processContext().ulid(), ulidOf(webhookId)];
   const [id, dueAt] = [`dlv_${ulid}`, timestamp(now - minuteMs)];
   const data = JSON.stringify({ task: { id: `tk_${ulid}`, title: 'Left', status: 'backlog' }, occurredAt: dueAt });
   const partition = `O#${organization}#WD#${webhook}`;
   const named = { organization, webhookId, attempt };
   const rows = Array.from({ length: attempts }, (_, nth) => {
     const endedAt = now - 10 * minuteMs + nth;
-    const recordId = nth === 0 ? id : `dlv_${app().ulid()}`;
+    const recordId = nth === 0 ? id : `dlv_${processContext().ulid()}`;
     const order = ulidFrom(endedAt, new Uint8Array(10)).slice(0, 10) + ulidOf(recordId);
     const failed = state !== 'delivered' || nth < attempts - 1;
     return {
@@ -101,12 +101,12 @@ describe('a delivery that the version before has left', () => {
     const deliveryId = await leave(webhookId, left);
     await passHours();
     expect(received.map(({ headers }) => headers['x-service-delivery'])).toEqual(Array(posts).fill(deliveryId));
-    const { items, total } = await listDeliveries(app(), organization, webhookId, { limit: 100, offset: 0 });
+    const { items, total } = await listDeliveries(processContext(), organization, webhookId, { limit: 100, offset: 0 });
     const attempts = Array.from({ length: left.attempts + posts }, (_, nth) => nth + 1);
     expect(items.map((record) => record.attempt).reverse()).toEqual(attempts);
     expect(total).toBe(attempts.length);
     expect(items.every((record) => record.deliveryId === deliveryId)).toBe(true);
     expect(await Array.fromAsync(readDue(service, oldDeliveryPartitions, allTime))).toEqual([]);
-    await deleteWebhook(app(), organization, webhookId);
+    await deleteWebhook(processContext(), organization, webhookId);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { dataOf, errorOf } from '../../api.ts';
@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 /** Registers so many webhooks, past the edge for they are many, and returns their ids. */
 async function fill(count: number): Promise<string[]> {
-  const register = () => registerWebhook(app(), registry.organization, { ...newWebhook }, undefined);
+  const register = () => registerWebhook(processContext(), registry.organization, { ...newWebhook }, undefined);
   return (await Promise.all(Array.from({ length: count }, register))).map(({ id }) => id);
 }
 

@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, expect } from 'vitest';
-import { app } from '../../../lib/app.ts';
 import { clientConfig } from '../../../lib/aws/client-config.ts';
+import { processContext } from '../../../lib/context.ts';
 import type { Scope } from '../../../lib/contract/endpoint.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { NewWebhook, Webhook } from '../../../lib/contract/webhooks.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
-import { openEventLog } from '../../../lib/table/event-log.ts';
+import { appendEvent } from '../../../lib/table/event-log.ts';
+import { deliverWebhook } from '../../../lib/webhooks/deliver-webhook.ts';
 import type { Outcome } from '../../../lib/webhooks/sender.ts';
 import { dataOf, type Request } from '../../api.ts';
 import { createCaller } from '../../caller.ts';
@@ -46,7 +47,7 @@ export async function openRegistries(more: Record<string, string> = {}) {
     /** How many messages wait in any of the queues, also those that nobody can receive yet. */
     queued: () => queuedIn(queues),
     newRegistry: async (scopes?: readonly Scope[]) => {
-      const { organization, token } = await newCaller(app(), scopes);
+      const { organization, token } = await newCaller(processContext(), scopes);
       return registryOf(service, organization, token);
     },
   };
@@ -84,7 +85,7 @@ function registryOf(service: Service, organization: Organization, token: string)
     test: (id: string, body: unknown = { event: 'task.created' }, more: Request = {}) =>
       caller.testWebhook({ params: { id }, body, ...more }),
     /** Another token of the organization. */
-    tokenOf: (scopes: readonly Scope[]) => issueToken(app(), { organization, scopes }),
+    tokenOf: (scopes: readonly Scope[]) => issueToken(processContext(), { organization, scopes }),
 
     /** Registers a webhook and returns its id. */
     put: async (fields: Record<string, unknown> = {}): Promise<string> => {
@@ -95,12 +96,12 @@ function registryOf(service: Service, organization: Organization, token: string)
 
     /** Makes an attempt to deliver to a webhook, now, with this outcome, and returns the delivery's id. */
     attempt: async (webhookId: string, outcome: Partial<Outcome> = {}): Promise<string> => {
-      const { ulid, clock, deliveries } = app();
+      const { ulid, clock } = processContext();
       const [eventId, deliveryId] = [`ev_${ulid()}`, `dlv_${ulid()}`];
       const event = { organization, id: eventId, event: 'task.created', item: 'tk_1', version: 1, data: '{}' } as const;
-      await openEventLog(service.table).append(event);
+      await appendEvent(processContext(), event);
       const message = { organization, webhookId, deliveryId, eventId, attempt: 1, dueAt: timestamp(clock()) };
-      await deliveries.attempt(message, notingSender(outcome).send);
+      await deliverWebhook({ ...processContext(), sender: notingSender(outcome).send }, message);
       return deliveryId;
     },
   };

@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { app } from '../../../lib/app.ts';
 import { processContext } from '../../../lib/context.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
@@ -21,7 +20,7 @@ beforeEach(async () => {
   registry = await newRegistry();
   lines = [];
   for (const level of ['debug', 'info', 'warn', 'error'] as const)
-    vi.spyOn(app().log, level).mockImplementation((...said: unknown[]) => {
+    vi.spyOn(processContext().log, level).mockImplementation((...said: unknown[]) => {
       lines.push([level, ...said]);
     });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
 import { insertWebhook } from '../../../lib/table/webhooks.ts';
@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 /** Keeps a webhook past the checks of its registration, as one from when the operator allowed it. */
 async function putPastTheChecks(url: string): Promise<string> {
-  const { ulid, clock } = app();
+  const { ulid, clock } = processContext();
   const [id, createdAt] = [`wh_${ulid()}`, timestamp(clock())];
   const webhook = { id, url, events: ['task.created' as const], active: true, createdAt };
   await insertWebhook({ table: service.table }, registry.organization, webhook, undefined, undefined);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, vi } from 'vitest';
-import { app } from '../../../lib/app.ts';
+import { processContext } from '../../../lib/context.ts';
 import { type Scope, scopes } from '../../../lib/contract/endpoint.ts';
 import type { Operation } from '../../../lib/contract/routes.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
@@ -74,7 +74,7 @@ export async function createTenants() {
         /** The number of requests to the receiver; `proposals` is the number of model calls for a proposal. */
         posts: () => receiver.received.length - before,
         proposals: () => asked.filter(({ step }) => step === 'proposal').length,
-        tokenOf: (allowed: readonly Scope[]) => issueToken(app(), { organization, scopes: allowed }),
+        tokenOf: (allowed: readonly Scope[]) => issueToken(processContext(), { organization, scopes: allowed }),
 
         /** Calls an operation. */
         send: (

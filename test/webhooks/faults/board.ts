@@ -3,7 +3,7 @@ import { ulid } from 'ulid';
 import { taskFrom } from '../../../lib/table/task-items.ts';
 import { taskEvents } from '../../../lib/tasks/events.ts';
 import { createTask, listTasks } from '../../../lib/tasks/tasks.ts';
-import type { Change } from '../../../lib/webhooks/publisher.ts';
+import type { Change } from '../../../lib/webhooks/publish-events.ts';
 import { newTask } from '../../table/board.ts';
 import { streamed } from '../../table-stream.ts';
 import type { Line } from './line.ts';

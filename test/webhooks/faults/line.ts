@@ -1,30 +1,26 @@
 import { randomUUID } from 'node:crypto';
+import type { Logger } from '@aws-lambda-powertools/logger';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { ulid as ulidAt } from 'ulid';
 import { expect } from 'vitest';
 import { contextOf } from '../../../infra/local/functions.ts';
-import type { App } from '../../../lib/app.ts';
+import { createContext, processContext, setProcessContext } from '../../../lib/context.ts';
 import type { TaskEvent } from '../../../lib/contract/events.ts';
 import { timestamp } from '../../../lib/contract/ids.ts';
 import type { Organization } from '../../../lib/contract/organization.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
+import { environment } from '../../../lib/deployment/environment.ts';
 import { DeliveryMessage } from '../../../lib/deployment/messages.ts';
 import { tableSchema } from '../../../lib/deployment/table-schema.ts';
 import { consumeQueue } from '../../../lib/queue/consume.ts';
-import { openAttemptCounts } from '../../../lib/table/attempt-counts.ts';
-import { openAttemptLog } from '../../../lib/table/attempt-log.ts';
-import { openEventLog } from '../../../lib/table/event-log.ts';
 import { organizationOf } from '../../../lib/table/keys.ts';
-import { openSubscriptions } from '../../../lib/table/subscriptions.ts';
-import { openWebhookAttempts } from '../../../lib/table/webhook-attempts.ts';
-import { openDeliveries } from '../../../lib/webhooks/deliveries.ts';
+import { deliverWebhook } from '../../../lib/webhooks/deliver-webhook.ts';
 import { eventIdOf } from '../../../lib/webhooks/derived-ids.ts';
-import type { Change } from '../../../lib/webhooks/publisher.ts';
+import { type Change, publishEvents } from '../../../lib/webhooks/publish-events.ts';
 import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { readRetrySchedule } from '../../../lib/webhooks/retry-schedule.ts';
 import type { Outcome, Sender } from '../../../lib/webhooks/sender.ts';
-import { openDeliverySweep } from '../../../lib/webhooks/sweep.ts';
-import { openVerification } from '../../../lib/webhooks/verification.ts';
+import { sweepDeliveries } from '../../../lib/webhooks/sweep.ts';
 import type { Ended } from '../../mortal.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
@@ -56,6 +52,9 @@ export type Line = ReturnType<typeof lineOf>;
  */
 export async function openLines(): Promise<() => Line> {
   const service = await openService();
+  // The handler of queues logs by the context of the process.
+  setProcessContext({ environment: {}, clock: Date.now, table: service.table });
+  processContext().log = { info: () => {}, error: () => {} } as unknown as Logger;
   return () => lineOf(service);
 }
 
@@ -67,29 +66,17 @@ function lineOf(service: Service) {
   const room = openWaitingRoom(clock, faults);
   const retrySchedule = readRetrySchedule(undefined);
   const ulid = () => ulidAt(clock());
-  const secrets = { variables: {}, clients: {}, secretKeys: new Map(), decryptedSecrets: new Map(), clock };
-  const context = { ...secrets, table, ulid, allowedReceivers: () => false };
 
   const struckTable = faults.table(table);
-  const openLogs = () => ({
-    events: openEventLog(struckTable),
-    attempts: openAttemptLog(struckTable),
-    webhooks: openSubscriptions(struckTable),
-  });
-  /** A container of the functions of deliveries: each worker has one of its own. */
-  const openContainer = () => {
-    const logs = openLogs();
-    return openDeliveries({
-      ...logs,
-      counts: openAttemptCounts(struckTable),
-      webhooks: { ...logs.webhooks, ...openWebhookAttempts(struckTable) },
-      queues: room.queues,
-      secrets,
-      retrySchedule,
+  /** Creates the context of a process: each worker has its own. */
+  const createProcess = () =>
+    createContext({
+      environment: { [environment.promptAttempts]: '5', [environment.slowAttempts]: '30' },
       clock,
-      limits: { prompt: 5, slow: 30 },
+      table: struckTable,
+      queues: room.queues,
     });
-  };
+  const context = { ...createProcess(), table };
 
   const receivers = new Map<string, { webhook: Webhook; answers: Answers; posts: number }>();
   const posts: Posted[] = [];
@@ -116,7 +103,7 @@ function lineOf(service: Service) {
     /** Registers a webhook, and says how its receiver answers. */
     async register(answers: Answers = () => ({}), events: Webhook['events'] = ['task.created']): Promise<Webhook> {
       const url = `https://example.com/${receivers.size}`;
-      const webhook = await registerWebhook(context, organization, { url, events }, undefined);
+      const webhook = await registerWebhook({ ...context, ulid }, organization, { url, events }, undefined);
       receivers.set(url, { webhook, answers, posts: 0 });
       return webhook;
     },
@@ -144,8 +131,8 @@ function lineOf(service: Service) {
     /** Publishes a batch of the stream once; each change by itself, as the handler does, in one worker. */
     publish: (changes: readonly Change[]): Promise<Ended> =>
       faults.run(() => {
-        const { publish } = openContainer();
-        return Promise.all(changes.map(publish));
+        const worker = createProcess();
+        return Promise.all(changes.map((change) => publishEvents(worker, change)));
       }),
 
     publishStream,
@@ -157,12 +144,7 @@ function lineOf(service: Service) {
     work,
 
     /** One sweep. */
-    sweep: (): Promise<Ended> =>
-      faults.run(() => {
-        const { wake } = openContainer();
-        const verification = openVerification(openLogs());
-        return openDeliverySweep({ table: struckTable, verification, wake, clock })({ until: clock() });
-      }),
+    sweep: (): Promise<Ended> => faults.run(() => sweepDeliveries(createProcess(), { until: clock() })),
 
     /**
      * Lets time pass until nothing is left to do: the stream is published again and again until it is through, what is
@@ -247,13 +229,8 @@ function lineOf(service: Service) {
           ...receiver.answers(receiver.posts),
         };
       });
-    // What the function of deliveries asks of its app.
-    const app = { deliveries: openContainer(), log: { info: () => {}, error: () => {} } } as unknown as App;
-    const deliver = consumeQueue(
-      DeliveryMessage,
-      (message, { deliveries }) => deliveries.attempt(message, send),
-      () => app,
-    );
+    const worker = { ...createProcess(), sender: send };
+    const deliver = consumeQueue(DeliveryMessage, (message) => deliverWebhook(worker, message));
     await faults.run(async () => {
       const { batchItemFailures } = await deliver(queueEvent([held.body]), contextOf('deliverWebhook', 30));
       if (batchItemFailures.length > 0) throw new Error('The message comes again.');

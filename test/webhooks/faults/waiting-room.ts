@@ -1,17 +1,16 @@
 import type { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { SentDelivery } from '../../../lib/deployment/messages.ts';
 import { maxReceiveCount, queues as rows } from '../../../lib/deployment/queues.ts';
-import { openQueue } from '../../../lib/sqs/queue.ts';
-import { type DeliveryQueues, deliveryQueues as names } from '../../../lib/webhooks/wake-ups.ts';
+import { createQueueSender } from '../../../lib/sqs/queue.ts';
+import { type DeliveryQueue, deliveryQueues as names } from '../../../lib/webhooks/attempt-messages.ts';
 import type { Clock } from '../../service.ts';
 import type { Faults } from './faults.ts';
 
 /** A message in a queue: when it can be received next, and how often it was. */
-export type Held = { queue: keyof DeliveryQueues; body: string; visibleAt: number; receives: number };
+export type Held = { queue: DeliveryQueue; body: string; visibleAt: number; receives: number };
 
 /**
- * SQS for the queues of deliveries under a clock, as the very `openQueue` sends to it: delays, hiding and dead letters
- * by the rows of the contract.
+ * SQS for the queues of deliveries under a clock, with the senders of the service: delays, visibility timeouts and dead
+ * letters are those of the deployment.
  */
 export function openWaitingRoom(clock: Clock, faults: Faults) {
   const held: Held[] = [];
@@ -20,7 +19,7 @@ export function openWaitingRoom(clock: Clock, faults: Faults) {
   let taken = 0;
 
   /** The client that a queue sends with; a fault may strike it with half of a batch taken. */
-  function clientOf(queue: keyof DeliveryQueues): SQSClient {
+  function clientOf(queue: DeliveryQueue): SQSClient {
     const send = ({ input: { Entries = [] } }: SendMessageBatchCommand) =>
       faults.pass(queue === 'slowDeliveries' ? 'send on to the slow lane' : 'send', async (half) => {
         for (const { MessageBody: body = '', DelaySeconds = 0 } of half
@@ -33,9 +32,7 @@ export function openWaitingRoom(clock: Clock, faults: Faults) {
   }
 
   return {
-    queues: Object.fromEntries(
-      names.map((name) => [name, openQueue<SentDelivery>(clientOf(name), name)]),
-    ) as DeliveryQueues,
+    queues: new Map(names.map((name) => [name, createQueueSender(clientOf(name), name)])),
 
     /** How many messages were taken so far. */
     taken: () => taken,

@@ -3,7 +3,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { beforeEach, expect, it } from 'vitest';
 import { handler as publish } from '../../../../functions/pipeline/publish-events.ts';
 import { contextOf } from '../../../../infra/local/functions.ts';
-import { app } from '../../../../lib/app.ts';
+import { processContext } from '../../../../lib/context.ts';
 import { environment } from '../../../../lib/deployment/environment.ts';
 import type { QueueName } from '../../../../lib/deployment/queues.ts';
 import { createTask } from '../../../../lib/tasks/tasks.ts';
@@ -63,7 +63,7 @@ const bodiesOf = (stdout: string) => stdout.match(/^ {2}\S.*$/gm)?.map((line) =>
 
 /** Creates a task, and returns its record in the stream. */
 async function change(): Promise<DynamoDBRecord & { taskId: string }> {
-  const { id: taskId } = await createTask(app(), organization, newTask(), undefined);
+  const { id: taskId } = await createTask(processContext(), organization, newTask(), undefined);
   const records = await streamed(service, 'task');
   const record = records.find(({ dynamodb }) => dynamodb?.Keys?.sk?.S === taskId.slice(-26)) as DynamoDBRecord;
   return { ...record, taskId };

@@ -4,7 +4,7 @@ import { timestamp, ulidFrom } from '../../../../lib/contract/ids.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
 import { environment as names } from '../../../../lib/deployment/environment.ts';
 import { openTable } from '../../../../lib/table/client.ts';
-import { openEventLog } from '../../../../lib/table/event-log.ts';
+import { appendEvent } from '../../../../lib/table/event-log.ts';
 import { insertWebhook } from '../../../../lib/table/webhooks.ts';
 import { deliveryIdOf, eventIdOf } from '../../../../lib/webhooks/derived-ids.ts';
 import { run, startDeployment, until } from '../../../journeys/deployment.ts';
@@ -35,12 +35,15 @@ async function loseEvent(url: string): Promise<{ deliveryId: string; data: objec
   const item = `task_${ulidFrom(changedAt, Buffer.alloc(10))}`;
   const data = { task: { id: item, title: 'Lost', status: 'backlog' }, occurredAt: timestamp(changedAt) };
   const origin = { item, version: 1, event: 'task.created' as const };
-  await openEventLog(table).append({
-    organization,
-    id: eventIdOf(changedAt, origin),
-    ...origin,
-    data: JSON.stringify(data),
-  });
+  await appendEvent(
+    { table, batchers: {} },
+    {
+      organization,
+      id: eventIdOf(changedAt, origin),
+      ...origin,
+      data: JSON.stringify(data),
+    },
+  );
   return { deliveryId: deliveryIdOf(changedAt, { ...origin, webhookId }), data };
 }
 

@@ -12,7 +12,7 @@ import { startQueueServer } from '../../../../infra/local/queues/queue-server.ts
 import { createQueues } from '../../../../infra/local/queues/queues.ts';
 import { clientConfig } from '../../../../lib/aws/client-config.ts';
 import { queues as contractQueues } from '../../../../lib/deployment/queues.ts';
-import { openQueue } from '../../../../lib/sqs/queue.ts';
+import { createQueueSender } from '../../../../lib/sqs/queue.ts';
 
 const server = await startQueueServer(createQueues());
 const client = new SQSClient(clientConfig(server.endpoint));
@@ -45,7 +45,10 @@ it('receives messages of the SDK, single and in batches, and returns them until 
   const { MessageId } = await client.send(
     new SendMessageCommand({ QueueUrl, MessageBody: 'über', MessageGroupId: 'g' }),
   );
-  await openQueue(client, QueueUrl).send([
+  await createQueueSender(
+    client,
+    QueueUrl,
+  )([
     { message: { nth: 1 }, delaySeconds: 0 },
     { message: { nth: 2 }, delaySeconds: 900 },
   ]);
@@ -81,7 +84,7 @@ it.each([
 it('returns the numbers of visible, received and delayed messages', async () => {
   const QueueUrl = server.urls.firstRetry;
   const delays = [0, 0, 0, 900, 900];
-  await openQueue(client, QueueUrl).send(delays.map((delaySeconds, nth) => ({ message: { nth }, delaySeconds })));
+  await createQueueSender(client, QueueUrl)(delays.map((delaySeconds, nth) => ({ message: { nth }, delaySeconds })));
   await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 1 }));
   const { Attributes } = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }));
   expect(Attributes).toEqual({

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { receiveMessages } from '../../../../infra/local/queues/memory-queue.ts';
-import { createQueues, senderOf } from '../../../../infra/local/queues/queues.ts';
+import { createQueues, sendersOf } from '../../../../infra/local/queues/queues.ts';
 import {
   queues as contractQueues,
   maxReceiveCount,
@@ -25,8 +25,9 @@ it('holds the stream position for first attempts only, because all other message
 
 it('sends messages as JSON, each with its delay', async () => {
   const time = createManualTime();
-  const { purges } = createQueues(time);
-  await senderOf(purges).send([
+  const queues = createQueues(time);
+  const { purges } = queues;
+  await sendersOf(queues).get('purges')?.([
     { message: { nth: 1 }, delaySeconds: 0 },
     { message: { nth: 2 }, delaySeconds: 60 },
   ]);

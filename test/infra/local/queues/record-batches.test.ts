@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createQueues, senderOf } from '../../../../infra/local/queues/queues.ts';
+import { createQueues, sendersOf } from '../../../../infra/local/queues/queues.ts';
 import {
   currentRecordBatches,
   type HandledBatch,
@@ -9,7 +9,7 @@ import {
 } from '../../../../infra/local/queues/record-batches.ts';
 import type { Organization } from '../../../../lib/contract/organization.ts';
 import type { DeliveryMessage } from '../../../../lib/deployment/messages.ts';
-import { type DeliveryQueues, deliveryQueues, openWakeUps } from '../../../../lib/webhooks/wake-ups.ts';
+import { sendAttemptMessages } from '../../../../lib/webhooks/attempt-messages.ts';
 
 /** Returns a handled batch with this number of messages in the queues. */
 const batch = (position: string, messages: number): HandledBatch => ({ batch: { messages }, position });
@@ -49,11 +49,7 @@ it('the current batches are those of the handler call, also after an await; ther
 });
 
 it('a message belongs to the batches of the call that sends it, even if another call sends in the same turn of the event loop', async () => {
-  const queues = createQueues();
-  const { send } = openWakeUps(
-    Object.fromEntries(deliveryQueues.map((name) => [name, senderOf(queues[name])])) as DeliveryQueues,
-    Date.now,
-  );
+  const context = { variables: {}, clients: {}, queues: sendersOf(createQueues()), clock: Date.now };
   const batches: RecordBatch[] = [{ messages: 0 }, { messages: 0 }];
   const message: DeliveryMessage = {
     organization: 'local' as Organization,
@@ -63,6 +59,6 @@ it('a message belongs to the batches of the call that sends it, even if another 
     dueAt: '2026-03-01T12:00:00.000Z',
     slow: true,
   };
-  await Promise.all(batches.map((batch) => runForBatches([batch], () => send([message]))));
+  await Promise.all(batches.map((batch) => runForBatches([batch], () => sendAttemptMessages(context, [message]))));
   expect(batches).toEqual([{ messages: 1 }, { messages: 1 }]);
 });

@@ -2,20 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import type { DeliveryMessage, SentDelivery } from '../../lib/deployment/messages.ts';
-import type { Waiting } from '../../lib/sqs/queue.ts';
-import { type DeliveryQueues, deliveryQueues, openWakeUps } from '../../lib/webhooks/wake-ups.ts';
+import type { QueueSender } from '../../lib/sqs/queue.ts';
+import { type DeliveryQueue, deliveryQueues, sendAttemptMessages } from '../../lib/webhooks/attempt-messages.ts';
 
 const now = Date.parse('2026-03-01T12:00:00.000Z');
 
-/** Wake-ups at a standing moment, and what they put in which queue. */
-function wakeUps() {
-  const sent: ({ to: keyof DeliveryQueues } & Waiting<SentDelivery>)[] = [];
-  const queue = (to: keyof DeliveryQueues) => ({
-    send: async (messages: readonly Waiting<SentDelivery>[]) =>
-      void sent.push(...messages.map((waiting) => ({ to, ...waiting }))),
-  });
-  const queues = Object.fromEntries(deliveryQueues.map((name) => [name, queue(name)])) as DeliveryQueues;
-  return { sent, ...openWakeUps(queues, () => now) };
+/** Returns the function that sends messages of attempts at a fixed time, and what it puts in which queue. */
+function messageSender() {
+  const sent: { to: DeliveryQueue; message: SentDelivery; delaySeconds: number }[] = [];
+  const senderOf =
+    (to: DeliveryQueue): QueueSender =>
+    async (messages) =>
+      void sent.push(
+        ...messages.map(({ message, delaySeconds }) => ({ to, message: message as SentDelivery, delaySeconds })),
+      );
+  const queues = new Map(deliveryQueues.map((name) => [name, senderOf(name)]));
+  const context = { variables: {}, clients: {}, queues, clock: () => now };
+  const send = (messages: DeliveryMessage[], notBefore?: number) => sendAttemptMessages(context, messages, notBefore);
+  return { sent, send };
 }
 
 const messageOf = (attempt = 1, dueAt = timestamp(now)): DeliveryMessage => ({
@@ -27,16 +31,16 @@ const messageOf = (attempt = 1, dueAt = timestamp(now)): DeliveryMessage => ({
   dueAt,
 });
 
-/** The delay of a wake-up for what is due so many milliseconds from now. */
+/** Returns the delay of the message of an attempt that is due in some milliseconds. */
 async function delayFor(milliseconds: number): Promise<number | undefined> {
-  const { sent, send } = wakeUps();
+  const { sent, send } = messageSender();
   await send([messageOf(2, timestamp(now + milliseconds))]);
   return sent[0]?.delaySeconds;
 }
 
-describe('a wake-up', () => {
-  it('goes to the queue of its attempt: the first one’s, then a step of the ladder each', async () => {
-    const { sent, send } = wakeUps();
+describe('the message of an attempt', () => {
+  it('goes to the queue of its attempt: the first, then one for each step of the retry schedule', async () => {
+    const { sent, send } = messageSender();
     await send([4, 2, 1, 3, 1].map((attempt) => messageOf(attempt)));
     expect(sent.map(({ to, message }) => `${message.attempt} ${to}`).sort()).toEqual([
       '1 deliveries',
@@ -47,8 +51,8 @@ describe('a wake-up', () => {
     ]);
   });
 
-  it('calls its moment otherwise than the version before, which would take it for one of an ended delivery', async () => {
-    const { sent, send } = wakeUps();
+  it('has its time under another name than in the previous version, which would take the delivery for ended', async () => {
+    const { sent, send } = messageSender();
     const { dueAt, ...named } = messageOf(2);
     await send([{ ...named, dueAt }]);
     expect(sent.map(({ message }) => message)).toEqual([{ ...named, due: dueAt }]);
@@ -68,12 +72,12 @@ describe('a wake-up', () => {
     [900_000, 900],
     [900_001, 900],
     [7_200_000, 900],
-  ])('for %i ms from now waits %i s: never a moment too short, up to 15 minutes', async (milliseconds, seconds) => {
+  ])('that is due in %i ms is delayed by %i s: never too short, up to 15 minutes', async (milliseconds, seconds) => {
     expect(await delayFor(milliseconds)).toBe(seconds);
   });
 
-  it('waits for a later moment that it is told', async () => {
-    const { sent, send } = wakeUps();
+  it('is delayed until a later time that is given', async () => {
+    const { sent, send } = messageSender();
     await send([messageOf()], now + 12_345);
     await send([messageOf(1, timestamp(now + 20_000))], now + 12_345);
     expect(sent).toMatchObject([
@@ -82,16 +86,16 @@ describe('a wake-up', () => {
     ]);
   });
 
-  it('is sent for nothing where there is nothing', async () => {
-    const { sent, send } = wakeUps();
+  it('is not sent if there are no attempts', async () => {
+    const { sent, send } = messageSender();
     await send([]);
     expect(sent).toEqual([]);
   });
 });
 
-describe('a wake-up for the queue of slow webhooks', () => {
-  it.each([1, 2, 3, 4])('goes there and says so, at attempt %i', async (attempt) => {
-    const { sent, send } = wakeUps();
+describe('the message of an attempt to a slow webhook', () => {
+  it.each([1, 2, 3, 4])('goes to the queue of slow webhooks and says so, at attempt %i', async (attempt) => {
+    const { sent, send } = messageSender();
     await send([{ ...messageOf(attempt), slow: true }]);
     expect(sent).toMatchObject([{ to: 'slowDeliveries', delaySeconds: 0, message: { attempt, slow: true } }]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attemptedOf } from '../../lib/webhooks/attempted.ts';
+import { attemptResultOf } from '../../lib/webhooks/attempt-result.ts';
 import type { Outcome } from '../../lib/webhooks/sender.ts';
 
 const endedAt = Date.parse('2026-03-01T12:00:07.250Z');
@@ -10,7 +10,7 @@ const noAnswer: Outcome = { ...answered, httpStatus: 0, error: 'No answer.' };
 
 describe('the record of an attempt', () => {
   it('has what the history shows, and nothing that the receiver said', () => {
-    expect(attemptedOf(attempt, { ...answered, durationMs: 1234 }, endedAt)).toEqual({
+    expect(attemptResultOf(attempt, { ...answered, durationMs: 1234 }, endedAt)).toEqual({
       record: {
         id: 'dlv_01KJMMA2G00000000000000ABC',
         deliveryId: place.deliveryId,
@@ -26,7 +26,7 @@ describe('the record of an attempt', () => {
   });
 
   it('has the error of a failure', () => {
-    expect(attemptedOf(attempt, noAnswer, endedAt).record).toMatchObject({ httpStatus: 0, error: 'No answer.' });
+    expect(attemptResultOf(attempt, noAnswer, endedAt).record).toMatchObject({ httpStatus: 0, error: 'No answer.' });
   });
 
   it.each([
@@ -34,7 +34,9 @@ describe('the record of an attempt', () => {
     [2, true],
     [4, true],
   ])('of attempt %i says of a redelivery: %s', (number, redelivery) => {
-    expect(attemptedOf({ ...attempt, place: { ...place, attempt: number } }, answered, endedAt).record).toMatchObject({
+    expect(
+      attemptResultOf({ ...attempt, place: { ...place, attempt: number } }, answered, endedAt).record,
+    ).toMatchObject({
       redelivery,
     });
   });
@@ -61,6 +63,6 @@ describe('a receiver', () => {
     ['what it was when it refused at once', { ...noAnswer, durationMs: 1 }, undefined],
     ['slow when it broke off late', { ...noAnswer, durationMs: 5_000 }, true],
   ])('is %s', (_, outcome, slow) => {
-    expect(attemptedOf(attempt, outcome, endedAt).slow).toBe(slow);
+    expect(attemptResultOf(attempt, outcome, endedAt).slow).toBe(slow);
   });
 });

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
+import { unlistAttempt } from '../../lib/table/attempt-log.ts';
+import { compareDeliveries } from '../../lib/webhooks/compare-deliveries.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
 
@@ -16,7 +18,7 @@ const failing = notingSender(failed).send;
 
 /** What the events of the opening's hour come to now. */
 const compare = () =>
-  office.verification.compare(office.organization, {
+  compareDeliveries(office, office.organization, {
     from: opening - 30 * minuteMs,
     to: opening + 30 * minuteMs,
     now: office.clock(),
@@ -27,14 +29,14 @@ function waitLong(): void {
   office.clock.now += 15 * minuteMs;
 }
 
-describe('a verification', () => {
+describe('a comparison of events and attempts', () => {
   it('counts the events, also those that no webhook hears, and their deliveries', async () => {
     await office.publish();
     await office.register();
     await office.register();
     for (let more = 0; more < 3; more++) {
       office.clock.now += 1;
-      for (const message of await office.publish()) await office.deliveries.attempt(message, quick);
+      for (const message of await office.publish()) await office.deliver(message, quick);
     }
     // The webhooks are of the first event's millisecond, which therefore is due to them as well.
     const { lost, waiting, ...counts } = await compare();
@@ -57,7 +59,7 @@ describe('a verification', () => {
     for (let nth = 0; nth < 120; nth++) {
       const [message] = await office.publish();
       if (nth % 40 === 0) messages.push(message as DeliveryMessage);
-      else await office.deliveries.attempt(message as DeliveryMessage, quick);
+      else await office.deliver(message as DeliveryMessage, quick);
     }
     waitLong();
     const { lost, ...others } = await compare();
@@ -77,7 +79,7 @@ describe('a verification', () => {
   it.each([90_000, 3_600_000])('finds an attempt that was made %i ms late', async (lateMs) => {
     const message = await office.message();
     office.clock.now += lateMs;
-    await office.deliveries.attempt(message, quick);
+    await office.deliver(message, quick);
     waitLong();
     expect(await compare()).toMatchObject({ waiting: [], lost: [] });
   });
@@ -85,10 +87,10 @@ describe('a verification', () => {
   it('finds a retry whose message was lost, also where no list of the sweeper has it', async () => {
     const message = await office.message();
     office.clock.now += 90_000;
-    await office.deliveries.attempt(message, failing);
+    await office.deliver(message, failing);
     const [{ message: retry }] = office.queue.sent.slice(-1) as [(typeof office.queue.sent)[number]];
     expect(await compare()).toMatchObject({ waiting: [retry], lost: [] });
-    await office.attempts.unlist(retry);
+    await unlistAttempt(office, retry);
     office.clock.now = Date.parse(retry.dueAt) + 15 * minuteMs;
     expect(await compare()).toMatchObject({ waiting: [], lost: [retry] });
   });
@@ -97,10 +99,10 @@ describe('a verification', () => {
     await office.message();
     waitLong();
     const { lost } = await compare();
-    for (const message of lost) await office.deliveries.attempt(message, failing);
+    for (const message of lost) await office.deliver(message, failing);
     const { waiting } = await compare();
     office.clock.now = Date.parse(waiting[0]?.dueAt as string);
-    for (const message of waiting) await office.deliveries.attempt(message, quick);
+    for (const message of waiting) await office.deliver(message, quick);
     expect(await compare()).toEqual({ events: 1, deliveries: 1, waiting: [], lost: [] });
   });
 
@@ -117,7 +119,7 @@ describe('a verification', () => {
     await office.message();
     const { organization } = office;
     const at = async (from: number, to: number) =>
-      (await office.verification.compare(organization, { from, to, now: office.clock() })).events;
+      (await compareDeliveries(office, organization, { from, to, now: office.clock() })).events;
     expect(await at(opening, opening)).toBe(1);
     expect(await at(opening - 10, opening - 1)).toBe(0);
     expect(await at(opening + 1, opening + 10)).toBe(0);

@@ -4,15 +4,15 @@ import type { DeliveryRecord } from '../contract/webhooks.ts';
 import { attemptIdOf } from '../table/attempt-items.ts';
 import type { Outcome } from './sender.ts';
 
-/** An attempt that lasts so long, in milliseconds, is slow; a receiver that answers sooner is quick again. */
+/** How long an attempt takes, in milliseconds, if its receiver is slow. */
 export const slowMs = 2_000;
 
 /**
- * What is written down of an attempt: its record in the history, and whether it shows its receiver to be slow.
+ * Returns the record of an attempt in the history, and whether the attempt shows that its receiver is slow.
  *
  * @param endedAt milliseconds since 1970
  */
-export function attemptedOf(
+export function attemptResultOf(
   { place, event }: { place: { deliveryId: string; attempt: number; at: string }; event: EventName },
   outcome: Outcome,
   endedAt: number,
@@ -33,7 +33,7 @@ export function attemptedOf(
   return { record, slow: isSlow(outcome) };
 }
 
-/** Slow by how long it took, whatever its outcome; quick by an answer that came sooner. A quick failure says neither. */
+/** Returns `true` for a long attempt, `false` for a response that came sooner; a quick failure shows neither. */
 function isSlow({ timedOut, httpStatus, durationMs }: Outcome): boolean | undefined {
   if (timedOut || durationMs >= slowMs) return true;
   return httpStatus > 0 ? false : undefined;
