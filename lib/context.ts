@@ -22,12 +22,12 @@ import type { SecretsContext } from './webhooks/secrets.ts';
 import type { SenderContext } from './webhooks/sender.ts';
 import { type StartTimer, startTimer } from './webhooks/timer.ts';
 
-/** A token that was read, and until when it counts as read; milliseconds since 1970. */
+/** A token that was read, and until when it is cached; milliseconds since 1970. */
 type CachedToken = { token: StoredToken; until: number };
 
 /**
- * What every function of the service gets as its first argument: where it reads and writes, the clock, and what its
- * process remembers from one request to the next.
+ * The first argument of the functions of the service: the table and the queues, the clock, the settings, and the state that
+ * a process keeps from one request to the next.
  */
 export type Context = {
   /** The environment variables of the deployment. */
@@ -85,7 +85,7 @@ export type Context = {
   preparedAgents: Map<string, PreparedAgent>;
 };
 
-/** What a context is made of; what is absent is read from the environment. */
+/** The options of a context; the environment provides those that are absent. */
 export type ContextOptions = {
   environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds since 1970. */
@@ -98,7 +98,7 @@ export type ContextOptions = {
 /**
  * Creates a context.
  *
- * @throws `Error` where the environment names no table
+ * @throws `Error` if the environment names no table or has an invalid setting
  */
 export function createContext({
   environment: variables,
@@ -146,7 +146,7 @@ export function processContext(): Context {
   return created;
 }
 
-/** Creates the context of this process anew. Handlers keep the context that they have: call it before any is loaded. */
+/** Creates the context of this process again, with other options. Call it before the first request. */
 export function setProcessContext(options: ContextOptions): void {
   created = createContext(options);
 }

@@ -1,17 +1,17 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Azure's platform address: public by its range, but it answers with a machine's own metadata. */
+/** The platform address of Azure: its range is public, but it serves the metadata of the machine. */
 const platformAddresses = ['168.63.129.16'];
 
-/** IPv6 that is routed in the Internet lies here; all else is local, mapped, reserved or a tunnel's (RFC 4291). */
+/** The IPv6 addresses of the Internet; all others are local, mapped, reserved or for tunnels (RFC 4291). */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Whether an address is a public unicast one: nothing local, private, shared, reserved or reached through a tunnel, and
- * in no block of IANA's IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890). An IPv4 address mapped into IPv6
- * is judged as the IPv4 address that it is. No address is what `node:net` would not dial, such as `127.1`; nor is one
- * with a zone, which means a link of the asking machine (RFC 4007).
+ * Returns whether an address is a public unicast address: not local, private, shared, reserved or for a tunnel, and in no
+ * block of IANA's IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890). An IPv4-mapped IPv6 address counts as its
+ * IPv4 address. The result is `false` for text that `node:net` does not dial, such as `127.1`, and for an address with a
+ * zone, which is a link of this machine (RFC 4007).
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false;

@@ -3,45 +3,45 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls } from 'node:tls';
 
-// An import reads all that a module exports: of this one a WebSocket as well, and to make that Node.js loads its undici.
+// An import statement reads all exports of a module. One of node:http is WebSocket, for which Node.js loads undici.
 const { request } = process.getBuiltinModule('node:http');
 
 /**
- * All that is read of an answer, in bytes: interim answers, headers, chunk framing and all. Headers and the kept start
- * of a body are 16 KiB each, and this leaves room for a body of one-byte chunks and for what a socket reads ahead.
+ * The most bytes that are read of a response, including interim responses, headers and chunk framing. Headers and the kept
+ * start of a body have 16 KiB each; the rest is for a body of one-byte chunks and for the read-ahead of the socket.
  */
 const answerLimit = 256 * 1024;
 
-/** All that is read before an answer, in bytes: interim ones, of which each little one takes kilobytes of memory. */
+/** The most bytes that are read before a response: each short interim response takes kilobytes of memory. */
 const interimLimit = 64 * 1024;
 
-/** The most of an answer's headers, in bytes. */
+/** The most bytes of response headers. */
 const headersLimit = 16 * 1024;
 
 /**
- * How long a name's address may take to connect before the next one is tried, in milliseconds. Node.js gives each 250:
- * less than a receiver on another continent needs where a packet is lost, since TCP sends it again after 1 s. Of the
- * 10 s of an attempt this leaves time for two addresses that do not answer and one that does.
+ * How long one address of a name may take to connect before the next one is tried, in milliseconds. The 250 ms of Node.js
+ * are too short for a receiver on another continent if a packet is lost: TCP sends it again after 1 s. The 10 s of an
+ * attempt are enough for two addresses that do not answer and one that does.
  */
 const addressMs = 3_000;
 
-/** The receiver sent more than is ever read before an answer. */
+/** The receiver sent more than `interimLimit` before a response. */
 export class AnswerTooLong extends Error {}
 
-/** The receiver answered what it was not asked for, in the words of the history. */
+/** The receiver sent a response that the request does not allow. The message is the text in the history. */
 export class Unasked extends Error {}
 
-/** What the receiver answered is not HTTP, though Node.js takes it for that. */
+/** The response is not valid HTTP, but Node.js accepts it. */
 export class NotHttp extends Error {}
 
 /**
- * Posts to a receiver on a connection of its own, and returns its answer once the headers have come. Node.js has no
- * other socket for the request than the one dialled here, so that the signal can close it at any time.
+ * Posts to a receiver on a new connection, and returns the response when its headers are complete. The request uses the
+ * socket that is created here, so that the signal can close it at any time.
  *
- * @param lookup finds the address to dial, and refuses those that must not be; it is not called for literal ones
- * @param signal closes the connection in whatever state it is, its look-up included; the caller aborts it when it has
- * read the answer, and after an error
- * @throws what went wrong: see `sentenceFor`
+ * @param lookup resolves the host name, and rejects forbidden addresses; it is not called for literal addresses
+ * @param signal closes the connection in any state, including the look-up; the caller aborts it when it has read the
+ *   response, and after an error
+ * @throws an error that `sentenceFor` describes
  */
 export function postTo(
   url: URL,
@@ -50,13 +50,13 @@ export function postTo(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const socket = dial(url, lookup);
-  // Also closes the socket if the look-up has aborted the signal already.
+  // Also closes the socket if the signal is already aborted.
   addAbortListener(signal, () => socket.destroy());
   const length = String(Buffer.byteLength(body));
   let limit = interimLimit;
   return new Promise((resolve, reject) => {
-    // Node.js removes its own listener when the receiver switches to another protocol, and an error without a listener
-    // ends the process.
+    // Node.js removes its listener when the receiver switches to another protocol. An error without a listener would end
+    // the process.
     socket.on('error', reject);
     request({
       createConnection: () => socket,
@@ -70,7 +70,7 @@ export function postTo(
           if (socket.bytesRead > limit) socket.destroy(new AnswerTooLong());
         });
       })
-      // Interim answers are waited past, as HTTP has it; a status below 100 is none, nor is a switch to nothing.
+      // Interim responses are skipped, as HTTP requires. A status below 100 is invalid, and so is 101 without an upgrade.
       .on('information', ({ statusCode }) => statusCode < 100 && reject(new NotHttp()))
       .on('continue', () => reject(new Unasked('The receiver answered 100, which it was not asked for.')))
       .on('upgrade', () =>
@@ -91,9 +91,9 @@ function dial({ protocol, hostname, port }: URL, lookup: LookupFunction): Socket
   const by = { host, lookup, autoSelectFamilyAttemptTimeout: addressMs };
   if (protocol !== 'https:') return openTcp({ ...by, port: Number(port || 80) }).setNoDelay(true);
   const tls = {
-    // A name for SNI has no dot behind it, and an address is none (RFC 6066, section 3).
+    // A name for SNI has no trailing dot, and an address is not a name (RFC 6066, section 3).
     servername: isIP(host) ? '' : host.replace(/\.$/, ''),
-    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
     ALPNProtocols: ['http/1.1'],
   };

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { ulidFrom } from '../contract/ids.ts';
 
-/** What makes an event the one that it is: a change of an item and the event's name. */
+/** The origin of an event: the version of an item and the name of the event. */
 export type EventOrigin = { item: string; version: number; event: string };
 
 /**
- * The id of an event: a ULID of the change's time and the first 80 bits of a SHA-256 of its origin. A change that is read
- * again makes the same ids, and so no second event and no second delivery.
+ * Returns the id of an event: a ULID of the time of the change and the first 80 bits of the SHA-256 of its origin. A change
+ * that is read again has the same ids, so it makes no second event and no second delivery.
  *
  * @param changedAt the change's time, in milliseconds since 1970
  */
@@ -14,7 +14,7 @@ export function eventIdOf(changedAt: number, { item, version, event }: EventOrig
   return `ev_${derived(changedAt, [item, version, event])}`;
 }
 
-/** The id of an event's delivery to a webhook, made likewise. */
+/** Returns the id of the delivery of an event to a webhook, derived in the same way. */
 export function deliveryIdOf(
   changedAt: number,
   { item, version, event, webhookId }: EventOrigin & { webhookId: string },

@@ -10,11 +10,11 @@ const notHttp = 'What the receiver answered is not HTTP.';
 const unknownIssuer =
   'The certificate of the receiver is of an issuer that is not known, or an intermediate one is missing.';
 
-/** What failures are called, by the codes of Node.js. */
+/** The texts of failures, by the error codes of Node.js. */
 const sentences: Record<string, string> = {
   ENOTFOUND: unresolved,
   ECONNREFUSED: 'The receiver refused the connection.',
-  // Also what a machine without IPv6 says of an IPv6 address.
+  // Also the error of a machine without IPv6 for an IPv6 address.
   EADDRNOTAVAIL: unreachable,
   EAFNOSUPPORT: unreachable,
   EHOSTDOWN: unreachable,
@@ -36,8 +36,8 @@ const sentences: Record<string, string> = {
 };
 
 /**
- * What a failure to get an answer is called in the history: one short sentence for the receiver's operator. It is made
- * of fixed texts and at most an error's code, for messages name addresses, and may quote what the receiver sent.
+ * Returns the text of a failed attempt in the history: one short sentence for the operator of the receiver. It consists of
+ * fixed texts and at most an error code, because error messages name addresses and may quote the receiver.
  */
 export function sentenceFor(error: unknown): string {
   if (error instanceof Forbidden) return `Not sent: ${error.message}.`;
@@ -45,7 +45,7 @@ export function sentenceFor(error: unknown): string {
   if (error instanceof NotHttp) return notHttp;
   if (error instanceof Unasked) return error.message;
   const { code, message } = codeAndMessage(error);
-  // Node.js has one code for a connection that is ended and one that is reset.
+  // Node.js has the same code for a connection that is closed and one that is reset.
   const sentence = message === 'socket hang up' ? closed : sentences[code];
   if (sentence) return sentence;
   if (/^EAI_/.test(code)) return unresolved;
@@ -54,7 +54,7 @@ export function sentenceFor(error: unknown): string {
   return `The connection failed${code && `: ${code}`}.`;
 }
 
-/** The code is empty if there is none, or if it is none to show. */
+/** Returns the code and the message of an error. The code is empty if it is missing or has an unexpected form. */
 function codeAndMessage(error: unknown): { code: string; message: string } {
   if (!(error instanceof Error)) return { code: '', message: '' };
   const code = 'code' in error ? String(error.code) : '';

@@ -3,38 +3,38 @@ import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { isPublicAddress } from './addresses.ts';
 
-/** Finds every address of a name; stops when the signal aborts, after which nobody waits for the callback. */
+/** Resolves a name to all of its addresses. It stops when the signal aborts, and then need not call the callback. */
 export type Resolve = (
   hostname: string,
   signal: AbortSignal,
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Why nothing was sent, in words for the receiver's operator. */
+/** The reason why nothing was sent, as a text for the operator of the receiver. */
 export class Forbidden extends Error {}
 
-/** The names that mean the asking machine itself, whatever a resolver makes of them (RFC 6761, section 6.3). */
+/** The names of this machine, which no resolver must change (RFC 6761, section 6.3). */
 const loopbackName = /(^|\.)localhost\.*$/i;
 
-/** What these names resolve to, without asking a DNS server. */
+/** The addresses of these names; no DNS server is asked. */
 const loopbackAddresses: LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
 
 /**
- * How often a DNS server is asked. c-ares waits about 1 s for the first answer, then longer: all tries together last
- * longer than an attempt, so that the attempt's deadline ends them.
+ * How often a DNS server is asked. c-ares waits about 1 s for the first answer, then longer: all tries together take longer
+ * than an attempt, so the deadline of the attempt ends them.
  */
-const asking = { timeout: 500, tries: 6 };
+const resolverOptions = { timeout: 500, tries: 6 };
 
-/** How long the answer for one address family waits for the other family's, in milliseconds. */
+/** How long the answer for one address family waits for the answer for the other, in milliseconds. */
 const otherFamilyMs = 1_000;
 
 /**
- * Creates a resolver that asks DNS servers for IPv4 and IPv6 addresses at the same time, by c-ares: its look-ups wait on
- * sockets, can be cancelled, and use no thread. `dns.lookup` must not be used for receivers: getaddrinfo has a few
- * threads for the whole process, so that names that hang would delay all other receivers and the AWS clients.
+ * Creates a resolver that asks DNS servers for IPv4 and IPv6 addresses at the same time, by c-ares: its look-ups can be
+ * cancelled and use no thread. `dns.lookup` must not be used for receivers: getaddrinfo has a few threads for the whole
+ * process, so a few names without an answer would delay all other receivers and the AWS clients.
  *
  * c-ares does not read /etc/hosts and appends no search domain: names must be complete DNS names, or `localhost`.
  *
@@ -50,10 +50,10 @@ export function createResolver(servers?: readonly string[]): Resolve {
 }
 
 /**
- * Returns the addresses of both families. A family that has none, fails, or answers more than 1 s after the other, is
- * left out: what is not returned is not dialled.
+ * Returns the addresses of both families. A family without addresses, with an error, or with an answer more than 1 s after
+ * the other, is left out: an address that is not returned is not dialled.
  *
- * @throws Error `ENOTFOUND` where neither has an address
+ * @throws Error `ENOTFOUND` if neither family has an address
  */
 async function addressesOf(
   hostname: string,
@@ -61,8 +61,8 @@ async function addressesOf(
   servers?: readonly string[],
 ): Promise<LookupAddress[]> {
   if (loopbackName.test(hostname)) return loopbackAddresses;
-  // One for each look-up, since `cancel` ends all look-ups of a resolver.
-  const resolver = new Resolver(asking);
+  // Each look-up has its own resolver, because `cancel` ends all look-ups of a resolver.
+  const resolver = new Resolver(resolverOptions);
   if (servers) resolver.setServers(servers);
   const cancel = () => resolver.cancel();
   const families = [resolver.resolve4(hostname), resolver.resolve6(hostname)];
@@ -84,9 +84,9 @@ async function addressesOf(
 const notFound = (cause?: unknown) => Object.assign(new Error('no address', { cause }), { code: 'ENOTFOUND' });
 
 /**
- * The look-up of a connection that may go to any address.
+ * Returns the look-up of a connection to any address.
  *
- * @param signal aborts when nobody waits for the connection any more
+ * @param signal aborts the look-up when the connection is closed
  */
 export function lookupAny(resolve: Resolve, signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
@@ -100,10 +100,10 @@ export function lookupAny(resolve: Resolve, signal: AbortSignal): LookupFunction
 }
 
 /**
- * The look-up of a connection that may go to public addresses only. It refuses a name if any of its addresses is not
- * public: the one dialled is one of these. A connection calls it once and never for a literal address.
+ * Returns the look-up of a connection to public addresses only. It rejects a name if any of its addresses is not public. A
+ * connection dials only the addresses of its look-up, calls it once, and never for a literal address.
  *
- * @param signal aborts when nobody waits for the connection any more
+ * @param signal aborts the look-up when the connection is closed
  */
 export function lookupPublic(resolve: Resolve, signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {

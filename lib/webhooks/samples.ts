@@ -1,15 +1,15 @@
 import type { EventName, PublicEvent } from '../contract/events.ts';
 import { timestamp } from '../contract/ids.ts';
 
-/** How long the run of a sample took, and what it cost. */
+/** The duration and the tokens of the execution in a sample. */
 const durationMs = 42_000;
 const tokensUsed = 1_234;
 
 /**
- * An event with made-up ids, in the shape of a real one: what a test delivery carries.
+ * Returns an event for a test delivery. It has the shape of a real event, and ids of items that do not exist.
  *
- * @param ulid makes the ids; what they name does not exist
- * @param now when it is said to have happened, in milliseconds since 1970
+ * @param ulid creates the ids
+ * @param now the time of the event, in milliseconds since 1970
  */
 export function sampleOf(event: EventName, ulid: () => string, now: number): PublicEvent {
   const occurredAt = timestamp(now);
@@ -17,7 +17,7 @@ export function sampleOf(event: EventName, ulid: () => string, now: number): Pub
   const agentName = 'sample-agent';
   const task = { id: taskId, title: 'A sample task' };
   const belongs = { assignedAgent: agentName, projectId: 'proj_sample' };
-  const run = { id: `ex_${ulid()}`, agentName, taskId };
+  const execution = { id: `ex_${ulid()}`, agentName, taskId };
   const ended = { startedAt: timestamp(now - durationMs), completedAt: occurredAt, durationMs, tokensUsed };
   switch (event) {
     case 'task.created':
@@ -30,13 +30,16 @@ export function sampleOf(event: EventName, ulid: () => string, now: number): Pub
     case 'task.completed':
       return { event, data: { task: { ...task, status: 'done', ...belongs }, occurredAt } };
     case 'agent.spawned':
-      return { event, data: { execution: { ...run, status: 'running', startedAt: occurredAt }, occurredAt } };
+      return { event, data: { execution: { ...execution, status: 'running', startedAt: occurredAt }, occurredAt } };
     case 'agent.completed':
-      return { event, data: { execution: { ...run, status: 'completed', ...ended }, occurredAt } };
+      return { event, data: { execution: { ...execution, status: 'completed', ...ended }, occurredAt } };
     case 'agent.failed':
       return {
         event,
-        data: { execution: { ...run, status: 'failed', ...ended, error: 'The model did not answer.' }, occurredAt },
+        data: {
+          execution: { ...execution, status: 'failed', ...ended, error: 'The model did not answer.' },
+          occurredAt,
+        },
       };
   }
 }

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto';
 
-/** What is sent of a delivery in one attempt. */
+/** One attempt of a delivery. */
 export type Signable = { event: string; deliveryId: string; sentAt: number; body: string };
 
 /**
- * The headers of an attempt. With a secret also its signatures: ours over the raw
- * body, and beside it those of Standard Webhooks for receivers with a ready library. Without one there is none of any
- * kind, for what is signed with an empty key anybody can forge.
+ * Returns the headers of an attempt. With a secret they include two signatures: `X-Service-Signature` over the raw body, and
+ * that of Standard Webhooks, for receivers that use one of its libraries. Without a secret there is no signature, because
+ * anyone can forge one with an empty key.
  *
- * @param sentAt the attempt's moment, in milliseconds since 1970
+ * @param sentAt the time of the attempt, in milliseconds since 1970
  */
 export function deliveryHeaders(
   { event, deliveryId, sentAt, body }: Signable,
@@ -33,10 +33,10 @@ export function deliveryHeaders(
   };
 }
 
-/** The key of a Standard Webhooks signature: the base64 part of a `whsec_…` secret, else the secret's own bytes. */
+/** Returns the key of a Standard Webhooks signature: the base64 part of a `whsec_…` secret, or the bytes of the secret. */
 function standardKey(secret: string): Buffer {
   const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
   const key = Buffer.from(encoded ?? '', 'base64');
-  // A single letter is no byte, and what is signed with an empty key anybody can forge.
+  // A single base64 letter decodes to no byte, and anyone can forge a signature with an empty key.
   return key.length > 0 ? key : Buffer.from(secret);
 }

@@ -28,7 +28,7 @@ export async function getWebhook(context: TableContext, organization: Organizati
 }
 
 /**
- * Deletes a webhook; deliveries that wait are not sent any more.
+ * Deletes a webhook. Its waiting deliveries are not sent.
  *
  * @throws `ApiError` `not_found`
  */
@@ -57,7 +57,7 @@ async function requireWebhook(context: TableContext, organization: Organization,
   return webhook;
 }
 
-/** A webhook with the end of its newest attempt. Versions before the attempt log have written that on the webhook. */
+/** Returns a webhook with the end of its newest attempt. Versions before the attempt log stored it in the webhook. */
 function withLastEnd(webhook: Webhook, lastEnd: string | undefined): Webhook {
   return lastEnd === undefined ? webhook : { ...webhook, lastDeliveryAt: lastEnd };
 }
