@@ -75,7 +75,7 @@ describe('a function of a queue', () => {
     expect(given).toEqual([processContext()]);
   });
 
-  it('names exactly the messages that have to come again', async () => {
+  it('returns exactly the messages that failed', async () => {
     const bodies = ['{"nth":0}', '{"nth":1}', '{"nth":2}', '{"nth":3}'];
     const { handled, failures } = await handle(bodies, (nth) => nth % 2 === 1);
     expect(handled).toEqual([0, 2]);
@@ -94,7 +94,7 @@ describe('a function of a queue', () => {
     expect(failures).toEqual(['message-0', 'message-1']);
   });
 
-  it('says in the log which message failed and why, once', async () => {
+  it('logs which message failed and why, once', async () => {
     await handle(['{"nth":0}', '{"nth":1}'], (nth) => nth === 1);
     expect(logged).toEqual([['record failed', { record: 'message-1', error: new Error('1 does not work.') }]]);
   });
@@ -107,7 +107,7 @@ describe('a function of a queue', () => {
     },
   );
 
-  it('works on the messages of a batch side by side', async () => {
+  it('handles the messages of a batch at the same time', async () => {
     const all = Promise.withResolvers<void>();
     let started = 0;
     const handler = consumeQueue(Message, () => {
@@ -136,7 +136,7 @@ describe('a function of the stream', () => {
     expect(handled).toEqual([{ organization: 'one', before, after }]);
   });
 
-  it('is given nothing before what is new, and nothing after what is gone', async () => {
+  it('is given no item before a creation, and none after a deletion', async () => {
     const { handled } = await handle([{ after }, { before }]);
     expect(handled).toEqual([
       { organization: 'one', before: undefined, after },
@@ -144,14 +144,14 @@ describe('a function of the stream', () => {
     ]);
   });
 
-  it('names exactly the records that failed, by their sequence numbers', async () => {
+  it('returns exactly the records that failed, by their sequence numbers', async () => {
     const images = [{ after }, { before, after }, { after }];
     const { handled, failures } = await handle(images, (change) => change.before !== undefined);
     expect(handled).toHaveLength(2);
     expect(failures).toEqual(['101']);
   });
 
-  it('sets a record aside that is none, whole, and handles the others', async () => {
+  it('makes a dead letter of an invalid record, and handles the others', async () => {
     const { handled, failures } = await handle([{ after }, {}, { after }]);
     expect(handled).toHaveLength(2);
     expect(failures).toEqual([]);
@@ -159,7 +159,7 @@ describe('a function of the stream', () => {
     expect(logged).toMatchObject([['change set aside', { record: 'event-1' }]]);
   });
 
-  it('has a record come again that can be neither handled nor set aside', async () => {
+  it('returns a record that can neither be handled nor become a dead letter', async () => {
     sendDeadLetters.mockRejectedValue(new Error('The queue is away.'));
     const { handled, failures } = await handle([{ after }, {}, { after }]);
     expect(handled).toHaveLength(2);

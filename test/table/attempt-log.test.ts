@@ -284,7 +284,7 @@ describe('a delivery that the version before the log has begun', () => {
     return key;
   };
 
-  it('tells its event from its item, and the attempt that it waits for was not made', async () => {
+  it('has its event in its item, and the attempt that it waits for was not made', async () => {
     await putItem({ state: 'retrying', attempt: 2 });
     expect(await findAttempt(context, { ...old(), attempt: 2 })).toMatchObject({
       made: false,

@@ -156,7 +156,7 @@ describe('the hundred webhooks of an organization', () => {
     expect(await readSubscribers(context, organization, 'task.created')).toHaveLength(100);
   });
 
-  it('are nobody else’s', async () => {
+  it('do not limit another organization', async () => {
     await fill(100);
     organization = `${organization}x` as Organization;
     expect(await errorOf(insert())).toBeUndefined();

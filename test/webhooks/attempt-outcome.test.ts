@@ -130,7 +130,7 @@ describe('a failure', () => {
     expect(await office.history(message.webhookId)).toMatchObject([{ httpStatus: 0, error: 'No answer within 10 s.' }]);
   });
 
-  it('wakes a worker for the next attempt when that is due', async () => {
+  it('sends the message of the next attempt for the time when it is due', async () => {
     const message = await office.message();
     await office.deliver(message, notingSender(failed).send);
     expect(office.queue.sent.slice(1)).toEqual([

@@ -30,7 +30,7 @@ function waitLong(): void {
 }
 
 describe('a comparison of events and attempts', () => {
-  it('counts the events, also those that no webhook hears, and their deliveries', async () => {
+  it('counts the events, also those without subscribers, and their deliveries', async () => {
     await office.publish();
     await office.register();
     await office.register();
@@ -44,7 +44,7 @@ describe('a comparison of events and attempts', () => {
     expect([lost, waiting.length]).toEqual([[], 2]);
   });
 
-  it('takes an attempt that was not made for waiting, and after 15 minutes for lost', async () => {
+  it('counts an attempt that was not made as waiting, and after 15 minutes as lost', async () => {
     const message = await office.message();
     expect(await compare()).toMatchObject({ waiting: [message], lost: [] });
     office.clock.now = opening + 15 * minuteMs - 1;
@@ -53,7 +53,7 @@ describe('a comparison of events and attempts', () => {
     expect(await compare()).toMatchObject({ waiting: [], lost: [message] });
   });
 
-  it('finds those that are missing among many', async () => {
+  it('finds the lost attempts among many others', async () => {
     await office.register();
     const messages: DeliveryMessage[] = [];
     for (let nth = 0; nth < 120; nth++) {
@@ -70,7 +70,7 @@ describe('a comparison of events and attempts', () => {
   it.each([
     ['delivered', quick],
     ['exhausted', failing],
-  ])('finds nothing of a delivery that is %s', async (_, send) => {
+  ])('finds nothing wrong with a delivery that is %s', async (_, send) => {
     await office.attemptAll(await office.message(), send);
     waitLong();
     expect(await compare()).toEqual({ events: 1, deliveries: 1, waiting: [], lost: [] });
@@ -95,7 +95,7 @@ describe('a comparison of events and attempts', () => {
     expect(await compare()).toMatchObject({ waiting: [], lost: [retry] });
   });
 
-  it('names the messages that make the missing attempts', async () => {
+  it('returns the messages of the lost attempts', async () => {
     await office.message();
     waitLong();
     const { lost } = await compare();
@@ -106,7 +106,7 @@ describe('a comparison of events and attempts', () => {
     expect(await compare()).toEqual({ events: 1, deliveries: 1, waiting: [], lost: [] });
   });
 
-  it('asks for nothing of a webhook that is deleted, or was registered after the event', async () => {
+  it('expects no delivery to a webhook that is deleted, or was registered after the event', async () => {
     const message = await office.message();
     await deleteWebhook(office, office.organization, message.webhookId);
     office.clock.now += 1;
@@ -115,7 +115,7 @@ describe('a comparison of events and attempts', () => {
     expect(await compare()).toEqual({ events: 1, deliveries: 0, waiting: [], lost: [] });
   });
 
-  it('is of the events of its time, both ends included', async () => {
+  it('includes the events at both ends of its period', async () => {
     await office.message();
     const { organization } = office;
     const at = async (from: number, to: number) =>

@@ -33,7 +33,7 @@ describe('a failure to get an answer', () => {
     expect(sentenceFor(failure(code))).toBe(sentence);
   });
 
-  it('of one address after the other is told as that of the first', () => {
+  it('of several addresses has the text of the first', () => {
     const each = [failure('ECONNREFUSED'), failure('ENETUNREACH')];
     const error = Object.assign(new AggregateError(each), { code: 'ECONNREFUSED' });
     expect(sentenceFor(error)).toBe('The receiver refused the connection.');

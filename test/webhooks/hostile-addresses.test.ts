@@ -44,7 +44,7 @@ const resolverOf =
       ),
     );
 
-describe('an address that nobody may reach', () => {
+describe('a forbidden address', () => {
   it.each(spelledAddresses)('is not dialled, nor registered: $address, $spelling: $host', async ({ host }) => {
     const url = `https://${host}/latest/meta-data`;
     const send = watched(createTestSender(closed, { resolve: resolverOf({ now: [publicAddress] }) }));

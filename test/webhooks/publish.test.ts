@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 describe('an event', () => {
-  it('becomes one delivery for each webhook that hears it', async () => {
+  it('becomes one delivery for each subscriber', async () => {
     const hearing = [await office.register(), await office.register({ events: ['task.completed', 'task.created'] })];
     await office.register({ events: ['task.completed', 'task.status_changed', 'agent.failed'] });
     const messages = await office.publish();
@@ -21,7 +21,7 @@ describe('an event', () => {
     expect(new Set(messages.map(({ deliveryId }) => deliveryId)).size).toBe(2);
   });
 
-  it('wakes a worker at once, by a message without any text of it', async () => {
+  it('sends a message without delay and without any text of the event', async () => {
     const { id } = await office.register({ secret: 'a secret' });
     await office.publish();
     expect(office.queue.sent).toEqual([
@@ -40,7 +40,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('is kept in the log, of the moment of the change, whether a webhook hears it or not', async () => {
+  it('is in the log, at the time of the change, with and without subscribers', async () => {
     const change = office.change();
     office.clock.now += 5_000;
     expect(await office.publish(change)).toEqual([]);
@@ -55,7 +55,7 @@ describe('an event', () => {
     });
   });
 
-  it('is not told to the webhooks of another organization', async () => {
+  it('is not sent to the webhooks of another organization', async () => {
     const other = newOffice();
     await other.register();
     const before = await other.dump();
@@ -64,7 +64,7 @@ describe('an event', () => {
     expect(await other.dump()).toEqual(before);
   });
 
-  it('is told to a webhook registered in its very millisecond, and to none registered later', async () => {
+  it('is sent to a webhook that was registered in the same millisecond, and to none that was registered later', async () => {
     const { id } = await office.register();
     const change = office.change();
     office.clock.now += 1;
@@ -72,14 +72,14 @@ describe('an event', () => {
     expect((await office.publish(change)).map(({ webhookId }) => webhookId)).toEqual([id]);
   });
 
-  it('is not told to a webhook that was deleted before it is published', async () => {
+  it('is not sent to a webhook that was deleted before it is published', async () => {
     const { id } = await office.register();
     const change = office.change();
     await deleteWebhook(office, office.organization, id);
     expect(await office.publish(change)).toEqual([]);
   });
 
-  it('is one delivery of two, where a change has two events that a webhook hears', async () => {
+  it('is one of two deliveries if a webhook is subscribed to both events of a change', async () => {
     await office.register({ events: ['task.status_changed', 'task.completed'] });
     const [changed, completed] = [office.change('task.status_changed'), office.change('task.completed')];
     const messages = await office.publish({ ...changed, events: [...changed.events, ...completed.events] });

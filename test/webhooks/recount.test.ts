@@ -101,12 +101,12 @@ describe('a recount', () => {
     expect(await wrong(change({ deliveryId: 'dlv_x' }))).toMatch(/dlv_x is no delivery/);
   });
 
-  it('finds an event that was told twice, and one that nobody was told of', async () => {
+  it('finds an event that was delivered twice, and one that was not delivered', async () => {
     expect(await wrong({ expected: [] })).toMatch(/1 deliveries, not 0/);
     expect(await wrong({ expected: [...known.expected, ...known.expected] })).toMatch(/1 deliveries, not 2/);
   });
 
-  it('tells how late the latest attempt was', async () => {
+  it('returns how late the latest attempt was', async () => {
     const later = '2026-03-01T12:06:40.000Z';
     await spoil(attempt, (item) => ({ ...item, deliveredAt: later }), 1);
     expect(await recount(line.table, line.organization, known)).toMatchObject({ latestMs: 100_000 });

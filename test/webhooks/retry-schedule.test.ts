@@ -8,7 +8,7 @@ import { createTestSender } from './test-sender.ts';
 
 const newOffice = await openOffices();
 
-describe('the ladder', () => {
+describe('the retry schedule', () => {
   it('is 5 minutes, 30 minutes and 2 hours where nothing is set', () => {
     expect(readRetrySchedule(undefined)).toEqual([300_000, 1_800_000, 7_200_000]);
   });
@@ -40,7 +40,7 @@ describe('the ladder', () => {
     '5m,30m,2h',
     'Infinity,1,1',
     '3 0,1,1',
-  ])('is not read from %j, which is named', (text) => {
+  ])('is not read from %j, which the error names', (text) => {
     expect(() => readRetrySchedule(text)).toThrow(`RETRY_LADDER is ${JSON.stringify(text)};`);
   });
 });
@@ -74,7 +74,7 @@ describe('a failure of any kind', () => {
     ],
     ['an address that is not public', async () => 'https://10.0.0.1/', /Not sent: .*not public/],
     ['a name that is nobody’s', async () => `https://${'x'.repeat(64)}.example/`, /could not be resolved/],
-  ])('climbs the same ladder: %s', async (_, receiver, error) => {
+  ])('has the same retry schedule: %s', async (_, receiver, error) => {
     const outcome = await send({ url: await receiver(), headers: {}, body: '{}' });
     expect(outcome.error).toMatch(error);
     const office = newOffice();

@@ -99,7 +99,7 @@ describe('a dial', () => {
 });
 
 describe('a dial without success', () => {
-  it('is told as one that goes nowhere', async () => {
+  it('has the text of an unreachable receiver', async () => {
     dialled = stopDials('ENETUNREACH');
     const outcome = await post(`https://${publicV4}/`);
     expect(outcome).toMatchObject({ httpStatus: 0, timedOut: false, error: 'The receiver could not be reached.' });

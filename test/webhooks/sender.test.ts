@@ -132,7 +132,7 @@ describe('the body of an answer', () => {
 });
 
 describe('an attempt that gets no answer', () => {
-  it('fails with status 0 where nobody listens', async () => {
+  it('fails with status 0 if nothing listens', async () => {
     const port = await closedPort();
     expect(await post(`http://127.0.0.1:${port}/`)).toEqual({
       httpStatus: 0,
@@ -151,7 +151,7 @@ describe('an attempt that gets no answer', () => {
     });
   });
 
-  it('fails where the name is nobody’s', async () => {
+  it('fails if the name does not exist', async () => {
     const outcome = await post(`https://${'x'.repeat(64)}.example/`);
     expect(outcome).toMatchObject({ httpStatus: 0, error: 'The name of the receiver could not be resolved.' });
   });

@@ -36,7 +36,7 @@ async function attempted(message: DeliveryMessage, outcome = {}) {
 }
 
 describe('a webhook whose last attempt timed out', () => {
-  it('has its next message sent on to the slow lane, unattempted and otherwise as it is', async () => {
+  it('has its next message sent to the slow queue, without an attempt and otherwise unchanged', async () => {
     const message = await slowWebhook();
     const before = await office.dump();
     const { posts, sent } = await attempted(message);
@@ -45,7 +45,7 @@ describe('a webhook whose last attempt timed out', () => {
     expect(await office.dump()).toEqual(before);
   });
 
-  it('is attempted in the slow lane', async () => {
+  it('is attempted from the slow queue', async () => {
     const message = await slowWebhook();
     expect(await attempted({ ...message, slow: true })).toEqual({ posts: 1, sent: [] });
     expect(await office.delivery(message)).toMatchObject({ state: 'delivered' });
@@ -70,7 +70,7 @@ describe('a webhook whose last attempt timed out', () => {
     expect(await attempted(retry)).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries', delaySeconds: 0 }] });
   });
 
-  it('is not attempted early in the slow lane either', async () => {
+  it('is not attempted early from the slow queue either', async () => {
     await slowWebhook();
     const retry = office.queue.sent.find(({ message }) => message.attempt === 2)?.message as DeliveryMessage;
     office.clock.now = Date.parse(retry.dueAt) - 60_000;
@@ -81,7 +81,7 @@ describe('a webhook whose last attempt timed out', () => {
     });
   });
 
-  it('is dropped in the normal lane as soon as it is deleted', async () => {
+  it('has no attempts from the normal queue once it is deleted', async () => {
     const message = await slowWebhook();
     await deleteWebhook(office, office.organization, message.webhookId);
     expect(await attempted(message)).toEqual({ posts: 0, sent: [] });
@@ -150,7 +150,7 @@ describe('a slow webhook', () => {
     expect(await attempted(await nextMessage())).toMatchObject({ posts: 1 });
   });
 
-  it('does not send other webhooks to the slow lane, of its organization or another', async () => {
+  it('does not send messages of other webhooks to the slow queue, in its organization or another', async () => {
     await slowWebhook();
     const other = await office.register({ events: ['task.completed'] });
     const [message] = await office.publish(office.change('task.completed'));

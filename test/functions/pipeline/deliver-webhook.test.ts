@@ -94,7 +94,7 @@ describe('deliver-webhook', () => {
     expect(await history(id)).toHaveLength(1);
   });
 
-  it('takes a failing receiver for done, so that the message does not come again', async () => {
+  it('deletes the message of an attempt that fails, because its retry has a message of its own', async () => {
     const { id, message, received } = await waiting(503);
     expect(await deliver([message])).toEqual([]);
     expect(await deliver([message])).toEqual([]);
@@ -103,7 +103,7 @@ describe('deliver-webhook', () => {
   });
 
   it.each(['{"organization":', '{}', '"text"'])(
-    'names the message that is none, %j, and does the others',
+    'reports the invalid message %j, and handles the others',
     async (broken) => {
       const { id, message, received } = await waiting();
       expect(await deliver([broken, message])).toEqual(['message-0']);
@@ -112,7 +112,7 @@ describe('deliver-webhook', () => {
     },
   );
 
-  it('does a batch of ten for one receiver', async () => {
+  it('delivers a batch of ten to one receiver', async () => {
     const { id, message, received } = await waiting();
     const messages = [message];
     while (messages.length < 10) messages.push(...(await publish()));

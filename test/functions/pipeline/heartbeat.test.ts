@@ -33,7 +33,7 @@ const publish = (Records: DynamoDBRecord[]) => publishEvents({ Records }, contex
 const measured = () => written.map((line) => JSON.parse(line)).flatMap(({ WorkLate }) => WorkLate ?? []);
 
 describe('a heartbeat', () => {
-  it('is a change of a kind that the stream tells the publisher', async () => {
+  it('is a change of a kind that the stream sends to the publisher', async () => {
     await runJob('heartbeat');
     const [record, ...more] = await streamed(service, 'heartbeat');
     expect(more).toEqual([]);
@@ -65,7 +65,7 @@ describe('a heartbeat', () => {
     expect(measured()).toEqual(seen);
   });
 
-  it('is no event, wakes nobody, and belongs to no organization', async () => {
+  it('is no event, sends no message, and belongs to no organization', async () => {
     const before = await dumpOf(service.table, organization);
     vi.setSystemTime(Date.now() + 60_000);
     await runJob('heartbeat');

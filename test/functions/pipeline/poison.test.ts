@@ -34,7 +34,7 @@ async function goodMessage(): Promise<string> {
 describe.each(shards)('a message in %s that cannot be read', (queue) => {
   const put = (MessageBody: string) => sqs.send(new SendMessageCommand({ QueueUrl: urls[queue], MessageBody }));
 
-  it('is received five times and then lies in the dead letters, while those beside it are delivered', async () => {
+  it('is received five times and then becomes a dead letter, while the others are delivered', async () => {
     const poison = `{"poison":"${queue}"}`;
     const good = [await goodMessage(), await goodMessage()];
     for (const body of [good[0], poison, good[1]]) await put(body ?? '');

@@ -69,7 +69,7 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 describe('publish-events', () => {
-  it('tells the webhooks of a new task', async () => {
+  it('publishes a new task to its subscribers', async () => {
     expect(await publish(recordOf(undefined, newTask()))).toEqual([]);
     const [body = '', ...more] = await receive();
     expect(more).toEqual([]);
@@ -83,7 +83,7 @@ describe('publish-events', () => {
     });
   });
 
-  it('tells them of another status, and of a completion beside it', async () => {
+  it('publishes a new status, and also a completion', async () => {
     const before = newTask();
     const after = {
       ...before,
@@ -95,7 +95,7 @@ describe('publish-events', () => {
     expect(await toldNames()).toEqual(['task.completed', 'task.status_changed']);
   });
 
-  it('tells nobody of another change, of a new dependent or of a deletion', async () => {
+  it('publishes no other change, no new dependent and no deletion', async () => {
     const before = newTask();
     const records = [
       recordOf(before, { ...before, title: 'Renamed', version: 2 }, 1),
@@ -106,7 +106,7 @@ describe('publish-events', () => {
     expect(await receive()).toEqual([]);
   });
 
-  it('tells nobody of a task of an organization that has no webhooks', async () => {
+  it('sends no message for a task of an organization without webhooks', async () => {
     expect(await publish(recordOf(undefined, newTask(), 0, 'another' as Organization))).toEqual([]);
     expect(await receive()).toEqual([]);
   });

@@ -81,7 +81,7 @@ describe('publish-events', () => {
     },
   );
 
-  it('tells a start and an end once though their records come again, and wakes a worker each time', async () => {
+  it('publishes a start and an end once although their records come twice, and sends a message to a worker each time', async () => {
     const { records } = await lived('completed');
     await publish(...records);
     const events = (await toldOf()).map(({ event }) => event).sort();
@@ -93,7 +93,7 @@ describe('publish-events', () => {
     expect((await toldOf()).map(({ event }) => event).sort()).toEqual(events);
   });
 
-  it('tells nobody of an execution that is purged, and wakes nobody', async () => {
+  it('publishes nothing and sends no message for a purged execution', async () => {
     const { records } = await lived('completed');
     const [start, end] = [records[0], records.at(-1)];
     const removals = [start, end].map((record) => {

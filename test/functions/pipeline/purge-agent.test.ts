@@ -50,7 +50,7 @@ async function carryOut(bodies: string[]): Promise<void> {
   expect(batchItemFailures).toEqual([]);
 }
 
-it('what is left of a deleted agent goes when the stream has told of it', async () => {
+it('the remaining items of a deleted agent are deleted after the change in the stream', async () => {
   const before = await deleteOne('by-the-stream');
   expect(await dumpOf(service.table, organization)).not.toEqual(before);
   await publishPurges();
@@ -101,7 +101,7 @@ describe('the dependents of a deleted task, of which there were too many for one
   const isNamed = async (id: string) =>
     JSON.stringify(await dumpOf(service.table, organization)).includes(id.slice('tk_'.length));
 
-  it('lose it when the stream has told of it', async () => {
+  it('lose it after the change in the stream', async () => {
     const published = (await streamed(service, 'purge')).length;
     const id = await deleteTaskAndDie();
     await publishPurges(published);

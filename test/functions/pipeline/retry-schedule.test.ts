@@ -101,17 +101,24 @@ async function waiting(): Promise<number> {
 }
 
 describe('a receiver that always answers 500', () => {
-  let climbed: { id: string; arrived: Arrived[]; early: Met[]; records: DeliveryRecord[]; sent: Sent[]; left: number };
+  let completed: {
+    id: string;
+    arrived: Arrived[];
+    early: Met[];
+    records: DeliveryRecord[];
+    sent: Sent[];
+    left: number;
+  };
 
-  // The ladder is climbed once; the tests look at what it left behind.
+  // All attempts are made once; the tests examine the results.
   beforeAll(async () => {
     const { id, arrived } = await receiverFailing(Number.POSITIVE_INFINITY);
     const { sent, early } = await deliverAll();
-    climbed = { id, arrived, early, records: await history(id), sent, left: await waiting() };
+    completed = { id, arrived, early, records: await history(id), sent, left: await waiting() };
   });
 
   it('is posted to at once and 5 minutes, 30 minutes and 2 hours after each failure, and never a moment before', () => {
-    const { arrived, early, records } = climbed;
+    const { arrived, early, records } = completed;
     expect(early).toEqual([]);
     expect(arrived).toHaveLength(4);
     const ends = records.map(({ deliveredAt }) => Date.parse(deliveredAt)).reverse();
@@ -123,7 +130,7 @@ describe('a receiver that always answers 500', () => {
   });
 
   it('has four attempts in its history, the newest first, each with an id of its own', async () => {
-    const { id, records } = climbed;
+    const { id, records } = completed;
     expect(records.map(({ attempt, redelivery }) => ({ attempt, redelivery }))).toEqual([
       { attempt: 4, redelivery: true },
       { attempt: 3, redelivery: true },
@@ -138,8 +145,8 @@ describe('a receiver that always answers 500', () => {
     expect(lastDeliveryAt).toBe(records[0]?.deliveredAt);
   });
 
-  it('is told the same delivery id in the headers and bodies of all four, and the same event', () => {
-    const { arrived, records } = climbed;
+  it('gets the same delivery id in the headers and bodies of all four, and the same event', () => {
+    const { arrived, records } = completed;
     const deliveryId = records[0]?.deliveryId;
     const bodies = arrived.map(({ body }) => JSON.parse(body));
     for (const [nth, { headers }] of arrived.entries())
@@ -151,7 +158,7 @@ describe('a receiver that always answers 500', () => {
   });
 
   it('can verify each attempt at its moment, signed anew over a timestamp of its own', () => {
-    for (const { at, headers, body } of climbed.arrived) {
+    for (const { at, headers, body } of completed.arrived) {
       vi.setSystemTime(at);
       expect(() => new StandardWebhook(secret).verify(body, headers)).not.toThrow();
       const { timestamp: sentAt } = JSON.parse(body);
@@ -160,11 +167,11 @@ describe('a receiver that always answers 500', () => {
         Array(2).fill(String(Math.floor(at / 1000))),
       );
     }
-    expect(new Set(climbed.arrived.map(({ headers }) => headers['x-service-signature'])).size).toBe(4);
+    expect(new Set(completed.arrived.map(({ headers }) => headers['x-service-signature'])).size).toBe(4);
   });
 
   it('takes eleven messages of at most 15 minutes in the queues of the steps', () => {
-    const [first, ...hops] = climbed.sent;
+    const [first, ...hops] = completed.sent;
     expect(first).toMatchObject({ queue: 'deliveries', delaySeconds: 0 });
     expect(hops.map(({ queue, delaySeconds }) => `${queue} ${delaySeconds}`)).toEqual([
       'firstRetry 300',
@@ -174,7 +181,7 @@ describe('a receiver that always answers 500', () => {
   });
 
   it('is exhausted, and nothing waits any more', async () => {
-    expect(climbed.left).toBe(0);
+    expect(completed.left).toBe(0);
     vi.setSystemTime(Date.now() + 24 * 60 * 60_000);
     expect(await takeTurn(pipeline)).toEqual([]);
   });

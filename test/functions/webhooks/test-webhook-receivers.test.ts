@@ -54,7 +54,7 @@ describe('a test delivery that fails answers 200 with the error, which the histo
     expect(record).toMatchObject(failure);
   });
 
-  it('with status 0 and an empty body where nobody listens', async () => {
+  it('with status 0 and an empty body if nothing listens', async () => {
     const { result, record } = await tested(`http://127.0.0.1:${await closedPort()}/`);
     const failure = { httpStatus: 0, error: 'The receiver refused the connection.' };
     expect(result).toMatchObject({ ...failure, responseBody: '' });

@@ -88,7 +88,7 @@ describe('a late attempt is made and recorded once, though its worker', () => {
   });
 });
 
-describe('the ladder is climbed to its end, though a worker', () => {
+describe('all retries are made, although a worker', () => {
   it.each<[string, Fault, { posts: number; latestMs: number }]>([
     [
       'dies between the record and the next message',

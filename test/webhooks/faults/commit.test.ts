@@ -27,7 +27,7 @@ describe('a task', () => {
     expect(line.posts).toHaveLength(told);
   });
 
-  it('is told of where the reader of the stream dies between the read and the send, and reads again', async () => {
+  it('is published if the reader of the stream is lost between the read and the send, and reads again', async () => {
     const { line, board } = await lineWithBoard();
     for (let more = 0; more < 3; more++) await board.create();
     await board.expectAll();

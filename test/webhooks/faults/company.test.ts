@@ -83,7 +83,7 @@ describe('a slow webhook', () => {
     await line.publish([line.change()]);
     await line.deliver();
     line.clock.now += 60_001;
-    line.faults.plan({ at: 'send on to the slow lane', when, how });
+    line.faults.plan({ at: 'send to the slow queue', when, how });
     line.put(line.change());
     expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 2 }, latestMs });
     expect(line.posts).toHaveLength(3);

@@ -7,13 +7,7 @@ import { dynamodbError } from '../../table/dynamodb-errors.ts';
 import { interceptTable } from '../../table/intercepted-table.ts';
 
 /** Where a fault can strike: what a worker calls of its collaborators. */
-export type Point =
-  | keyof typeof requests
-  | 'write a task'
-  | 'post'
-  | 'send'
-  | 'send on to the slow lane'
-  | 'acknowledge';
+export type Point = keyof typeof requests | 'write a task' | 'post' | 'send' | 'send to the slow queue' | 'acknowledge';
 
 /** The requests to the table that have a name, by what their JSON says. */
 const requests = {

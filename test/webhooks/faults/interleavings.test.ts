@@ -5,6 +5,6 @@ import { openLines } from './line.ts';
 
 const newLine = await openLines();
 
-it('no order of steps and faults loses a delivery, tells it twice without need, or leaves it waiting', async () => {
+it('no order of steps and faults loses a delivery, repeats it without need, or leaves it waiting', async () => {
   await expect(checkInterleavings(newLine, 20, testSeed)).resolves.toBeUndefined();
 });

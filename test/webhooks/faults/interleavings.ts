@@ -17,7 +17,7 @@ const points: readonly Point[] = [
   'list',
   'postpone',
   'send',
-  'send on to the slow lane',
+  'send to the slow queue',
   'acknowledge',
 ];
 const events = ['task.created', 'task.status_changed', 'task.completed'] as const;

@@ -4,7 +4,7 @@ import { failing, type Line, openLines } from './line.ts';
 const newLine = await openLines();
 const minuteMs = 60_000;
 
-/** The messages of a whole ladder: the first attempt's, and those in which the three steps are waited for. */
+/** The messages of a delivery with all its retries: of the first attempt, and of the waits before the three others. */
 const messages = [
   'the first attempt',
   'the 5 minutes',
@@ -27,7 +27,7 @@ async function climbed(...lost: number[]): Promise<Line> {
   return line;
 }
 
-it('a ladder has no other messages than these', async () => {
+it('a delivery has no other messages than these', async () => {
   const line = await climbed();
   expect(await line.recount()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs: 0 });
   expect(line.room.taken()).toBe(messages.length);

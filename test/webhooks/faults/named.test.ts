@@ -31,7 +31,7 @@ async function expectWhole(ends: Record<string, number>, posts?: number): Promis
 
 const tenMinutes = opening + 600_000;
 
-describe('nothing is lost, and nothing is told twice without need, by the fault', () => {
+describe('nothing is lost, and nothing is delivered twice without need, by the fault', () => {
   it('killed after the table write, before the answer', async () => {
     await register(0);
     const board = openBoard(line);

@@ -18,7 +18,7 @@ async function lineWith(faults: Fault[], webhooks = 1): Promise<Line> {
 
 const until = opening + 600_000;
 
-describe('a change is told once, though its publication', () => {
+describe('a change is published once, although its publication', () => {
   it.each<[string, Fault, number]>([
     ['is killed before it asks who hears it', { at: 'hear', when: 'before', how: 'dies' }, 1_000],
     ['is killed before the event is in the log', { at: 'append', when: 'before', how: 'dies' }, 1_000],
@@ -51,7 +51,7 @@ describe('a change is told once, though its publication', () => {
 });
 
 describe('records of the stream', () => {
-  it('that come twice, in one batch and in another, are told once', async () => {
+  it('that come twice, in one batch and in another, are published once', async () => {
     const line = await lineWith([]);
     const change = line.change();
     line.put(change, change);
@@ -74,7 +74,7 @@ describe('records of the stream', () => {
     expect(line.posts).toHaveLength(3);
   });
 
-  it('that come in another order are told each once, with their own moments', async () => {
+  it('that come in another order are published once each, with their own times', async () => {
     const line = newLine();
     await line.register();
     const changes = [];

@@ -50,7 +50,7 @@ describe('a sweep that is interrupted loses nothing, and costs five minutes at m
 });
 
 describe('a sweep that cannot move one delivery', () => {
-  it('wakes all the others at once', async () => {
+  it('sends the messages of all others at once', async () => {
     const line = await lineThatLost(60);
     line.faults.plan({ at: 'postpone', when: 'before', how: 'fails', after: 30 });
     line.clock.now += 7 * minuteMs - 1;

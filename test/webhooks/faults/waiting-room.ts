@@ -21,7 +21,7 @@ export function openWaitingRoom(clock: Clock, faults: Faults) {
   /** The client that a queue sends with; a fault may strike it with half of a batch taken. */
   function clientOf(queue: DeliveryQueue): SQSClient {
     const send = ({ input: { Entries = [] } }: SendMessageBatchCommand) =>
-      faults.pass(queue === 'slowDeliveries' ? 'send on to the slow lane' : 'send', async (half) => {
+      faults.pass(queue === 'slowDeliveries' ? 'send to the slow queue' : 'send', async (half) => {
         for (const { MessageBody: body = '', DelaySeconds = 0 } of half
           ? Entries.slice(0, Math.floor(Entries.length / 2))
           : Entries)
