@@ -54,8 +54,10 @@ export async function improvementPass(
   const troubled = evidence.filter(({ troubles }) => troubles.length > 0);
   if (troubled.length === 0 && !focusArea)
     return { reason: `There is nothing to learn: the last ${evidence.length} executions show no fault of the prompt.` };
-  if (improver?.agent.status !== 'active') return { reason: 'The prompt improver is not active, so nobody proposes.' };
-  if (reviewer?.agent.status !== 'active') return { reason: 'The reviewer is not active, so nobody could verify.' };
+  if (improver?.agent.status !== 'active')
+    return { reason: 'The agent prompt-improver is not active; set its status to active first.' };
+  if (reviewer?.agent.status !== 'active')
+    return { reason: 'The agent qa-reviewer is not active; set its status to active first.' };
   if (reviewer.agent.id === prepared.agent.id) return { reason: 'The reviewer cannot verify a prompt of its own.' };
 
   const chosen = [...new Set([...troubled, ...evidence])].slice(0, shownInputs);

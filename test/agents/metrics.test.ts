@@ -87,20 +87,20 @@ describe('the window', () => {
 });
 
 describe('an agent', () => {
-  it('that nobody has asked for anything has zeros, in every period', async () => {
+  it('without executions has zeros, in every period', async () => {
     const board = await openExecutionBoard();
     for (const period of periods)
       expect(await getMetrics(board, board.organization, 'writer', period)).toEqual({ ...none, period });
   });
 
-  it('that there is not has none', async () => {
+  it('that does not exist is not found', async () => {
     const board = await openExecutionBoard();
     expect(await errorOf(getMetrics(board, board.organization, 'nobody', '7d'))).toMatchObject({
       code: 'not_found',
     });
   });
 
-  it('is told of with each start and each end, and of what failed too', async () => {
+  it('counts each start and each end at once, failed ones too', async () => {
     const board = await openExecutionBoard();
     const read = () => getMetrics(board, board.organization, 'writer', '7d');
     const [first, second] = [await board.leased(), await board.leased()];
@@ -117,7 +117,7 @@ describe('an agent', () => {
     });
   });
 
-  it('is told of by the day on which an execution was started, though it ended on the next', async () => {
+  it('counts an execution on the day of its start, though it ended on the next', async () => {
     const board = await openExecutionBoard();
     board.clock.now = Date.parse('2026-01-07T23:59:59.999Z');
     const hand = await board.leased();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { fc } from '../seeded.ts';
 import { runGraph, steps } from './delegation-graph.ts';
 
-it('whatever 200 agents hand on at once, it ends after three times and never comes back', async () => {
+it('no chain of delegations among 200 agents at once is longer than three or contains an agent twice', async () => {
   const property = fc.asyncProperty(steps(500), fc.constantFrom(1, 4, 12), async (taken, atOnce) => {
     const { wrong, deepest } = await runGraph(taken, atOnce);
     expect(wrong).toEqual([]);

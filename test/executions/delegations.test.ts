@@ -22,7 +22,7 @@ const on = (from: string, to: string) => delegate(from, to, { taskId });
 const end = (message: ExecutionMessage) => workshop.finish(message, scriptedModel().tools);
 const errorOn = async (from: string, to: string) => (await errorOf(on(from, to)))?.code;
 
-/** Who has had an execution before, by their names, and how often it was handed on. */
+/** The agents in the chain of an execution, by their names, and the number of its delegations. */
 async function chainOf({ executionId: id }: ExecutionMessage) {
   const { ancestors, depth, delegatedBy } = (await readExecutionHead(workshop.context, { organization, id })) ?? {};
   const nameOf = (agentId: string) => [...ids].find(([, known]) => known === agentId)?.[0];
@@ -30,14 +30,14 @@ async function chainOf({ executionId: id }: ExecutionMessage) {
 }
 
 describe('a chain of delegations', () => {
-  it('begins with the first that is handed on, whether or not the handing agent is at work', async () => {
+  it('begins with the first delegation, whether or not the delegating agent is running', async () => {
     const { message } = await on(a, b);
     expect(await chainOf(message)).toEqual({ ancestors: [a], depth: 1, delegatedBy: a });
     await execute(c);
     expect(await chainOf((await on(c, d)).message)).toEqual({ ancestors: [c], depth: 1, delegatedBy: c });
   });
 
-  it('goes on three times, and is refused a fourth, by the agents in it and from its start', async () => {
+  it('has three delegations at most, from its start and from the agents in it', async () => {
     await execute(a);
     await on(a, b);
     await on(b, c);
@@ -67,7 +67,7 @@ describe('a chain of delegations', () => {
     expect(await errorOn(c, b)).toBe('delegation_cycle');
   });
 
-  it('may come to an agent twice, by two ways', async () => {
+  it('may reach an agent by two ways', async () => {
     await on(a, c);
     await on(b, c);
     expect(await chainOf((await on(c, d)).message)).toMatchObject({ ancestors: [a, b, c], depth: 2 });
@@ -95,7 +95,7 @@ describe('a chain of delegations', () => {
     expect(await chainOf((await on(c, d)).message)).toEqual({ ancestors: [c], depth: 1, delegatedBy: c });
   });
 
-  it('goes on though those before it have ended: what was handed on keeps its own', async () => {
+  it('continues though the executions before it have ended', async () => {
     const first = await execute(a);
     const second = await on(a, b);
     await on(b, c);
@@ -168,7 +168,7 @@ describe('a delegation', () => {
     expect(await stateOf('dl_01K00000000000000000000000')).toBeUndefined();
   });
 
-  it('tells the model in its user message alone who has handed it on', async () => {
+  it('names the delegating agent to the model in the user prompt only', async () => {
     await workshop.hire('unheard-of-asker');
     const { message } = await delegate('unheard-of-asker', b, {
       taskId,
@@ -193,7 +193,7 @@ describe('a delegation', () => {
     expect(executed.asked[0]?.user).not.toContain('delegated-by');
   });
 
-  it('that is refused leaves no word behind, and asks nobody', async () => {
+  it('that is rejected writes nothing, and asks no model', async () => {
     await on(a, b);
     const before = await workshop.dump();
     for (const [to, code] of [
@@ -207,7 +207,7 @@ describe('a delegation', () => {
 });
 
 describe('the task of a delegation', () => {
-  it('is taken from nobody who works on it, and goes to what is handed on once that one has ended', async () => {
+  it('keeps its running owner, and is owned by the delegated execution once the first has ended', async () => {
     const first = await execute(a);
     await on(a, b);
     expect(await workshop.task(taskId)).toMatchObject({ owner: first.executionId, assignedAgent: a, version: 2 });

@@ -16,7 +16,7 @@ const throttled: Answer = { kind: 'throttled', tokens: 0 };
 
 type Says = Parameters<typeof scriptedModel>[0];
 
-/** What an execution comes to whose models say what they are told to. */
+/** Generates the output of an execution with scripted models. */
 async function workedOn(says?: Says, signal: AbortSignal = never) {
   const execution = await workshop.leased();
   const scripted = scriptedModel(says);
@@ -193,14 +193,14 @@ describe('the review', () => {
 });
 
 describe('what is asked', () => {
-  it('has a blank system where the agent is told nothing', async () => {
+  it('has a blank system prompt where the agent has none', async () => {
     await workshop.update('writer', { systemPrompt: ' ', soul: '' });
     const { result, asked } = await workedOn();
     await workshop.update('writer', { systemPrompt: 'Write.', soul: 'Calm.' });
     expect([result, asked[0]?.system]).toEqual([completed, '']);
   });
 
-  it('is what the agent is told by now, of the model that it had at the start', async () => {
+  it('has the prompt of the agent as it is now, and the model as it was at the start', async () => {
     const execution = await workshop.leased();
     await workshop.update('writer', { systemPrompt: 'Rewrite.', model: 'newer.model' });
     const { tools, asked } = scriptedModel();
@@ -219,7 +219,7 @@ describe('what is asked', () => {
   });
 });
 
-it('work of an agent that was deleted, or deleted and created again, comes to nothing and asks nobody', async () => {
+it('an agent that was deleted, or deleted and created again, generates nothing and asks no model', async () => {
   const kind = { category: 'qa', status: 'active' } as const;
   const fields = { name: 'passing', displayName: 'P', capabilities: [], ...kind };
   const create = () => createAgent(workshop.app, organization, { ...fields, systemPrompt: '', soul: '' }, undefined);

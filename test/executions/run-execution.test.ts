@@ -15,8 +15,8 @@ async function loseWorkers(id: string, times: number): Promise<void> {
   }
 }
 
-describe('an execution that is carried out', () => {
-  it('is completed, with all that is known of it, and held by nobody', async () => {
+describe('an execution that is run', () => {
+  it('is completed with all its fields, and no longer leased', async () => {
     const message = await workshop.start();
     const { startedAt } = (await workshop.execution(message)) as { startedAt: string };
     const slow = async () => {
@@ -66,7 +66,7 @@ describe('an execution that is carried out', () => {
         return message.executionId;
       },
     ],
-    ['is in another’s hand', async () => (await workshop.leased()).id],
+    ['is leased by another worker', async () => (await workshop.leased()).id],
     ['there is not', async () => 'ex_01K00000000000000000000000'],
   ])('though it %s is left as it is, and asks nobody', async (_, idOf) => {
     const executionId = await idOf();
@@ -86,7 +86,7 @@ describe('an execution that is carried out', () => {
   });
 });
 
-describe('an execution whose worker died', () => {
+describe('an execution whose worker was lost', () => {
   it('once is completed by the next', async () => {
     const message = await workshop.start();
     await loseWorkers(message.executionId, 1);
@@ -94,7 +94,7 @@ describe('an execution whose worker died', () => {
     expect(await workshop.execution(message)).toMatchObject({ status: 'completed', output: 'Done.' });
   });
 
-  it('twice is lost, and nobody is asked again', async () => {
+  it('twice fails as lost, and asks no model again', async () => {
     const message = await workshop.start();
     await loseWorkers(message.executionId, 2);
     const { tools, asked } = scriptedModel();
@@ -103,7 +103,7 @@ describe('an execution whose worker died', () => {
     expect(asked).toEqual([]);
   });
 
-  it('and whose end as lost died too, is lost all the same', async () => {
+  it('and whose end as lost was lost too, is lost all the same', async () => {
     const message = await workshop.start();
     await loseWorkers(message.executionId, 3);
     await workshop.finish(message, scriptedModel().tools);
@@ -124,7 +124,7 @@ describe('an execution whose worker died', () => {
 });
 
 describe('the deadline, ten minutes after the first lease,', () => {
-  it('ends an execution that a worker has in hand, at its moment', async () => {
+  it('ends an execution that a worker is running, at the deadline', async () => {
     const message = await workshop.start();
     await workshop.finish(message, scriptedModel({ work: silent }).tools);
     const failed = { status: 'failed', error: 'deadline', durationMs: 10 * minute };
@@ -140,7 +140,7 @@ describe('the deadline, ten minutes after the first lease,', () => {
     expect(await workshop.execution(message)).toMatchObject(failed);
   });
 
-  it('ends one whose worker was lost, and nobody is asked', async () => {
+  it('ends one whose worker was lost, and asks no model', async () => {
     const message = await workshop.start();
     await loseWorkers(message.executionId, 1);
     clock.now += 10 * minute;
@@ -169,8 +169,8 @@ describe('the deadline, ten minutes after the first lease,', () => {
   });
 });
 
-describe('a worker that has lost its hold', () => {
-  it('drops what it has come to: the other’s end is the only one', async () => {
+describe('a worker that has lost its lease', () => {
+  it('does not end the execution: the end of the other worker is the only one', async () => {
     const message = await workshop.start();
     const stolen = async () => {
       // Nothing came through from this worker for all of its lease, and another has ended it meanwhile.
@@ -184,7 +184,7 @@ describe('a worker that has lost its hold', () => {
     expect(ended).toMatchObject({ status: 'completed', output: 'The other’s.', tokensUsed: 16 });
   });
 
-  it('has its call aborted by the renewal that is refused, and writes nothing', async () => {
+  it('has its call aborted by the renewal that is rejected, and writes nothing', async () => {
     const message = await workshop.start();
     let before: unknown;
     const { tools, asked } = scriptedModel({

@@ -78,7 +78,7 @@ describe('an execution ends all the same, and leaves the task alone byte for byt
     expect(task).toBeUndefined();
   });
 
-  it('is another’s by now', async () => {
+  it('is owned by another execution by now', async () => {
     const { id } = await workshop.put();
     const first = await workshop.start({ taskId: id });
     let owned: unknown;

@@ -215,14 +215,14 @@ describe('an execution whose gate throttles', () => {
 });
 
 describe('an execution that waits for its first worker', () => {
-  it('an hour is carried out', async () => {
+  it('an hour is run', async () => {
     const message = await workshop.start();
     clock.now += 60 * minute;
     await workshop.finish(message, scriptedModel().tools);
     expect(await workshop.execution(message)).toMatchObject({ status: 'completed', durationMs: 60 * minute });
   });
 
-  it('longer has failed for that: nobody is asked, and its task waits for another', async () => {
+  it('longer fails for that: no model is asked, and its task is released', async () => {
     const { id: taskId } = await workshop.put();
     const message = await workshop.start({ taskId });
     clock.now += 60 * minute + 1;

@@ -64,20 +64,20 @@ describe('what took long or cost much', () => {
   it.each([
     ['took long', 'durationMs', 2_000],
     ['cost much', 'tokensUsed', 200],
-  ] as const)('%s where it is more than twice the middle', (trouble, field, twice) => {
+  ] as const)('%s where it is more than twice the median', (trouble, field, twice) => {
     const others = times(4);
     expect(troubles(...others, execution({ [field]: twice })).at(-1)).toEqual([]);
     expect(troubles(...others, execution({ [field]: twice + 1 }))).toEqual([[], [], [], [], [trouble]]);
   });
 
-  it('is not told of one alone, nor of two: there is no middle yet', () => {
+  it('is not reported of one or two executions: they have no median', () => {
     const [long, short] = [execution({ durationMs: 60_000, tokensUsed: 9_000 }), execution()];
     expect(troubles(long)).toEqual([[]]);
     expect(troubles(long, short)).toEqual([[], []]);
     expect(troubles(long, short, short)).toEqual([['took long', 'cost much'], [], []]);
   });
 
-  it('is not measured by the lost, nor by what still runs', () => {
+  it('is not measured by lost or running executions', () => {
     const long = execution({ durationMs: 60_000 });
     expect(troubles(long, ...times(2), ...times(9, lost)).flat()).toEqual(['took long']);
     expect(troubles(long, ...times(2), ...times(9, { status: 'running', durationMs: 60_000 })).flat()).toEqual([

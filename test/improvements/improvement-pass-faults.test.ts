@@ -32,12 +32,12 @@ describe.each(steps)('a model that at the %s', (step) => {
       { kind: 'faulty', error: 'The answer of the model could not be read.', tokens: 1 },
       'The answer of the model could not be read.',
     ],
-  ])('%s ends the pass at once, with that for a reason', async (_, answer, error) => {
+  ])('%s ends the pass at once, and is the reason', async (_, answer, error) => {
     const { result, tookMs, waiting } = await saying(step, answer);
     expect([result, tookMs, waiting]).toEqual([{ reason: `${beginnings[step]} ${error}` }, 0, 0]);
   });
 
-  it('refuses the last of its questions ends the pass just the same', async () => {
+  it('refuses its last question ends the pass, too', async () => {
     let left = step === 'proposal' ? 0 : 3;
     const { reason } = await saying(step, (question) => (left-- > 0 ? usual[step](question) : refusal));
     expect(reason).toBe(`${beginnings[step]} The model refused to do this.`);

@@ -8,7 +8,7 @@ const clean = { qaReview: 'passed' } as const;
 const adopted = { prompt: `Write.\n\n${additions.better}`, summary: 'It asks for more.' };
 
 describe('a pass', () => {
-  it('comes to a better prompt where that is seen to do better, by one question, four runs and four choices', async () => {
+  it('returns a better prompt where it is judged better, by one question, four runs and four choices', async () => {
     const { result, times, tookMs, waiting } = await passed();
     expect(result).toEqual(adopted);
     expect([times(), tookMs, waiting]).toEqual([[1, 4, 4], 0, 0]);
@@ -70,7 +70,7 @@ describe('a pass', () => {
   });
 });
 
-describe('a pass asks nobody', () => {
+describe('a pass asks no model', () => {
   const nothing = 'There is nothing to learn: the last 2 executions show no fault of the prompt.';
   const well = [finished('a', clean), finished('b', clean)];
   const lost = finished('c', { ...clean, status: 'failed', error: 'lost', durationMs: 90_000 });
@@ -84,17 +84,25 @@ describe('a pass asks nobody', () => {
     ],
     ['nothing went wrong', { executions: well }, nothing],
     ['nothing went wrong but for workers', { executions: [...well.slice(1), lost] }, nothing],
-    ['there is no improver', { improver: undefined }, 'The prompt improver is not active, so nobody proposes.'],
+    [
+      'there is no improver',
+      { improver: undefined },
+      'The agent prompt-improver is not active; set its status to active first.',
+    ],
     [
       'the improver is inactive',
       { improver: as(improver, { status: 'inactive' }) },
-      'The prompt improver is not active, so nobody proposes.',
+      'The agent prompt-improver is not active; set its status to active first.',
     ],
-    ['there is no reviewer', { reviewer: undefined }, 'The reviewer is not active, so nobody could verify.'],
+    [
+      'there is no reviewer',
+      { reviewer: undefined },
+      'The agent qa-reviewer is not active; set its status to active first.',
+    ],
     [
       'the reviewer is a draft',
       { reviewer: as(reviewer, { status: 'draft' }) },
-      'The reviewer is not active, so nobody could verify.',
+      'The agent qa-reviewer is not active; set its status to active first.',
     ],
     ['the reviewer is to improve itself', { prepared: reviewer }, 'The reviewer cannot verify a prompt of its own.'],
   ])('where %s', async (_, given, reason) => {

@@ -75,7 +75,7 @@ describe('the improver', () => {
     );
   });
 
-  it('hears of no focus where there is none', () => {
+  it('sees no focus where there is none', () => {
     expect(proposalQuestion('x', [told()], undefined)).not.toContain('focus>');
   });
 
@@ -98,7 +98,7 @@ describe('the judge', () => {
     expect(places).not.toContain(-1);
   });
 
-  it('is asked the same, whichever answer comes first: it is not told which is whose', () => {
+  it('gets the same question, whichever answer comes first: it does not see which prompt led to which', () => {
     const [one, other] = [choiceQuestion(work, 'ONE', 'TWO'), choiceQuestion(work, 'TWO', 'ONE')];
     expect(other.replace('TWO', '#').replace('ONE', 'TWO').replace('#', 'ONE')).toBe(one);
     expect(one).not.toMatch(/prompt|old|new|before|after|proposal|improve/i);

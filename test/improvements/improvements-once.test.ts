@@ -15,8 +15,8 @@ const { organization, clock, app, table } = school;
 const inProgress = { status: 409, code: 'improvement_in_progress' };
 const idle = { proposal: proposes(additions.idle) };
 
-describe('a pass that is under way', () => {
-  it('keeps a second from beginning, which asks nobody and changes nothing', async () => {
+describe('a pass in progress', () => {
+  it('rejects a second one, which asks no model and changes nothing', async () => {
     const name = await school.pupil();
     const seen: unknown[] = [];
     const second = async () => {
@@ -31,7 +31,7 @@ describe('a pass that is under way', () => {
     expect((await school.agent(name)).version).toBe(2);
   });
 
-  it('keeps other agents from nothing', async () => {
+  it('does not reject a pass of another agent', async () => {
     const [name, other] = [await school.pupil(), await school.pupil()];
     const { answer } = await school.improve(name, { says: meanwhile(() => school.improve(other)) });
     expect([answer.improved, (await school.agent(other)).version]).toEqual([true, 2]);
@@ -87,7 +87,7 @@ describe('when a pass has ended the next can begin:', () => {
     expect(reached.length).toBeGreaterThan(10);
   });
 
-  it('its agent was deleted just before it began, which is refused as not found', async () => {
+  it('its agent was deleted just before it began, which is rejected as not found', async () => {
     const name = await school.pupil();
     const agent = await school.agent(name);
     const { table: through } = watchedTable(table, async ({ nth, writes }) => {

@@ -47,7 +47,7 @@ describe('a start costs', () => {
 });
 
 describe('a worker costs', () => {
-  it('one request and one write unit to claim and to renew', async () => {
+  it('one request and one write unit to lease and to renew', async () => {
     const execution = await board.start();
     expectAtMost(await costOf(() => leaseExecution(board, execution, lease('first'))), {
       requests: 1,

@@ -37,7 +37,7 @@ const dump = () => dumpOf(board.table, board.organization);
 const faults = () => faultsOf(board.table, board.organization);
 const running = async () => (await getItem(board.table, keys.running(board.organization)))?.running;
 
-/** Ends an execution that must not be ended, and holds that to have changed nothing. */
+/** Ends an execution that must not be ended, and expects that nothing changes. */
 async function failureOf(execution: RunningExecution, options: Parameters<typeof endExecution>[3] = {}) {
   const before = await dump();
   const failure: unknown = await endExecution(board, execution, completed(), { output: 'Late.', ...options }).then(
@@ -53,31 +53,34 @@ describe('an end', () => {
     ['as completed', completed(), `${'x'.repeat(300_000)}🙂`],
     ['as completed without a word', completed({ durationMs: 0, tokensUsed: 0 }), ''],
     ['as failed', failed(), undefined],
-  ])('%s writes every field, moves rows and counters, and gives the place back', async (_, ending, output) => {
-    const { organization, agent } = board;
-    const execution = await board.leased();
-    await endExecution(board, execution, ending, { output });
+  ])(
+    '%s writes every field, moves rows and counters, and counts one running execution less',
+    async (_, ending, output) => {
+      const { organization, agent } = board;
+      const execution = await board.leased();
+      await endExecution(board, execution, ending, { output });
 
-    const { claim: __, leaseUntil: ___, ...kept } = execution;
-    const head = await readExecutionHead(board, execution);
-    expect(head).toMatchObject({ ...kept, ...ending });
-    expect(['claim', 'leaseUntil'].filter((field) => field in (head ?? {}))).toEqual([]);
-    const { status, completedAt, durationMs, tokensUsed, selfTest, qaReview, error } = ending;
-    const { id, agentName, startedAt } = execution;
-    const whole = await readExecution(board, execution);
-    expect(whole).toMatchObject({ status, tokensUsed, qualityGates: { selfTest, qaReview }, input: 'Do it.' });
-    expect([whole?.output === output, whole?.error]).toEqual([true, error]);
-    const shown = { items: [{ id, agentName, status, startedAt, completedAt, durationMs }], total: 1 };
-    for (const filter of [{}, { status }, { agentId: agent.id }, { agentId: agent.id, status }])
-      expect(await readExecutionPage(board, organization, filter, firstPage)).toEqual(shown);
-    const left = await readExecutionPage(board, organization, { status: 'running' }, firstPage);
-    expect(left).toEqual({ items: [], total: 0 });
-    expect(await running()).toBe(0);
-    expect(await Array.fromAsync(readDue(board, [executionPartition], '9999'))).toEqual([]);
-    expect(await faults()).toEqual([]);
-  });
+      const { claim: __, leaseUntil: ___, ...kept } = execution;
+      const head = await readExecutionHead(board, execution);
+      expect(head).toMatchObject({ ...kept, ...ending });
+      expect(['claim', 'leaseUntil'].filter((field) => field in (head ?? {}))).toEqual([]);
+      const { status, completedAt, durationMs, tokensUsed, selfTest, qaReview, error } = ending;
+      const { id, agentName, startedAt } = execution;
+      const whole = await readExecution(board, execution);
+      expect(whole).toMatchObject({ status, tokensUsed, qualityGates: { selfTest, qaReview }, input: 'Do it.' });
+      expect([whole?.output === output, whole?.error]).toEqual([true, error]);
+      const shown = { items: [{ id, agentName, status, startedAt, completedAt, durationMs }], total: 1 };
+      for (const filter of [{}, { status }, { agentId: agent.id }, { agentId: agent.id, status }])
+        expect(await readExecutionPage(board, organization, filter, firstPage)).toEqual(shown);
+      const left = await readExecutionPage(board, organization, { status: 'running' }, firstPage);
+      expect(left).toEqual({ items: [], total: 0 });
+      expect(await running()).toBe(0);
+      expect(await Array.fromAsync(readDue(board, [executionPartition], '9999'))).toEqual([]);
+      expect(await faults()).toEqual([]);
+    },
+  );
 
-  it('has one winner of many who try, of one hand and of several', async () => {
+  it('succeeds once, whether one worker tries several times or several workers try', async () => {
     const execution = await board.leased();
     const second = (await leaseExecution(board, execution, lease('second', 30))) as RunningExecution;
     const hands = [execution, second, execution, second, second, second];
@@ -92,7 +95,7 @@ describe('an end', () => {
     expect(await faults()).toEqual([]);
   });
 
-  it('is refused to whom another has followed, and to whom never had it in hand', async () => {
+  it('is rejected for a worker that another has followed, and for one that never held the lease', async () => {
     const never = { ...(await board.start()), claim: 'made-up' };
     expect(await failureOf(never)).toBeInstanceOf(LeaseLost);
     const execution = await board.leased();
@@ -100,13 +103,13 @@ describe('an end', () => {
     expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
   });
 
-  it('is refused a second time', async () => {
+  it('is rejected a second time', async () => {
     const execution = await board.leased();
     await endExecution(board, execution, completed(), {});
     expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
   });
 
-  it('is refused when the agent was deleted, before it is purged and after', async () => {
+  it('is rejected when the agent was deleted, before it is purged and after', async () => {
     const { app, organization, agent } = board;
     const execution = await board.leased();
     await deleteAgent(app, organization, agent.name, always);

@@ -35,7 +35,7 @@ const dump = () => dumpOf(board.table, board.organization);
 const onceFor = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
 const running = async () => (await getItem(board.table, keys.running(board.organization)))?.running;
 
-/** What an attempt ends with, held to have written nothing. */
+/** The error of an attempt, which must write nothing. */
 async function failureOf(attempt: () => Promise<unknown>): Promise<unknown> {
   const before = await dump();
   const failure = await attempt().then(
@@ -47,7 +47,7 @@ async function failureOf(attempt: () => Promise<unknown>): Promise<unknown> {
 }
 
 describe('a start', () => {
-  it('puts the execution with its place, its rows and counters, its task and its answer', async () => {
+  it('puts the execution with its rows and counters, the move of its task and the idempotency record', async () => {
     const { organization, agent, newExecution } = board;
     const { id: taskId } = await board.put();
     const execution = newExecution({ taskId });
@@ -72,7 +72,7 @@ describe('a start', () => {
     expect(await faultsOf(board.table, organization)).toEqual([]);
   });
 
-  it('is listed for the sweeper from the moment that it is told', async () => {
+  it('is listed for the sweeper from its due time on', async () => {
     await board.start();
     expect(await Array.fromAsync(readDue(board, [executionPartition], at(59.999)))).toEqual([]);
     const [overdue, ...more] = await Array.fromAsync(readDue(board, [executionPartition], at(60)));
@@ -113,7 +113,7 @@ describe('a start', () => {
     expect(await failureOf(() => board.start(execution, { task }))).toBeInstanceOf(Conflict);
   });
 
-  it('whose twin was faster is done already, even where no place is left', async () => {
+  it('after a faster duplicate request is done already, even at the cap', async () => {
     await board.start(undefined, { recordResponse: onceFor });
     expect(await failureOf(() => board.start(undefined, { recordResponse: onceFor }))).toBeInstanceOf(AlreadyDone);
     await board.start();
@@ -130,7 +130,7 @@ describe('the cap', () => {
   const refused = () => failureOf(() => board.start(undefined, { recordResponse: onceFor }));
   const rateLimited = { code: 'rate_limited', status: 429, headers: { 'Retry-After': '10' } };
 
-  it('refuses who comes when as many run as may at once, and writes nothing', async () => {
+  it('rejects a start at the cap, and writes nothing', async () => {
     await board.start();
     await board.start();
     expect(await refused()).toMatchObject(rateLimited);
@@ -151,7 +151,7 @@ describe('the cap', () => {
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
   });
 
-  it('comes after what is decided anew: an agent that is gone is not told to wait', async () => {
+  it('is checked after the agent: a start of a deleted agent is a conflict', async () => {
     await board.start();
     await board.start();
     await deleteAgent(board.app, board.organization, 'writer', always);

@@ -66,7 +66,7 @@ describe('a request that is under way', () => {
     await leaseIdempotencyRecord(board.app, other, request);
   });
 
-  it('is begun by one of ten twins, and the others are told so', async () => {
+  it('is leased by one of ten duplicate requests, and the others find it in progress', async () => {
     const twins = await Promise.allSettled(Array.from({ length: 10 }, () => begin()));
     const lost = twins.filter((twin) => twin.status === 'rejected');
     expect(lost).toHaveLength(9);
@@ -82,7 +82,7 @@ describe('a request that is under way', () => {
 });
 
 describe('the answer of a request that was under way', () => {
-  it('takes the place of its hold, for 24 hours from then', async () => {
+  it('replaces its lease, for 24 hours from then', async () => {
     const claim = await begin();
     board.clock.now += 10_000;
     await record({ id: 'dlv_1' }, claim);
@@ -102,7 +102,7 @@ describe('the answer of a request that was under way', () => {
     expect(await find()).toEqual({ data: 'done' });
   });
 
-  it('is recorded also after its lease, where nobody took it over', async () => {
+  it('is recorded also after its lease has expired, where no other request took it over', async () => {
     const claim = await begin();
     board.clock.now += 10 * leaseMs;
     await record('late', claim);
@@ -110,7 +110,7 @@ describe('the answer of a request that was under way', () => {
   });
 });
 
-describe('a request that comes to nothing', () => {
+describe('a request that fails', () => {
   it('may be begun again at once', async () => {
     await release(await begin());
     expect(await find()).toBeUndefined();
@@ -142,7 +142,7 @@ describe('a worker whose lease was taken over', () => {
     claim = await begin();
   });
 
-  it('holds it by another claim', () => {
+  it('holds it by another lease', () => {
     expect(claim).not.toBe(late);
   });
 

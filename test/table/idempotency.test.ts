@@ -75,8 +75,8 @@ describe('after 24 hours', () => {
   });
 });
 
-describe('a twin that comes second', () => {
-  it('is told that it is done, and the first answer stays', async () => {
+describe('a duplicate request that comes second', () => {
+  it('finds that it is done, and the first response is kept', async () => {
     await record('first');
     await expect(record('second')).rejects.toBeInstanceOf(AlreadyDone);
     expect(await find()).toEqual({ data: 'first' });

@@ -114,7 +114,7 @@ async function carriedOutByTheDying(gone: Deleted, afterEach = async () => {}): 
 }
 
 describe('a purge of an agent with executions', () => {
-  it('leaves nothing, and gives the places and the task back', async () => {
+  it('leaves nothing, counts the running executions down and releases the task', async () => {
     const gone = await deleted();
     await carryOut(board.table, gone);
     await expectGone(gone);
@@ -122,14 +122,14 @@ describe('a purge of an agent with executions', () => {
     await expectGone(gone);
   });
 
-  it('whose workers die after every write leaves nothing, and gives everything back once', async () => {
+  it('whose workers stop after every write leaves nothing, and releases everything once', async () => {
     const gone = await deleted();
     // At least: out of the list, two that run, four partitions, the rows, four partitions of the agent, the purge.
     expect(await carriedOutByTheDying(gone)).toBeGreaterThanOrEqual(12);
     await expectGone(gone);
   });
 
-  it('never lets a late worker put anything back, at no moment', async () => {
+  it('never lets a late worker put anything back', async () => {
     const gone = await deleted();
     await unlistExecutions(board, gone.purge);
     const found: boolean[] = [];
@@ -140,7 +140,7 @@ describe('a purge of an agent with executions', () => {
       const hand = { ...gone.hand, claim: head?.claim ?? 'first' };
       await expect(endExecution(board, hand, completed(), { output: 'Late.' })).rejects.toThrow(LeaseLost);
       expect(await dump()).toEqual(before);
-      // One that is still there may be held: its worker does not know yet.
+      // The lease of one that is still there may be renewed: its worker does not know of the purge.
       const leased = await leaseExecution(board, hand, lease(`late-${found.length}`, found.length * 60));
       expect(leased !== undefined).toBe(head !== undefined);
       const renewed = renewLease(board, leased ?? hand, at(found.length * 60 + 40));
@@ -186,7 +186,7 @@ describe('the task of a purged execution', () => {
   }
   const running = async () => (await getItem(board.table, keys.running(board.organization)))?.running;
 
-  it('is given back as it was changed meanwhile', async () => {
+  it('is released as it was changed meanwhile', async () => {
     const gone = await deleted();
     const rename = () => updateTask(board, board.organization, gone.taskId, { title: 'Renamed' }, always);
     await carriedOutWhile(gone, rename);
@@ -194,7 +194,7 @@ describe('the task of a purged execution', () => {
     await expectGone(gone, 4);
   });
 
-  it('is left alone where it was moved meanwhile; the place is given back all the same', async () => {
+  it('stays where it was moved meanwhile; the running execution is counted down all the same', async () => {
     const gone = await deleted();
     await carriedOutWhile(gone, () => updateTask(board, board.organization, gone.taskId, { status: 'done' }, always));
     expect((await board.stored(gone.taskId)).status).toBe('done');
@@ -202,7 +202,7 @@ describe('the task of a purged execution', () => {
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
   });
 
-  it('may be gone; the place is given back all the same', async () => {
+  it('may be deleted; the running execution is counted down all the same', async () => {
     const gone = await deleted();
     await carriedOutWhile(gone, () => deleteTask(board, board.organization, gone.taskId, always));
     expect(await running()).toBe(1);

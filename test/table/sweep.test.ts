@@ -110,7 +110,7 @@ describe('a sweep of 10,000 that are overdue', () => {
     expect(read).toBeLessThanOrEqual(woken + 400);
   });
 
-  it('wakes each of them before any twice, though none is done meanwhile', async () => {
+  it('sends the message of each of them before any twice, though none is done meanwhile', async () => {
     const index = simulatedIndex();
     index.add(10_000 + capacity);
     for (let minute = 0; minute < 6; minute++) await index.minute({ done: false });
@@ -128,7 +128,7 @@ describe('a sweep of 10,000 that are overdue', () => {
     expect(index.left()).toBe(10_000);
   });
 
-  it('in one partition keeps the few in the others waiting for no minute', async () => {
+  it('in one partition does not delay the few in the others', async () => {
     const index = simulatedIndex();
     index.add(10_000, { in: ['0'] });
     index.add(30, { in: ['1', '2', '3'], from: index.clock.now - 30_000 });
@@ -141,7 +141,7 @@ describe('a sweep of 10,000 that are overdue', () => {
 describe('a sweep that reaches ahead', () => {
   const ahead = { until: Date.parse('9999-12-31T23:59:59.999Z'), limited: false, done: false };
 
-  it('wakes all that waits once, the overdue and what is due in an hour, and holds no more at once', async () => {
+  it('sends the message of each item once, overdue or due in an hour, and holds a page of each partition at most', async () => {
     const index = simulatedIndex();
     index.add(1_000);
     index.add(1_000, { from: opening + 60 * minuteMs });
@@ -151,7 +151,7 @@ describe('a sweep that reaches ahead', () => {
     expect(mostHeld).toBeLessThanOrEqual(400);
   });
 
-  it('does so too where something is listed for the very moment that the overdue is moved to', async () => {
+  it('does so too where an item is listed for the very moment that overdue ones are moved to', async () => {
     const index = simulatedIndex();
     index.add(500, { from: opening + 5 * minuteMs - 250 });
     await index.minute(ahead);

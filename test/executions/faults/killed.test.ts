@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { halfSteps, openDeadlyWorkshop } from './killed.ts';
 
-it('an execution whose worker is killed at any half of any step is completed by the next, and leaves one trace', async () => {
+it('an execution whose worker stops at any half of any step is completed once, by the next worker', async () => {
   const workshop = await openDeadlyWorkshop();
   const killed = await Promise.all(Array.from({ length: halfSteps }, (_, left) => workshop.killedAfter(left)));
   // Who dies at the first step and who has steps enough: what lies between is every step there is.

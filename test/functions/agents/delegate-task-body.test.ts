@@ -8,7 +8,7 @@ await crew.registry.put({ name: 'reader' });
 const invalid = async (body: unknown) =>
   (await crew.refuses(() => crew.delegate(body), 400, 'validation_failed')).details;
 
-describe('a delegation is refused with 400 validation_failed, and nothing is written,', () => {
+describe('a delegation is rejected with 400 validation_failed, and nothing is written,', () => {
   it('without a body, for both that it must say', async () => {
     // `undefined` would be the default body.
     for (const body of ['', {}])
@@ -96,7 +96,7 @@ describe('a delegation is refused with 400 validation_failed, and nothing is wri
   });
 });
 
-describe('a delegation is refused, and nothing is written,', () => {
+describe('a delegation is rejected, and nothing is written,', () => {
   it('with 413 payload_too_large for a body over 256 KiB', async () => {
     const body = JSON.stringify(newDelegation).padEnd(256 * 1024 + 1, ' ');
     await crew.refuses(() => crew.delegate(body), 413, 'payload_too_large');

@@ -54,19 +54,19 @@ describe('a delegation under an Idempotency-Key', () => {
     ['instruction', { instruction: 'Read it in silence.' }],
     ['context', { context: {} }],
     ['task', { taskId: 'tk_01K00000000000000000000000' }],
-  ])('is refused with 422 idempotency_key_reused for another %s', async (_, fields) => {
+  ])('is rejected with 422 idempotency_key_reused for another %s', async (_, fields) => {
     await delegate();
     await crew.refuses(() => delegate(fields), 422, 'idempotency_key_reused');
   });
 
-  it('is refused with 422 idempotency_key_reused from another agent, even one that there is not', async () => {
+  it('is rejected with 422 idempotency_key_reused from another agent, even one that there is not', async () => {
     await delegate();
     for (const name of ['qa-reviewer', 'nobody'])
       await crew.refuses(() => delegate({}, name), 422, 'idempotency_key_reused');
   });
 });
 
-describe('a refused delegation leaves its Idempotency-Key free', () => {
+describe('a rejected delegation leaves its Idempotency-Key free', () => {
   it('with 422, until there is such an agent', async () => {
     await crew.refuses(() => delegate({ toAgent: 'later' }), 422, 'unknown_reference');
     await crew.registry.put({ name: 'later' });

@@ -27,14 +27,14 @@ async function longestChain(): Promise<void> {
 }
 
 describe('a chain of delegations', () => {
-  it('may be handed on three times in a row; the fourth is refused with 409 delegation_too_deep', async () => {
+  it('may have three delegations; the fourth is rejected with 409 delegation_too_deep', async () => {
     await longestChain();
     const { details, message } = await crew.refuses(() => delegate('reader', 'last'), 409, 'delegation_too_deep');
     expect(message).toContain('3 times');
     expect(details).toMatchObject([{ path: 'toAgent', code: 'limit' }]);
   });
 
-  it('does not come back to any who has had it: 409 delegation_cycle, which names that one', async () => {
+  it('has no agent twice: 409 delegation_cycle, which names the agent', async () => {
     await chainOf('writer', 'qa-reviewer', 'prompt-improver');
     for (const name of ['writer', 'qa-reviewer']) {
       const { details, message } = await crew.refuses(() => delegate('prompt-improver', name), 409, 'delegation_cycle');
@@ -52,7 +52,7 @@ describe('a chain of delegations', () => {
   });
 });
 
-describe('where two faults meet, a delegation is refused for', () => {
+describe('of two faults, a delegation is rejected for', () => {
   it('the token before the scope, and the scope before the body', async () => {
     const reader = await newCrew(['agents:read']);
     await reader.refuses(() => reader.delegate('{', { token: '' }), 401, 'unauthorized');
@@ -87,7 +87,7 @@ describe('where two faults meet, a delegation is refused for', () => {
     await crew.refuses(() => delegate('writer', 'qa-reviewer', { taskId: waits }), 409, 'agent_not_active');
   });
 
-  it('the cycle before the depth, whoever of the chain it would be', async () => {
+  it('the cycle before the depth, for each agent of the chain', async () => {
     await longestChain();
     for (const name of ['writer', 'qa-reviewer', 'prompt-improver'])
       await crew.refuses(() => delegate('reader', name), 409, 'delegation_cycle');
@@ -108,7 +108,7 @@ describe('where two faults meet, a delegation is refused for', () => {
   });
 });
 
-it('at the cap a delegation is refused with 429 rate_limited and Retry-After, and taken once there is room', async () => {
+it('at the cap a delegation is rejected with 429 rate_limited and Retry-After, and accepted below it', async () => {
   const [first] = await Promise.all(Array.from({ length: cap }, () => crew.start()));
   await crew.refuses(() => delegate('writer', 'qa-reviewer'), 429, 'rate_limited');
   expect((await delegate('writer', 'qa-reviewer')).headers['Retry-After']).toBe('10');

@@ -64,7 +64,7 @@ describe('a delegation', () => {
     expect(executed).not.toHaveProperty('delegationId');
   });
 
-  it('takes its task for the agent that it is handed on to', async () => {
+  it('assigns its task to the agent that it is delegated to', async () => {
     const taskId = await crew.board.put();
     const { id } = await crew.handOn('writer', 'reader', { taskId });
     expect(dataOf(await crew.board.getTask({ params: { id: taskId } }))).toMatchObject({
@@ -97,7 +97,7 @@ describe('a delegation', () => {
     expect(listed(await crew.listOf('qa-reviewer'))[1]).toBe(1);
   });
 
-  it('may go to a new agent under the name of one that has handed it on and is gone', async () => {
+  it('may go to a new agent under the name of a deleted one that is in the chain', async () => {
     const taskId = await crew.board.put();
     await crew.handOn('writer', 'reader', { taskId });
     const back = () => crew.delegate({ ...newDelegation, toAgent: 'writer', taskId }, { name: 'reader' });
@@ -108,7 +108,7 @@ describe('a delegation', () => {
   });
 });
 
-describe('a delegation is refused, and nothing is written,', () => {
+describe('a delegation is rejected, and nothing is written,', () => {
   it.each(['nobody', 'Writer', 'x'.repeat(65), 'executions', '__proto__'])(
     'with 404 not_found where it comes from %.12s, who is no agent',
     async (name) => {
@@ -180,7 +180,7 @@ describe('a delegation is refused, and nothing is written,', () => {
   });
 });
 
-it('a token that may execute and nothing else hands something on', async () => {
+it('a delegation needs no scope but agents:execute', async () => {
   const runner = await newCrew(['agents:execute']);
   const body = { ...newDelegation, toAgent: 'prompt-improver' };
   expect((await runner.delegate(body, { name: 'qa-reviewer' })).status).toBe(200);

@@ -13,7 +13,7 @@ const invalid = async (body: unknown) =>
 /** The text of a body whose context is nested so deep; its JSON is shorter than `JSON.stringify` could come to. */
 const nestedText = (depth: number) => `{"input":"x","context":{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}}`;
 
-describe('a start is refused with 400 validation_failed, and nothing is written,', () => {
+describe('a start is rejected with 400 validation_failed, and nothing is written,', () => {
   it.each([
     ['without a body', undefined, 'required'],
     ['without an input', {}, 'required'],
@@ -123,7 +123,7 @@ describe('a start is refused with 400 validation_failed, and nothing is written,
   });
 });
 
-describe('a start is refused, and nothing is written,', () => {
+describe('a start is rejected, and nothing is written,', () => {
   const bodyOf = (bytes: number) => JSON.stringify(newExecution).padEnd(bytes, ' ');
 
   it('with 413 payload_too_large for a body over 256 KiB, and not for one of 256 KiB', async () => {
@@ -152,7 +152,7 @@ describe('a start is refused, and nothing is written,', () => {
 });
 
 // Last, for a refusal reads the whole table, and what is large would be read with it each time.
-describe('a start hands on to its worker', () => {
+describe('a start passes on to its worker', () => {
   it.each([
     ['every character of the input', { input: ' \u0000 Two\n\nlines, 👩‍🚀 and \u2028 ' }],
     ['the keys of the context, in their order', { input: 'x', context: { b: 1, a: [null, true, { c: 0.5 }], '': '' } }],

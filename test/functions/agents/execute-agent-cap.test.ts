@@ -18,7 +18,7 @@ const headers = { 'Idempotency-Key': 'key' };
 const refused = (send = () => crew.execute()) => crew.refuses(send, 429, 'rate_limited');
 
 describe('a start at the cap', () => {
-  it('is refused with 429 rate_limited, says when to come again, and writes nothing', async () => {
+  it('is rejected with 429 rate_limited, says when to retry, and writes nothing', async () => {
     const { message } = await refused();
     expect(message).toContain('The limit of 2 concurrent executions is reached');
     const answer = await crew.execute();
@@ -39,7 +39,7 @@ describe('a start at the cap', () => {
     expect((await other.execute()).status).toBe(200);
   });
 
-  it('is taken when one has ended, whatever it has come to', async () => {
+  it('is accepted when one has ended, completed or failed', async () => {
     await crew.carryOut(running[0] as string);
     await crew.start();
     await refused();
@@ -81,7 +81,7 @@ describe('a start at the cap', () => {
   });
 });
 
-describe('at the cap a start is refused', () => {
+describe('at the cap a start is rejected', () => {
   it('with 404 for an agent that there is not', async () => {
     await crew.refuses(() => crew.execute(newExecution, { name: 'nobody' }), 404, 'not_found');
   });

@@ -13,7 +13,7 @@ const execute = (fields: Record<string, unknown> = {}, name = 'writer') =>
   crew.execute({ ...newExecution, ...fields }, { headers, name });
 
 describe('a start under an Idempotency-Key', () => {
-  it('sent at once with two inputs is carried out for one and refused for the other', async () => {
+  it('sent at once with two inputs is accepted for one and rejected for the other', async () => {
     const answers = await Promise.all([execute(), execute({ input: 'Write a sonnet.' })]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
     expect(listed(await crew.list())[1]).toBe(1);
@@ -30,7 +30,7 @@ describe('a start under an Idempotency-Key', () => {
     ['input', { input: 'Write a sonnet.' }],
     ['context', { context: {} }],
     ['task', { taskId: 'tk_01K00000000000000000000000' }],
-  ])('is refused with 422 idempotency_key_reused for another %s', async (_, fields) => {
+  ])('is rejected with 422 idempotency_key_reused for another %s', async (_, fields) => {
     await execute();
     await crew.refuses(() => execute(fields), 422, 'idempotency_key_reused');
   });
@@ -46,7 +46,7 @@ describe('a start under an Idempotency-Key', () => {
     expect((await send(one)).headers['Idempotency-Replayed']).toBe('true');
   });
 
-  it('is refused with 422 idempotency_key_reused for another agent, even one that there is not', async () => {
+  it('is rejected with 422 idempotency_key_reused for another agent, even one that there is not', async () => {
     await execute();
     for (const name of ['qa-reviewer', 'nobody'])
       await crew.refuses(() => execute({}, name), 422, 'idempotency_key_reused');
@@ -60,7 +60,7 @@ describe('a start under an Idempotency-Key', () => {
   });
 });
 
-describe('a refused start leaves its Idempotency-Key free', () => {
+describe('a rejected start leaves its Idempotency-Key free', () => {
   it('with 404, until there is such an agent', async () => {
     await crew.refuses(() => execute({}, 'later'), 404, 'not_found');
     await crew.registry.put({ name: 'later' });

@@ -45,7 +45,7 @@ describe('a start', () => {
     expect(await crew.execution(id)).toMatchObject({ taskId, status: 'running' });
   });
 
-  it('leaves the agent that a task has, whoever works on it', async () => {
+  it('keeps the assigned agent of a task', async () => {
     const taskId = await crew.board.put({ assignedAgent: 'qa-reviewer' });
     await crew.start({ taskId });
     expect(await read(taskId)).toMatchObject({ status: 'in_progress', assignedAgent: 'qa-reviewer' });
@@ -153,7 +153,7 @@ describe('the execution that has taken a task', () => {
     }
   });
 
-  it('stays it through a change by hand, so that its end still moves the task', async () => {
+  it('stays it when a user changes the task, so that its end still moves the task', async () => {
     const taskId = await crew.board.put();
     const id = await crew.start({ taskId });
     await crew.board.updateTask({ params: { id: taskId }, body: { title: 'Another', assignedAgent: null } });

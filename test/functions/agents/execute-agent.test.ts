@@ -55,7 +55,7 @@ describe('a start', () => {
   });
 });
 
-describe('a start is refused, and nothing is written,', () => {
+describe('a start is rejected, and nothing is written,', () => {
   it.each([
     ['nobody', 'nobody'],
     ['a name that cannot be one', 'Writer'],
@@ -169,7 +169,7 @@ it('a token that may execute and nothing else starts an execution, and reads non
     await runner.refuses(send, 403, 'insufficient_scope');
 });
 
-it('of 56 starts at once 50 run, and six are refused with 429 rate_limited and Retry-After', async () => {
+it('of 56 starts at once 50 run, and six are rejected with 429 rate_limited and Retry-After', async () => {
   const answers = await atOnce(56, () => crew.execute());
   const refused = answers.filter(({ status }) => status !== 200);
   expect([answers.length - refused.length, refused.length]).toEqual([50, 6]);
@@ -180,7 +180,7 @@ it('of 56 starts at once 50 run, and six are refused with 429 rate_limited and R
   expect(listed(await crew.list('status=running&limit=1'))[1]).toBe(50);
 });
 
-describe('where two faults meet, a start is refused for', () => {
+describe('of two faults, a start is rejected for', () => {
   const blocked = async () => crew.board.put({ dependsOn: [await crew.board.put()] });
 
   it('the token before the scope, and the scope before the body', async () => {

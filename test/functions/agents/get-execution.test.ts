@@ -90,7 +90,7 @@ describe('the read of an execution', () => {
   });
 });
 
-describe('the read of an execution is refused with 404 not_found', () => {
+describe('the read of an execution is rejected with 404 not_found', () => {
   const absent = 'ex_01K00000000000000000000000';
 
   it.each([
@@ -127,7 +127,7 @@ it('the read of an execution takes no query', async () => {
   expect(details).toMatchObject([{ path: 'full', code: 'unknown_field' }]);
 });
 
-it('the read of an execution is refused with 401 and 403 before anybody looks for it', async () => {
+it('the read of an execution is rejected with 401 and 403 before it is looked up', async () => {
   await crew.refuses(() => crew.get('writer', 'ex_1', { token: '' }), 401, 'unauthorized');
   const runner = await newCrew(['agents:write', 'agents:execute', 'tasks:read']);
   await runner.refuses(() => runner.get('writer', 'ex_1'), 403, 'insufficient_scope');

@@ -85,7 +85,7 @@ describe('the metrics of an agent', () => {
   });
 });
 
-describe('the metrics of an agent are refused', () => {
+describe('the metrics of an agent are rejected', () => {
   it.each(['nobody', 'No Name', 'Writer', 'x'.repeat(65), '__proto__', '', 'executions', 'skills'])(
     'with 404 not_found for %j',
     async (name) => {
@@ -112,7 +112,7 @@ describe('the metrics of an agent are refused', () => {
     expect(details).toMatchObject([{ path: 'period' }]);
   });
 
-  it('with 400 validation_failed for what is no parameter, and told the nearest', async () => {
+  it('with 400 validation_failed for an unknown parameter, which names the nearest', async () => {
     const { details } = await idle.refuses(() => get(idle, 'writer', 'preiod=7d'), 400, 'validation_failed');
     expect(details).toMatchObject([{ path: 'preiod', code: 'unknown_field' }]);
     expect(details?.[0]?.message).toContain('period');

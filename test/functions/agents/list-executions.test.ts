@@ -64,7 +64,7 @@ describe('the list of executions', () => {
     expect(listed(await (await newCrew()).list())).toEqual([[], 0]);
   });
 
-  it('shows 20 unless told otherwise, and at most 100, and says so', async () => {
+  it('shows 20 by default and 100 at most, and says so', async () => {
     const ids = await started(21);
     expect(listed(await crew.list())).toEqual([ids.slice(0, 20), 21]);
     for (const query of ['limit=101', 'limit=99999999999999999999']) {
@@ -121,7 +121,7 @@ describe('the list of executions', () => {
   });
 });
 
-describe('the list of executions is refused', () => {
+describe('the list of executions is rejected', () => {
   it.each([
     ['status=pending', 'status'],
     ['status=RUNNING', 'status'],

@@ -43,7 +43,7 @@ describe('a pass under an Idempotency-Key', () => {
     expect([await lessons.dump(), bedrock.received.length]).toEqual([before, calls]);
   });
 
-  it('that was refused leaves the key free: nothing was carried out', async () => {
+  it('that was rejected leaves the key free', async () => {
     const { reached, goOn } = held();
     const other = lessons.improve();
     await reached;
@@ -55,7 +55,7 @@ describe('a pass under an Idempotency-Key', () => {
   });
 });
 
-it('two passes at once, with no key, are one that is carried out and one that is refused', async () => {
+it('of two passes at once without a key one is made and one is rejected', async () => {
   const { reached, goOn } = held();
   const first = lessons.improve();
   await reached;

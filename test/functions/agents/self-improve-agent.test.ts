@@ -43,7 +43,7 @@ describe('a pass of self-improvement', () => {
     expect(updatedAt > before.updatedAt).toBe(true);
   });
 
-  it('moves the ETag, so that a change which was made on the prompt before is refused', async () => {
+  it('moves the ETag, so that a change of the prompt before is rejected', async () => {
     const { ETag = '' } = (await lessons.registry.get('writer')).headers;
     await lessons.improve();
     const stale = { headers: { 'If-Match': ETag } };
@@ -110,7 +110,7 @@ describe('a pass of self-improvement', () => {
   });
 });
 
-describe('a pass is refused, nobody is asked and nothing is written,', () => {
+describe('a pass is rejected, no model is asked and nothing is written,', () => {
   const refused = async (send: () => ReturnType<Lessons['improve']>, status: number, code: string) => {
     const refusal = await refusing.refuses(send, status, code);
     expect(asked).toEqual([]);

@@ -70,7 +70,7 @@ describe('run-execution', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is done with a message of what is in another’s hand, or is not there', async () => {
+  it('is done with a message of an execution that another worker has leased, or that does not exist', async () => {
     const { id, body } = await start();
     const lease = { claim: 'another', now: '2026-03-01T12:00:00.000Z', until: '2026-03-01T12:00:30.000Z' };
     await leaseExecution(service, { organization, id }, lease);
@@ -92,7 +92,7 @@ describe('run-execution', () => {
   );
 });
 
-it('a message in executions that cannot be read is received five times and then lies in the dead letters', async () => {
+it('a message of executions that cannot be read is received five times and is then a dead letter', async () => {
   const [QueueUrl, dead] = [urls.executions, urls.deadLetters];
   const { id, body } = await start();
   for (const MessageBody of ['{"poison":true}', body])

@@ -41,7 +41,7 @@ async function end(held: RunningExecution): Promise<void> {
 }
 
 describe('sweep-overdue', () => {
-  it('wakes an execution that nobody has taken in hand for a minute, and again each minute', async () => {
+  it('sends the message of an execution that no worker has leased for a minute, and again each minute', async () => {
     const id = await start();
     pass(59_999);
     await runJob('executions');
@@ -57,7 +57,7 @@ describe('sweep-overdue', () => {
     await end(await claim(id));
   });
 
-  it('leaves one alone that is in hand, and wakes it at once when its lease has run out', async () => {
+  it('sends no message of a leased execution, and sends it when the lease has expired', async () => {
     const id = await start();
     await claim(id);
     pass(29_999);
