@@ -2,6 +2,7 @@ import { ulidOf } from '../contract/ids.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { TableContext } from './client.ts';
 import { keys } from './keys.ts';
+import { leaseFree } from './lease.ts';
 import { Conflict, ignoreConflict, transact } from './transact.ts';
 import type { Target } from './webhooks.ts';
 import type { Write } from './write.ts';
@@ -82,7 +83,7 @@ export async function leaseSlowAttempt(
     Update: {
       Key: keys.webhook(organization, ulidOf(id)),
       UpdateExpression: 'SET #lease = :until',
-      ConditionExpression: 'attribute_exists(pk) AND (attribute_not_exists(#lease) OR #lease <= :now)',
+      ConditionExpression: `attribute_exists(pk) AND ${leaseFree('#lease')}`,
       ExpressionAttributeNames: { '#lease': slowLeaseAttribute(number) },
       ExpressionAttributeValues: { ':until': until, ':now': now },
       ReturnValues: 'UPDATED_NEW',
