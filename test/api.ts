@@ -1,7 +1,6 @@
 import { loadHandler } from '../infra/local/functions.ts';
-import { endpoints } from '../lib/contract/endpoints.ts';
 import type { ErrorDetail } from '../lib/contract/errors.ts';
-import { familyOf, fileNameOf, type Operation } from '../lib/contract/routes.ts';
+import { familyOf, fileNameOf, type Operation, routes } from '../lib/contract/routes.ts';
 import type { Task } from '../lib/contract/tasks.ts';
 import { type Answer, call, type Sent } from './service.ts';
 
@@ -13,24 +12,35 @@ export type Api = Readonly<Record<Operation, (request?: Request) => Promise<Answ
 
 /**
  * Creates a caller of the API: a function for each operation of the contract, which calls the operation's handler in
- * this process, as the local gateway does.
+ * this process, as the local gateway does. `createApiOverHttp` creates the same for a service at a URL.
  *
  * @param token sent with each request that names no token itself
  */
 export function createApi(token: string): Api {
-  const operations = Object.keys(endpoints) as Operation[];
-  const callers = operations.map((operation) => [
-    operation,
-    (request: Request = {}) => callOperation(operation, { token, ...request }),
-  ]);
-  return Object.fromEntries(callers) as Api;
+  return createOperations(token, async (operation, sent) => {
+    const handler = (await loadHandler(familyOf(sent), fileNameOf(operation))) as Parameters<typeof call>[0];
+    return call(handler, sent);
+  });
 }
 
-async function callOperation(operation: Operation, request: Request): Promise<Answer> {
-  const row = endpoints[operation];
-  const handler = (await loadHandler(familyOf(row), fileNameOf(operation))) as Parameters<typeof call>[0];
-  const path = row.path.replaceAll(/:(\w+)/g, (_, name: string) => request.params?.[name] ?? '');
-  return call(handler, { method: row.method, path, ...request });
+/** A request with the method and the path of its operation's row, its parameters filled in. */
+export type OperationRequest = Sent & { path: `/${string}` };
+
+/** Creates a function for each operation of the contract, whose requests `send` sends. */
+export function createOperations(
+  token: string,
+  send: (operation: Operation, sent: OperationRequest) => Promise<Answer>,
+): Api {
+  const functions = routes.map(([operation, { method, path }]) => [
+    operation,
+    (request: Request = {}) => {
+      const filledIn = path.replaceAll(/:(\w+)/g, (_, name: string) =>
+        encodeURIComponent(request.params?.[name] ?? ''),
+      );
+      return send(operation, { method, path: filledIn as `/${string}`, token, ...request });
+    },
+  ]);
+  return Object.fromEntries(functions) as Api;
 }
 
 /** The error of a refusal. */
@@ -41,9 +51,25 @@ export function dataOf<Data = Task>(answer: Answer): Data {
   return (answer.body as unknown as { data: Data }).data;
 }
 
+/**
+ * Returns the `data` of a successful response.
+ *
+ * @throws Error with the response for any status but 2xx
+ */
+export function successOf<Data = Task>(answer: Answer): Data {
+  const { status, body } = answer;
+  if (status < 200 || status > 299) throw new Error(`The response is ${status}: ${JSON.stringify(body)}`);
+  return dataOf<Data>(answer);
+}
+
 /** The `error` of an answer. */
 export function errorOf(answer: Answer): ErrorBody {
   return (answer.body as unknown as { error: ErrorBody }).error;
+}
+
+/** Returns the status and the error code of a response. */
+export function refusalOf(answer: Answer): [status: number, code: string | undefined] {
+  return [answer.status, errorOf(answer)?.code];
 }
 
 /** The `pagination` of an answer. */

@@ -1,43 +1,21 @@
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { outputsOf } from '../../infra/cli/stack/stack.ts';
+import type { Execution } from '../../lib/contract/executions.ts';
+import { dataOf, paginationOf, successOf } from '../api.ts';
 import { until } from '../journeys/deployment.ts';
+import { createAgent, endOf, execute, readTask } from '../journeys/requests.ts';
 import { type Deployed, openDeployed, stack } from './deployed.ts';
 
-/** An execution as its detail tells of it. */
-type Execution = {
-  status: string;
-  output?: string;
-  error?: string;
-  model: string;
-  tokensUsed: number;
-  qualityGates: { selfTest: string; qaReview: string };
-};
+/** The longest wait for a step of the pipeline: functions start cold, one after the other. In milliseconds. */
+const pipelineMs = 60_000;
 
-const agents = '/api/agents';
-
-/** Functions start cold here, one after the other down the pipeline. */
-const patienceMs = 60_000;
-
-/** Hires an agent. */
-export async function hire({ api }: Deployed, name: string, more: object = {}): Promise<void> {
-  const body = { name, displayName: name, category: 'development', ...more };
-  expect((await api('POST', agents, { body })).status).toBe(201);
+/** Starts an execution and returns it once it has ended. */
+export async function executed(deployed: Deployed, agent: string, input: string, more = {}): Promise<Execution> {
+  return endOf(deployed, agent, await execute(deployed, agent, input, more), pipelineMs);
 }
 
-/** Has an agent carry something out, and waits for the end of it. */
-export async function execute({ api }: Deployed, agent: string, body: object): Promise<Execution> {
-  const started = await api('POST', `${agents}/${agent}/execute`, { body });
-  expect([started.status, started.body.data.status]).toEqual([200, 'running']);
-  const path = `${agents}/${agent}/executions/${started.body.data.executionId}`;
-  const end = async () => {
-    const { data } = (await api<Execution>('GET', path)).body;
-    return data.status === 'running' ? undefined : data;
-  };
-  return until('the execution ends', end, patienceMs) as Promise<Execution>;
-}
-
-/** How many items of the table are in a partition whose key has this in it. */
+/** Returns how many items of the table are in a partition whose key contains a text. */
 async function itemsOf(part: string): Promise<number> {
   const { TableName } = await outputsOf(stack);
   const client = new DynamoDBClient({});
@@ -51,51 +29,42 @@ async function itemsOf(part: string): Promise<number> {
   return found;
 }
 
-/** Agents, and what they carry out. */
-export function tellOfAgents(): void {
-  it('has an agent with a soul and two skills carry out a task, reviewed by two gates', async () => {
+/** Defines the tests of agents and executions. */
+export function testAgents(): void {
+  it('an agent with a soul and two skills completes an execution on a task, reviewed by two gates', async () => {
     const deployed = await openDeployed('workers');
     const { api } = deployed;
-    await hire(deployed, 'writer', { systemPrompt: 'Write release notes.' });
-    expect((await api('PATCH', `${agents}/writer/soul`, { body: { soul: 'Plain words.' } })).status).toBe(200);
+    const params = { name: await createAgent(deployed, 'writer', { systemPrompt: 'Write release notes.' }) };
+    successOf(await api.updateSoul({ params, body: { soul: 'Plain words.' } }));
     for (const skillId of ['sk_release-notes', 'sk_code-review'])
-      expect((await api('POST', `${agents}/writer/skills`, { body: { skillId } })).status).toBe(201);
+      successOf(await api.assignSkill({ params, body: { skillId } }));
     const task = { title: 'Notes of 1.2', description: 'Every fix is named.' };
-    const taskId = (await api('POST', '/api/kanban-tasks', { body: task })).body.data.id as string;
+    const { id: taskId } = successOf(await api.createTask({ body: task }));
 
-    const done = await execute(deployed, 'writer', { input: 'Write them.', taskId });
+    const done = await executed(deployed, 'writer', 'Write them.', { taskId });
     expect(done).toMatchObject({
       status: 'completed',
       qualityGates: { selfTest: 'passed', qaReview: 'passed' },
       tokensUsed: 90,
     });
-    for (const told of [
-      done.model,
-      'Plain words.',
-      'Write release notes.',
-      '# Skill: release-notes',
-      '# Skill: code-review',
-    ])
-      expect(done.output).toContain(told);
-    expect(done.output).toContain('Every fix is named.');
-    const moved = await api('GET', `/api/kanban-tasks/${taskId}`);
-    expect(moved.body.data).toMatchObject({ status: 'up_for_review', assignedAgent: 'writer' });
-    expect((await api('GET', `${agents}/executions?status=completed`)).body.pagination.total).toBe(1);
+    const prompts = ['Plain words.', 'Write release notes.', '# Skill: release-notes', '# Skill: code-review'];
+    for (const part of [done.model, ...prompts, 'Every fix is named.']) expect(done.output).toContain(part);
+    expect(await readTask(deployed, taskId)).toMatchObject({ status: 'up_for_review', assignedAgent: 'writer' });
+    expect(paginationOf(await api.listExecutions({ query: 'status=completed' })).total).toBe(1);
   });
 
-  it('takes a deleted agent out of every read at once, and out of the table behind the answer', async () => {
+  it('a deleted agent is in no response from then on, and its items leave the table', async () => {
     const deployed = await openDeployed('dismissed');
     const { api } = deployed;
-    await hire(deployed, 'leaver', { soul: 'Leaves.' });
-    await execute(deployed, 'leaver', { input: 'One last thing.' });
-    const [execution] = (await api<{ id: string }[]>('GET', `${agents}/leaver/executions`)).body.data;
-    const id = (await api('GET', `${agents}/leaver`)).body.data.id as string;
-    const parts = [id.slice('ag_'.length), (execution as { id: string }).id.slice('ex_'.length)];
+    const params = { name: await createAgent(deployed, 'deleted', { soul: 'Plain words.' }) };
+    const execution = await executed(deployed, 'deleted', 'One last thing.');
+    const { id } = dataOf<{ id: string }>(await api.getAgent({ params }));
+    const parts = [id.slice('ag_'.length), execution.id.slice('ex_'.length)];
     for (const part of parts) expect(await itemsOf(part)).toBeGreaterThan(0);
 
-    expect((await api('DELETE', `${agents}/leaver`)).text).toBe('{"success":true}');
-    expect((await api('GET', `${agents}/leaver`)).status).toBe(404);
-    expect((await api('GET', `${agents}/executions`)).body.pagination.total).toBe(0);
-    for (const part of parts) await until('nothing of it is left', async () => (await itemsOf(part)) === 0, patienceMs);
+    expect((await api.deleteAgent({ params })).body).toEqual({ success: true });
+    expect((await api.getAgent({ params })).status).toBe(404);
+    expect(paginationOf(await api.listExecutions()).total).toBe(0);
+    for (const part of parts) await until('its items are gone', async () => (await itemsOf(part)) === 0, pipelineMs);
   });
 }

@@ -7,7 +7,10 @@ import {
 } from '@aws-sdk/client-lambda';
 import { expect } from 'vitest';
 import { outputsOf } from '../../infra/cli/stack/stack.ts';
-import { callerOf, type Deployment, run } from '../journeys/deployment.ts';
+import type { Api } from '../api.ts';
+import { createApiOverHttp } from '../api-over-http.ts';
+import { run } from '../journeys/deployment.ts';
+import type { Answer } from '../service.ts';
 import { cdk } from './cdk.ts';
 
 /** The stack of these tests. */
@@ -16,8 +19,8 @@ export const stack = 'CrewboardEphemeral';
 /** The settings of every deployment here: an ephemeral stack, with retries within seconds. */
 const settings = { ephemeral: true, emulator: true, retryLadder: [2, 3, 4] };
 
-/** The deployed service, and the organization of a token. */
-export type Deployed = Pick<Deployment, 'api' | 'url' | 'token'>;
+/** The deployed service, and a token of an organization. */
+export type Deployed = { api: Api; url: string; token: string };
 
 /** Deploys the stack, or updates it with further settings. */
 export async function deploy(more: object = {}): Promise<void> {
@@ -29,17 +32,22 @@ export async function destroy(): Promise<void> {
   await cdk(['destroy', '--force'], settings);
 }
 
-/** The deployed service, for a new organization. */
+/** Creates a token of a new organization of the deployed service. */
 export async function openDeployed(organization: string): Promise<Deployed> {
   const { Url = '' } = await outputsOf(stack);
   const [, api] = /^https:\/\/(\w+)\./.exec(Url) ?? [];
   // The emulator serves the host names of APIs by a path of its own, for they lead nowhere on this machine.
   const url = `${process.env.AWS_ENDPOINT_URL}/_aws/execute-api/${api}/$default`;
   const token = await tokenCommand('create', '--org', organization);
-  return { url, token, api: callerOf(url, token) };
+  return { url, token, api: createApiOverHttp(url, token) };
 }
 
-/** Runs the token command of an operator, and answers what it printed. */
+/** Returns a header of a response: a gateway may change the case of its name. */
+export function headerOf({ headers }: Answer, name: string): string {
+  return Object.entries(headers).find(([one]) => one.toLowerCase() === name.toLowerCase())?.[1] ?? '';
+}
+
+/** Runs the token command of an operator, and returns its output. */
 export async function tokenCommand(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await run(
     ['infra/cli/main.ts', 'token', ...args, '--stack', stack],
@@ -49,7 +57,7 @@ export async function tokenCommand(...args: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** The resources of the stack: the name that AWS knows each by, by type and construct id. */
+/** Returns the name of a resource of the stack in AWS, by its type and construct id. */
 export async function resourceOf(type: string, construct: string): Promise<string> {
   const client = new CloudFormationClient({});
   let NextToken: string | undefined;
@@ -65,13 +73,13 @@ export async function resourceOf(type: string, construct: string): Promise<strin
   throw new Error(`The stack has no ${type} of ${construct}.`);
 }
 
-/** How a function is configured, by its construct id. */
+/** Returns the configuration of a function, by its construct id. */
 export async function functionOf(construct: string): Promise<GetFunctionConfigurationCommandOutput> {
   const FunctionName = await resourceOf('AWS::Lambda::Function', construct);
   return new LambdaClient({}).send(new GetFunctionConfigurationCommand({ FunctionName }));
 }
 
-/** What the log group of a function has from a moment on, and matches. */
+/** Returns the lines of the log group of a function from a moment on that match. */
 export async function logged(construct: string, since: number, pattern: RegExp): Promise<string[]> {
   const { LoggingConfig: { LogGroup: logGroupName } = {} } = await functionOf(construct);
   const client = new CloudWatchLogsClient({});

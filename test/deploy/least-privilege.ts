@@ -2,27 +2,27 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { expect, it } from 'vitest';
 import { until } from '../journeys/deployment.ts';
 import { startReceiver } from '../journeys/receiver.ts';
-import { createTask, register } from '../journeys/stories.ts';
-import { execute, hire } from './agents.ts';
+import { createAgent, createTask, register } from '../journeys/requests.ts';
+import { executed } from './agents.ts';
 import { type Deployed, logged, openDeployed, resourceOf } from './deployed.ts';
 import { type Grant, without } from './grants.ts';
 
-/** A story that needs a grant: how it ends with it and without. */
+/** An action that needs a grant, and its results with and without the grant. */
 type Proof = {
   /** The function that has the grant. */
   construct: string;
   grant: Grant;
-  story: (deployed: Deployed) => Promise<unknown>;
-  ends: unknown;
-  endsWithout: unknown;
+  act: (deployed: Deployed) => Promise<unknown>;
+  withGrant: unknown;
+  withoutGrant: unknown;
 };
 
-/** Tells a task to a receiver, and answers what came: the delivery, or the log's word that a function may not. */
-const telling = (construct: string, denied: RegExp) => async (deployed: Deployed) => {
+/** Returns an action that creates a task for a webhook, and waits for the delivery or for a denial in the log. */
+const delivering = (construct: string, denied: RegExp) => async (deployed: Deployed) => {
   const since = Date.now();
   const receiver = await startReceiver();
   await register(deployed, { url: receiver.url, events: ['task.created'], secret: `of ${since}` });
-  await createTask(deployed, 'Told');
+  await createTask(deployed, 'A task');
   return until(
     'it is delivered, or a denial logged',
     async () =>
@@ -41,55 +41,55 @@ async function sweep(): Promise<unknown> {
 }
 
 const proofs: Record<string, Proof> = {
-  'a task is put on the board by createTask’s right to write the table': {
+  'createTask needs its right to write the table': {
     construct: 'CreateTask',
     grant: (action) => action === 'dynamodb:PutItem',
-    story: async ({ api }) => (await api('POST', '/api/kanban-tasks', { body: { title: 'Put' } })).status,
-    ends: 201,
-    endsWithout: 500,
+    act: async ({ api }) => (await api.createTask({ body: { title: 'A task' } })).status,
+    withGrant: 201,
+    withoutGrant: 500,
   },
-  'an event leads to deliveries by publishEvents’ right to send': {
+  'publishEvents needs its right to send messages': {
     construct: 'PublishEvents',
     grant: (action) => action.startsWith('sqs:SendMessage'),
-    story: telling('PublishEvents', /not authorized to perform: sqs:SendMessage/),
-    ends: 'delivered',
-    endsWithout: 'denied',
+    act: delivering('PublishEvents', /not authorized to perform: sqs:SendMessage/),
+    withGrant: 'delivered',
+    withoutGrant: 'denied',
   },
-  'a delivery is signed by deliverWebhook’s right to decrypt': {
+  'deliverWebhook needs its right to decrypt secrets': {
     construct: 'DeliverWebhook',
     grant: (action) => action === 'kms:Decrypt',
-    story: telling('DeliverWebhook', /not authorized to perform: kms:Decrypt/),
-    ends: 'delivered',
-    endsWithout: 'denied',
+    act: delivering('DeliverWebhook', /not authorized to perform: kms:Decrypt/),
+    withGrant: 'delivered',
+    withoutGrant: 'denied',
   },
-  'an execution completes by runExecution’s right to ask models': {
+  'runExecution needs its right to call models': {
     construct: 'RunExecution',
     grant: (action) => action.startsWith('bedrock:'),
-    story: async (deployed) => {
+    act: async (deployed) => {
       const name = `worker-${Date.now()}`;
-      await hire(deployed, name);
-      const { status, error } = await execute(deployed, name, { input: 'Work.' });
+      await createAgent(deployed, name);
+      const { status, error } = await executed(deployed, name, 'Work.');
       return [status, error];
     },
-    ends: ['completed', undefined],
-    endsWithout: ['failed', 'This deployment has no access to the model.'],
+    withGrant: ['completed', undefined],
+    withoutGrant: ['failed', 'This deployment has no access to the model.'],
   },
-  'what is overdue is found by sweepOverdue’s right to its index': {
+  'sweepOverdue needs its right to the index': {
     construct: 'SweepOverdue',
     grant: (action, resource) => action === 'dynamodb:Query' && resource.endsWith('/index/due'),
-    story: sweep,
-    ends: 'swept',
-    endsWithout: 'Unhandled',
+    act: sweep,
+    withGrant: 'swept',
+    withoutGrant: 'Unhandled',
   },
 };
 
-/** No grant is there for nothing: what needs it fails without it, and with it does not. */
-export function tellOfLeastPrivilege(): void {
-  it.each(Object.entries(proofs))('%s', async (name, { construct, grant, story, ends, endsWithout }) => {
+/** Defines the tests of grants: an action fails without its grant, and succeeds with it. */
+export function testLeastPrivilege(): void {
+  it.each(Object.entries(proofs))('%s', async (name, { construct, grant, act, withGrant, withoutGrant }) => {
     const deployed = await openDeployed(`rights-${construct.toLowerCase()}`);
     await without(construct, grant, async () => {
-      expect([name, await story(deployed)]).toEqual([name, endsWithout]);
+      expect([name, await act(deployed)]).toEqual([name, withoutGrant]);
     });
-    expect([name, await story(deployed)]).toEqual([name, ends]);
+    expect([name, await act(deployed)]).toEqual([name, withGrant]);
   });
 }

@@ -6,7 +6,7 @@ import policy from '../../docs/rights/cloudformation.json' with { type: 'json' }
 import { everything } from '../infra/aws/all-options.ts';
 import { stackOf } from '../infra/aws/synthesized.ts';
 
-/** What AWS says of a resource type: the actions that CloudFormation calls to create, read, update and delete it. */
+/** AWS's schema of a resource type: the actions that CloudFormation calls to create, read, update and delete it. */
 type Schema = {
   typeName: string;
   handlers?: Record<string, { permissions?: string[] }>;
@@ -33,8 +33,8 @@ const unused = [
 /** The longest managed policy that IAM takes, in characters without white space (IAM User Guide, "Quotas"). */
 const managedPolicyLimit = 6_144;
 
-/** The rights that CloudFormation needs, held against AWS's own schemas of the resource types, which cfn-lint has. */
-export function tellOfRights(): void {
+/** Defines the tests of the rights that CloudFormation needs, by AWS's schemas of the resource types in cfn-lint. */
+export function testRights(): void {
   it('has every action that AWS says the resource types of the stack need', () => {
     const { Resources } = Template.fromStack(stackOf(undefined, everything)).toJSON() as Resources;
     const types = new Set(Object.values(Resources).map(({ Type }) => Type));

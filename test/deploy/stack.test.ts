@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings, stackNameOf } from '../../infra/aws/settings.ts';
 import { everything } from '../infra/aws/all-options.ts';
-import { tellOfAgents } from './agents.ts';
-import { tellOfTheBoard } from './board.ts';
+import { testAgents } from './agents.ts';
 import { cdk, folderOfRun } from './cdk.ts';
 import { deploy, destroy } from './deployed.ts';
-import { tellOfLeastPrivilege } from './least-privilege.ts';
+import { testErrorResponses } from './error-responses.ts';
+import { testLeastPrivilege } from './least-privilege.ts';
 import { leftovers } from './leftovers.ts';
 import { errorsOf } from './lint.ts';
-import { reportErrors } from './refusals.ts';
-import { tellOfRights } from './rights.ts';
-import { tellOfAnUpdate } from './update.ts';
-import { tellOfWebhooks } from './webhooks.ts';
+import { testRights } from './rights.ts';
+import { testTasks } from './tasks.ts';
+import { testUpdate } from './update.ts';
+import { testWebhooks } from './webhooks.ts';
 
 describe('the template', () => {
   it.each(readdirSync('settings').map((name) => name.replace('.json', '')))(
-    'of settings/%s.json has no error that CloudFormation would find, and keeps the rules of cdk-nag',
+    'of settings/%s.json has no error for CloudFormation, and keeps the rules of cdk-nag',
     async (stage) => {
       expect(await cdk(['synth', '--quiet', '-c', `stage=${stage}`])).not.toContain('Acknowledge with');
       const template = `${stackNameOf(readSettings(stage))}.template.json`;
@@ -31,7 +31,7 @@ describe('the template', () => {
     expect(await errorsOf(join(folderOfRun(), 'cdk.out', 'Crewboard.template.json'))).toBe('');
   }, 120_000);
 
-  it('with an error is known for it', async () => {
+  it('with an error is rejected by cfn-lint', async () => {
     const broken = join(folderOfRun(), 'broken.template.json');
     writeFileSync(
       broken,
@@ -42,32 +42,32 @@ describe('the template', () => {
 });
 
 describe('the policy of docs/rights/cloudformation.json', () => {
-  tellOfRights();
+  testRights();
 });
 
-describe('a team with an empty account', () => {
-  it('bootstraps it, and deploys the stack', async () => {
+describe('an empty account', () => {
+  it('is bootstrapped, and the stack deployed', async () => {
     await cdk(['bootstrap', 'aws://000000000000/us-east-1']);
     await deploy();
   }, 240_000);
 });
 
 describe('the deployed service', { concurrent: true }, () => {
-  reportErrors();
-  tellOfTheBoard();
-  tellOfAgents();
-  tellOfWebhooks();
+  testErrorResponses();
+  testTasks();
+  testAgents();
+  testWebhooks();
 });
 
 describe('the grants of the functions', () => {
-  tellOfLeastPrivilege();
+  testLeastPrivilege();
 });
 
 describe('an update', () => {
-  tellOfAnUpdate();
+  testUpdate();
 });
 
-describe('the end of it', () => {
+describe('the destruction of the stack', () => {
   it('is one command, which leaves nothing', async () => {
     const none = { stacks: [], roles: [], functions: [], mappings: [], tables: [], queues: [], logs: [], keys: [] };
     const before = await leftovers();

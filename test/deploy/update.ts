@@ -2,17 +2,18 @@ import { expect, it } from 'vitest';
 import { isProtected } from '../../infra/cli/stack/stack-policy.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { standardProfileIn } from '../../lib/contract/models.ts';
+import { dataOf } from '../api.ts';
 import { run } from '../journeys/deployment.ts';
 import { startReceiver } from '../journeys/receiver.ts';
-import { createTask, moveTask, register } from '../journeys/stories.ts';
-import { execute, hire } from './agents.ts';
+import { createAgent, createTask, moveTask, readTask, register } from '../journeys/requests.ts';
+import { executed } from './agents.ts';
 import { deploy, openDeployed, stack } from './deployed.ts';
 import { arrivesWithinMs } from './webhooks.ts';
 
 const newerModel = 'maker.newer-model-v1:0';
 
-/** A deployment over the one that is there, with a setting changed. */
-export function tellOfAnUpdate(): void {
+/** Defines the tests of a second deployment with another setting. */
+export function testUpdate(): void {
   it('is refused where it would run the stack on another table', async () => {
     const restoredStream = 'arn:aws:dynamodb:us-east-1:000000000000:table/other/stream/2026-01-01T00:00:00.000';
     await expect(deploy({ restoredStream })).rejects.toThrow(
@@ -30,25 +31,25 @@ export function tellOfAnUpdate(): void {
     expect(await isProtected(stack)).toBe(true);
   }, 60_000);
 
-  it('changes what is set, and keeps the data, the tokens and the secrets', async () => {
+  it('changes the setting, and keeps the data, the tokens and the secrets', async () => {
     const deployed = await openDeployed('lasting');
     const { api } = deployed;
     const receiver = await startReceiver();
     const secret = 'older than the update';
     await register(deployed, { url: receiver.url, events: ['task.completed'], secret });
-    const id = await createTask(deployed, 'Outlasts it');
-    await hire(deployed, 'elder');
+    const id = await createTask(deployed, 'Kept');
+    await createAgent(deployed, 'older');
 
     await deploy({ defaultModel: newerModel });
 
-    await hire(deployed, 'younger');
-    const models = ['elder', 'younger'].map(async (name) => (await api('GET', `/api/agents/${name}`)).body.data.model);
-    expect(await Promise.all(models)).toEqual([standardProfileIn('us-east-1'), newerModel]);
-    expect(await execute(deployed, 'younger', { input: 'Which model is it?' })).toMatchObject({
+    await createAgent(deployed, 'newer');
+    const modelOf = async (name: string) => dataOf<{ model: string }>(await api.getAgent({ params: { name } })).model;
+    expect([await modelOf('older'), await modelOf('newer')]).toEqual([standardProfileIn('us-east-1'), newerModel]);
+    expect(await executed(deployed, 'newer', 'Which model is it?')).toMatchObject({
       status: 'completed',
       output: expect.stringContaining(newerModel),
     });
-    expect((await api('GET', `/api/kanban-tasks/${id}`)).body.data.title).toBe('Outlasts it');
+    expect((await readTask(deployed, id)).title).toBe('Kept');
     await moveTask(deployed, id, 'done');
     const [got] = await receiver.next(1, arrivesWithinMs);
     const delivery = got && verifyWebhook({ body: got.raw, headers: got.headers, secret });

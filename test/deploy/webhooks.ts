@@ -1,16 +1,17 @@
 import { expect, it } from 'vitest';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
+import { successOf } from '../api.ts';
 import { startReceiver } from '../journeys/receiver.ts';
-import { attemptsOf, createTask, moveTask, register } from '../journeys/stories.ts';
+import { attemptsOf, createTask, moveTask, register } from '../journeys/requests.ts';
 import { openDeployed } from './deployed.ts';
 
-/** Functions start cold here, and a change is on its way for seconds. */
+/** The longest wait for a delivery: functions start cold, and the stream takes seconds. In milliseconds. */
 export const arrivesWithinMs = 60_000;
 
-/** Webhooks, and what is delivered to them. */
-export function tellOfWebhooks(): void {
-  it('tells a receiver of what happens, each delivery signed', async () => {
-    const deployed = await openDeployed('listeners');
+/** Defines the tests of webhooks and deliveries. */
+export function testWebhooks(): void {
+  it('delivers each event, signed', async () => {
+    const deployed = await openDeployed('subscribers');
     const receiver = await startReceiver();
     const secret = 'whsec_c2VjcmV0';
     const events = ['task.created', 'task.completed'];
@@ -28,8 +29,8 @@ export function tellOfWebhooks(): void {
     ]);
   });
 
-  it('tries a receiver that fails again by its ladder, and no more once it takes the delivery', async () => {
-    const deployed = await openDeployed('patient');
+  it('retries by the retry schedule until the receiver takes the delivery', async () => {
+    const deployed = await openDeployed('retries');
     const receiver = await startReceiver((_, response) =>
       response.writeHead(receiver.received.length < 4 ? 500 : 204).end(),
     );
@@ -49,14 +50,14 @@ export function tellOfWebhooks(): void {
     expect(new Set(receiver.received.map(({ body }) => body.deliveryId)).size).toBe(1);
   });
 
-  it('sends a test delivery with the answer of its receiver', async () => {
-    const deployed = await openDeployed('testers');
+  it('a test delivery returns the response of the receiver', async () => {
+    const deployed = await openDeployed('test-deliveries');
     const receiver = await startReceiver((_, response) => response.writeHead(202).end('Thanks.'));
     const secret = 'a secret';
     const webhook = await register(deployed, { url: receiver.url, events: ['agent.failed'], secret });
-    const body = { event: 'task.status_changed' };
-    const tested = await deployed.api('POST', `/api/webhooks/${webhook}/test`, { body });
-    expect([tested.status, tested.body.data]).toMatchObject([200, { httpStatus: 202, responseBody: 'Thanks.' }]);
+    const request = { params: { id: webhook }, body: { event: 'task.status_changed' } };
+    const tested = successOf<object>(await deployed.api.testWebhook(request));
+    expect(tested).toMatchObject({ httpStatus: 202, responseBody: 'Thanks.' });
     const [got] = await receiver.next(1);
     expect(got && verifyWebhook({ body: got.raw, headers: got.headers, secret }).event).toBe('task.status_changed');
   });

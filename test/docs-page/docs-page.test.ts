@@ -1,11 +1,12 @@
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Task } from '../../lib/contract/tasks.ts';
+import { dataOf, successOf } from '../api.ts';
 import { type Deployment, startDeployment } from '../journeys/deployment.ts';
 import { findChromium } from './chromium.ts';
 import { openDocs, type Reader, screens } from './reader.ts';
 
 type Document = { paths: Record<string, Record<string, { summary: string }>> };
-type Task = { title: string; priority: string };
 
 const program = findChromium(process.env);
 if (!program)
@@ -29,7 +30,7 @@ describe.runIf(program)('the documentation page', () => {
   afterAll(() => browser?.close());
 
   async function summaryOf(method: string, path: string): Promise<string> {
-    const document = JSON.parse((await service.api('GET', '/openapi.json')).text) as Document;
+    const document = (await service.api.openapi()).body as unknown as Document;
     return document.paths[path]?.[method]?.summary as string;
   }
 
@@ -95,18 +96,18 @@ describe.runIf(program)('the documentation page', () => {
       await reader.send('201 Created');
       expect(await reader.shownBody()).toContain(`"${title}"`);
       expect(await reader.overhang()).toBe(0);
-      const { body } = await service.api<Task[]>('GET', tasks);
-      expect(body.data.filter((task) => task.title === title)).toMatchObject([{ title, priority: 'high' }]);
+      const listed = dataOf<Task[]>(await service.api.listTasks());
+      expect(listed.filter((task) => task.title === title)).toMatchObject([{ title, priority: 'high' }]);
     });
 
     it('lists tasks with a token, and shows the 200', async () => {
-      const { body } = await service.api('POST', tasks, { body: { title: 'To be read' } });
+      const { id } = successOf(await service.api.createTask({ body: { title: 'To be read' } }));
       await reader.enterToken(service.token);
       await reader.search(tasks);
       await reader.choose(await summaryOf('get', tasks));
       await reader.openClient('get', tasks);
       await reader.send('200 OK');
-      expect(await reader.shownBody()).toContain(`"${body.data.id}"`);
+      expect(await reader.shownBody()).toContain(`"${id}"`);
     });
 
     it('does not store a token, so that it is gone after a reload', async () => {

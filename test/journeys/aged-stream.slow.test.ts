@@ -11,7 +11,7 @@ import * as tasks from '../../lib/tasks/tasks.ts';
 import { newTask } from '../table/board.ts';
 import { type Deployment, startDeployment } from './deployment.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { createTask, register } from './stories.ts';
+import { createTask, register } from './requests.ts';
 
 const organization = 'local' as Organization;
 

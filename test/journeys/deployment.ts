@@ -1,32 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import type { Api } from '../api.ts';
+import { createApiOverHttp, sendRequest } from '../api-over-http.ts';
 import { processesOn } from '../processes.ts';
+import { type Address, type Ended, type ServiceOptions, startProgram, startService } from '../service-process.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 
-/** What a test sends to the service. `body` is sent as JSON. */
-type Sent = { body?: unknown; headers?: Record<string, string>; token?: string };
+export type { Ended } from '../service-process.ts';
 
-/** What the service answered, its body parsed if it is JSON; every part of the envelope that an endpoint may have. */
-type Answer<Data> = {
-  status: number;
-  headers: Headers;
-  text: string;
-  body: {
-    success: boolean;
-    data: Data;
-    pagination: { limit: number; offset: number; total: number };
-    error: { code: string; message: string; requestId: string };
-  };
-};
-
-/** How a process ended, and all that it printed. */
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
-
-/** How the service is started: its data folder, further environment variables, and options for Node itself. */
-export type Options = { dataFolder?: string; environment?: Record<string, string>; nodeOptions?: string[] };
+/** How the service is started; on a new data folder if none is given. */
+export type Options = Partial<Omit<ServiceOptions, 'onOutput'>>;
 
 /** The service as its user runs it: a process of its own on a data folder of its own. */
 export type Deployment = {
@@ -34,11 +18,11 @@ export type Deployment = {
   token: string;
   dataFolder: string;
   pid: number;
-  /** All that it has printed so far. */
+  /** Returns all that the service has printed so far. */
   output: () => string;
-  /** Sends a request with the deployment's own token unless another is given. */
-  api: <Data = Record<string, string>>(method: string, path: string, sent?: Sent) => Promise<Answer<Data>>;
-  /** Signals the process and tells how it ended. */
+  /** Sends requests over HTTP, with the deployment's own token unless another is given. */
+  api: Api & ByPath;
+  /** Sends a signal to the process, and waits until it has ended. */
   stop: (signal?: NodeJS.Signals) => Promise<Ended>;
   ended: Promise<Ended>;
 };
@@ -52,37 +36,24 @@ afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** A folder of the test's own, removed after its file's last test. */
+/** Creates a folder that is removed after the last test of the file. */
 export function newFolder(): string {
   const folder = createTemporaryFolder();
   folders.add(folder);
   return folder;
 }
 
-/** Where Node keeps what it has compiled: most of a start's time is saved by it, and tests start a lot. */
-const NODE_COMPILE_CACHE = join(tmpdir(), 'crewboard-compile-cache');
+/** Has a process killed after the last test of the file, unless it has ended. */
+function killAtEnd<Started extends { child: ChildProcess; ended: Promise<Ended> }>(started: Started): Started {
+  running.add(started.child);
+  started.ended.then(() => running.delete(started.child));
+  return started;
+}
 
 /** Starts a program of the repository; `grown` is called with all that it has printed whenever that grows. */
 export function start(args: string[], environment: Record<string, string>, grown: (stdout: string) => void = () => {}) {
-  const { PATH = '', HOME = '' } = process.env;
-  const env = { PATH, HOME, NODE_COMPILE_CACHE, ...environment };
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  running.add(child);
-  const output = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output.stdout += text;
-    grown(output.stdout);
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    output.stderr += text;
-  });
-  const ended = new Promise<Ended>((resolve) =>
-    child.once('close', (code, signal) => {
-      running.delete(child);
-      resolve({ code, signal, ...output });
-    }),
-  );
-  return { child, output, ended };
+  const started = startProgram(args, environment, () => grown(started.output.stdout));
+  return killAtEnd(started);
 }
 
 /** Runs a program of the repository to its end. */
@@ -90,33 +61,44 @@ export function run(args: string[], environment: Record<string, string>): Promis
   return start(args, environment).ended;
 }
 
-/** Starts `infra/local/main.ts` without waiting until it serves. */
-export function launch({ dataFolder = newFolder(), environment = {}, nodeOptions = [] }: Options = {}) {
-  let isReady = () => {};
-  const ready = new Promise<void>((resolve) => {
-    isReady = resolve;
-  });
-  const settings = { PORT: '0', CREWBOARD_DATA: dataFolder, POWERTOOLS_LOG_LEVEL: 'DEBUG', ...environment };
-  const launched = start([...nodeOptions, 'infra/local/main.ts'], settings, (text) => {
-    if (/^ready$/m.test(text)) isReady();
-  });
-  return { ...launched, ready, dataFolder };
+/** Starts the service without waiting until it is ready. */
+export function launch({ dataFolder = newFolder(), environment, ...options }: Options = {}) {
+  const logged = { POWERTOOLS_LOG_LEVEL: 'DEBUG', ...environment };
+  return { ...killAtEnd(startService({ dataFolder, environment: logged, ...options })), dataFolder };
 }
 
-/** Starts the service and waits until it says that it serves. */
+/** Sends a request to a path; the tests of the CLI and the docs still use it. */
+type ByPath = <Data = Record<string, string>>(
+  method: string,
+  path: string,
+  sent?: { body?: unknown; headers?: Record<string, string>; token?: string },
+) => Promise<{
+  status: number;
+  headers: Headers;
+  body: { data: Data; pagination: { total: number }; error: { code: string; message: string } };
+}>;
+
+function byPath(address: Address): ByPath {
+  return async (method, path, sent) => {
+    const { status, headers, body } = await sendRequest(address.url, { method, path, token: address.token, ...sent });
+    return { status, headers: new Headers(headers), body: body as never };
+  };
+}
+
+/** Starts the service and waits until it is ready. */
 export async function startDeployment(options: Options = {}): Promise<Deployment> {
   const { child, output, ended, ready, dataFolder } = launch(options);
-  const early = await Promise.race([ready, ended]);
-  if (early) throw new Error(`The service ended with code ${early.code}: ${early.stderr}`);
-  const url = /^Crewboard is at (\S+)$/m.exec(output.stdout)?.[1] as string;
-  const token = /^Your token is +(\S+)$/m.exec(output.stdout)?.[1] as string;
+  const address = await ready;
+  if (!address) {
+    const { code, stderr } = await ended;
+    throw new Error(`The service ended with code ${code}: ${stderr}`);
+  }
   return {
-    url,
-    token,
+    ...address,
     dataFolder,
     pid: child.pid as number,
     output: () => output.stdout + output.stderr,
-    api: callerOf(url, token),
+    api: Object.assign(byPath(address), createApiOverHttp(address.url, address.token)),
     stop: (signal = 'SIGINT') => {
       child.kill(signal);
       return ended;
@@ -125,39 +107,18 @@ export async function startDeployment(options: Options = {}): Promise<Deployment
   };
 }
 
-/** Sends requests to a service by HTTP, with this token unless another is given. */
-export function callerOf(url: string, token: string): Deployment['api'] {
-  return (method, path, sent = {}) => request(url, method, path, { token, ...sent });
-}
-
-async function request<Data>(url: string, method: string, path: string, sent: Sent): Promise<Answer<Data>> {
-  const { body, headers = {}, token } = sent;
-  const answer = await fetch(`${url}${path}`, {
-    method,
-    headers: {
-      ...(token && { Authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  const isJson = text !== '' && !answer.headers.get('content-type')?.startsWith('text/');
-  return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : {} };
-}
-
-/** Waits until a condition holds, for at most a minute. */
+/** Waits until a function returns a truthy value, and returns it; for at most a minute unless told otherwise. */
 export async function until<Value>(what: string, look: () => Promise<Value> | Value, within = 60_000): Promise<Value> {
   const deadline = Date.now() + within;
   for (;;) {
     const value = await look();
     if (value) return value;
-    if (Date.now() > deadline) throw new Error(`It did not come to this: ${what}`);
+    if (Date.now() > deadline) throw new Error(`Not within ${within} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** Waits until the engine of a data folder has gone, as it must once the service has. */
+/** Waits until the engine of a data folder has ended, as it must once the service has. */
 export async function untilNoneRunsOn(dataFolder: string): Promise<void> {
   await until(`no process runs on ${dataFolder}`, () => processesOn(dataFolder).length === 0);
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startDeployment } from './deployment.ts';
 import { startReceiver } from './receiver.ts';
-import { attemptsOf, createTask, register } from './stories.ts';
+import { attemptsOf, createTask, register } from './requests.ts';
 
 const service = await startDeployment();
 const events = ['task.created'];
@@ -20,7 +20,7 @@ it('gives a receiver ten seconds, and records that it took them', async () => {
   const [begun] = await attemptsOf(service, answering, 1);
   expect(begun).toMatchObject({ httpStatus: 200 });
   expect(begun).not.toHaveProperty('error');
-  for (const webhook of [answering, id]) await service.api('DELETE', `/api/webhooks/${webhook}`);
+  for (const webhook of [answering, id]) await service.api.deleteWebhook({ params: { id: webhook } });
 });
 
 it('delays no other receiver by one that hangs, however much is on its way to it', async () => {

@@ -2,19 +2,19 @@ import type { ServerResponse } from 'node:http';
 import { completion, json, startChatServer } from '../infra/local/model/chat-server.ts';
 import { until } from './deployment.ts';
 
-/** A model that answers work when it is told to, and passes at once what it is asked to judge. */
+/** A model whose responses the test triggers. It passes every quality gate at once. */
 export type HeldModel = {
-  /** What the service is started with to be answered by it. */
+  /** The environment variables that have the service call it. */
   environment: Record<string, string>;
-  /** How often it was asked for work so far. */
+  /** Returns how many requests for work it has got. */
   count: () => number;
-  /** Waits until it was asked for work so often, in all. */
+  /** Waits until it has got this number of requests for work in all. */
   asked: (count: number, withinMs?: number) => Promise<void>;
-  /** Answers so many of those who wait, the first to ask first; all unless told otherwise. */
-  answer: (count?: number) => void;
+  /** Responds to all requests that wait. */
+  answer: () => void;
 };
 
-/** Starts a model of the chat protocol that the test holds. */
+/** Starts a model of the chat protocol. */
 export async function startHeldModel(): Promise<HeldModel> {
   const server = await startChatServer();
   const held: ServerResponse[] = [];
@@ -31,8 +31,8 @@ export async function startHeldModel(): Promise<HeldModel> {
     asked: async (count, withinMs) => {
       await until(`the model is asked ${count} times`, () => asked >= count, withinMs);
     },
-    answer: (count = held.length) => {
-      for (const response of held.splice(0, count)) json(completion('It is done.'))(response);
+    answer: () => {
+      for (const response of held.splice(0)) json(completion('It is done.'))(response);
     },
   };
 }

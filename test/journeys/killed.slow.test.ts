@@ -1,22 +1,20 @@
 import { expect, it } from 'vitest';
-import { taskStatuses } from '../../lib/contract/tasks.ts';
+import { type TaskStatus, taskStatuses } from '../../lib/contract/tasks.ts';
+import { dataOf, paginationOf, successOf } from '../api.ts';
 import { processesOn } from '../processes.ts';
 import { testSeed } from '../seeded.ts';
 import { between, randomFrom } from '../soak/random.ts';
 import { type Deployment, launch, newFolder, startDeployment, until, untilNoneRunsOn } from './deployment.ts';
 import { type Received, startReceiver } from './receiver.ts';
-import { attemptsOf, createTask, register } from './stories.ts';
+import { attemptsOf, createTask, readTask, register } from './requests.ts';
 
 const random = randomFrom(testSeed);
 
-/** So soon after a start an attempt is made again that was under way. */
-const againWithinMs = 20_000;
+/** The longest wait for the deliveries of a slow webhook: few are attempted at once. In milliseconds. */
+const slowDeliveriesMs = 120_000;
 
-/** So soon everything has come that waits for a webhook which has shown to be slow: few at once, and less often in time. */
-const slowlyWithinMs = 120_000;
-
-/** What writers were answered: the events that must arrive, and each task's status, with what may have become of it. */
-type Ledger = { events: Set<string>; tasks: Map<string, string[]> };
+/** The events that must be delivered, by the responses to the writers, and the statuses that each task can have. */
+type Ledger = { events: Set<string>; tasks: Map<string, TaskStatus[]> };
 
 const eventOf = ({ body: { event, data } }: Received) => nameOf(event, data.task.id as string, data.task.status);
 
@@ -24,47 +22,43 @@ function nameOf(event: string, id: string, status = '') {
   return event === 'task.created' ? `${event} ${id}` : `${event} ${id} ${status}`;
 }
 
-/** Creates tasks and moves each through the board until the service is gone; `answered` is called for every success. */
-async function write({ api }: Deployment, { events, tasks }: Ledger, answered: () => void): Promise<void> {
+/** Creates tasks and moves each through all statuses until the service is gone. Calls `onSuccess` for each response. */
+async function write({ api, ended }: Deployment, { events, tasks }: Ledger, onSuccess: () => void): Promise<void> {
+  /** Returns undefined where there is no response because the service is gone. */
+  const whileUp = <Value>(response: Promise<Value>) => response.catch(() => ended.then(() => undefined));
   for (;;) {
-    let id: string | undefined;
-    try {
-      const created = await api('POST', '/api/kanban-tasks', { body: { title: 'Endures' } });
-      expect(created.status).toBe(201);
-      id = created.body.data.id as string;
-      tasks.set(id, ['backlog']);
-      events.add(nameOf('task.created', id));
-      answered();
-      for (const status of taskStatuses.slice(1)) {
-        tasks.get(id)?.push(status);
-        const moved = await api('PATCH', `/api/kanban-tasks/${id}`, { body: { status } });
-        expect(moved.status).toBe(200);
-        tasks.set(id, [status]);
-        events.add(nameOf('task.status_changed', id, status));
-        answered();
-      }
-    } catch (error) {
-      if (error instanceof TypeError || error instanceof SyntaxError) return;
-      throw error;
+    const created = await whileUp(api.createTask({ body: { title: 'A task' } }));
+    if (!created) return;
+    const { id } = successOf(created);
+    tasks.set(id, ['backlog']);
+    events.add(nameOf('task.created', id));
+    onSuccess();
+    for (const status of taskStatuses.slice(1)) {
+      tasks.get(id)?.push(status);
+      const moved = await whileUp(api.updateTask({ params: { id }, body: { status } }));
+      if (!moved) return;
+      successOf(moved);
+      tasks.set(id, [status]);
+      events.add(nameOf('task.status_changed', id, status));
+      onSuccess();
     }
   }
 }
 
-/** Everything on the board, by paging through it; fails unless that is as many as every page says. */
-async function readBoard({ api }: Deployment): Promise<Map<string, string>> {
-  const seen = new Map<string, string>();
+/** Reads the list of all tasks, page by page, and returns their statuses. Checks the total. */
+async function readStatuses({ api }: Deployment): Promise<Map<string, TaskStatus>> {
+  const statuses = new Map<string, TaskStatus>();
   let total = 0;
   for (let offset = 0; offset <= total; offset += 100) {
-    const path = `/api/kanban-tasks?limit=100&offset=${offset}`;
-    const { body } = await api<{ id: string; status: string }[]>('GET', path);
-    total = body.pagination.total;
-    for (const { id, status } of body.data) seen.set(id, status);
+    const page = await api.listTasks({ query: `limit=100&offset=${offset}` });
+    total = paginationOf(page).total;
+    for (const { id, status } of dataOf<{ id: string; status: TaskStatus }[]>(page)) statuses.set(id, status);
   }
-  expect(seen.size).toBe(total);
-  return seen;
+  expect(statuses.size).toBe(total);
+  return statuses;
 }
 
-it('loses nothing that it has answered for when it is killed again and again in the middle of writes', async () => {
+it('no write that was responded to and none of its events is lost when the service is killed again and again', async () => {
   const receiver = await startReceiver();
   const dataFolder = newFolder();
   const ledger: Ledger = { events: new Set(), tasks: new Map() };
@@ -73,53 +67,37 @@ it('loses nothing that it has answered for when it is killed again and again in 
   for (let round = 0; round < 6; round++) {
     let left = between(random, 10, 260);
     const killed = service.ended;
-    const answered = () => {
+    const onSuccess = () => {
       if (--left === 0) void service.stop('SIGKILL');
     };
-    await Promise.all(Array.from({ length: 8 }, () => write(service, ledger, answered)));
+    await Promise.all(Array.from({ length: 8 }, () => write(service, ledger, onSuccess)));
     expect((await killed).signal).toBe('SIGKILL');
     await untilNoneRunsOn(dataFolder);
     service = await startDeployment({ dataFolder });
-    const board = await readBoard(service);
-    for (const [id, possible] of ledger.tasks) expect(possible).toContain(board.get(id));
+    const found = await readStatuses(service);
+    for (const [id, possible] of ledger.tasks) expect(possible).toContain(found.get(id));
     for (const status of taskStatuses) {
-      const { body } = await service.api('GET', `/api/kanban-tasks?limit=1&status=${status}`);
-      expect(body.pagination.total).toBe([...board.values()].filter((one) => one === status).length);
+      const { total } = paginationOf(await service.api.listTasks({ query: `limit=1&status=${status}` }));
+      expect(total).toBe([...found.values()].filter((one) => one === status).length);
     }
   }
   const arrived = await receiver.once(
-    'every event of what was answered',
+    'every event that was responded to',
     (received) => new Set(received.map(eventOf)).isSupersetOf(ledger.events),
     60_000,
   );
-  // The same event again is the same delivery: a receiver that keeps their ids hears everything once.
+  // A repeated event has the same delivery id: a receiver that keeps the ids can ignore it.
   const deliveries = new Map(arrived.map((one) => [one.headers['x-service-delivery'], eventOf(one)]));
   expect(new Set(deliveries.values()).size).toBe(deliveries.size);
   expect(deliveries.size).toBeGreaterThanOrEqual(ledger.events.size);
 });
 
-it.concurrent('makes an attempt again that hung when it was killed', async () => {
-  const hanging = await startReceiver(() => {});
-  const before = await startDeployment();
-  const webhook = await register(before, { url: hanging.url, events: ['task.created'] });
-  const id = await createTask(before, 'Hangs');
-  const [first] = await hanging.next(1);
-  await before.stop('SIGKILL');
-  await hanging.close();
-  const receiver = await startReceiver(undefined, hanging.port);
-  const after = await startDeployment({ dataFolder: before.dataFolder });
-  const [again] = await receiver.next(1, againWithinMs);
-  expect(again?.body).toMatchObject({ deliveryId: first?.body.deliveryId, data: { task: { id } } });
-  expect(await attemptsOf(after, webhook, 1)).toMatchObject([{ attempt: 1, httpStatus: 204, redelivery: false }]);
-});
-
-// Many at once: when the service ends some hang, some wait in the queue and some are not published yet. Once the first of
-// them has timed out, those that wait are in the queue of slow webhooks.
+// At the end of the service some attempts hang, some messages wait in the queue and some events are not published. After
+// the first timeout the messages are in the queue of slow webhooks.
 it.concurrent.each<[string, NodeJS.Signals, number]>([
-  ['is killed while the first are under way', 'SIGKILL', 0],
-  ['is killed when the receiver has shown to be slow', 'SIGKILL', 1],
-  ['is stopped while the first are under way', 'SIGINT', 0],
-])('delivers after a restart what was published and not yet attempted when it %s', async (_, signal, timedOut) => {
+  ['is killed when the webhook is slow', 'SIGKILL', 1],
+  ['is stopped while the first attempts are under way', 'SIGINT', 0],
+])('delivers 120 events after a restart when the service %s', async (_, signal, timedOut) => {
   const environment = { RETRY_LADDER: '1,1,1' };
   const hanging = await startReceiver(() => {});
   const before = await startDeployment({ environment });
@@ -135,14 +113,14 @@ it.concurrent.each<[string, NodeJS.Signals, number]>([
   await receiver.once(
     'all tasks',
     (all) => new Set(all.map(({ body }) => body.data.task.id)).isSupersetOf(new Set(ids)),
-    slowlyWithinMs,
+    slowDeliveriesMs,
   );
 });
 
-it('keeps what it has through kill after kill, also while it starts', async () => {
+it('keeps its data through kill after kill, also during the start', async () => {
   const dataFolder = newFolder();
   const first = await startDeployment({ dataFolder });
-  const id = await createTask(first, 'Still here');
+  const id = await createTask(first, 'A task');
   await first.stop('SIGKILL');
   for (let round = 0; round < 4; round++) {
     await untilNoneRunsOn(dataFolder);
@@ -152,7 +130,7 @@ it('keeps what it has through kill after kill, also while it starts', async () =
     await starting.ended;
     const next = await startDeployment({ dataFolder });
     expect(next.token).toBe(first.token);
-    expect((await next.api('GET', `/api/kanban-tasks/${id}`)).status).toBe(200);
+    expect((await readTask(next, id)).title).toBe('A task');
     await next.stop('SIGKILL');
   }
 });

@@ -1,36 +1,36 @@
 import { expect, it } from 'vitest';
 import { openClient } from '../../lib/client/client.ts';
+import { paginationOf, refusalOf } from '../api.ts';
 import { run, startDeployment } from './deployment.ts';
-import { newToken } from './stories.ts';
+import { newToken } from './requests.ts';
 
-// A limit of 1 gives the next request a minute later, however slow this machine is.
+// A limit of 1 allows the next request a minute later, however slow this machine is.
 const service = await startDeployment({ environment: { REQUESTS_PER_MINUTE: '1' } });
+const { api } = service;
 const settings = (...args: string[]) =>
   run(['infra/cli/main.ts', 'settings', 'set', ...args], { CREWBOARD_DATA: service.dataFolder });
 
-const tasks = '/api/kanban-tasks';
-
-it('an organization beyond its limit is told when to come again, while another is served', async () => {
+it('a response over the limit says when to retry, and another organization is served', async () => {
   const [limited, other] = [await newToken(service, 'limited'), await newToken(service, 'other')];
   const body = { title: 'The first task' };
-  const first = await service.api('POST', tasks, { token: limited, body });
+  const first = await api.createTask({ token: limited, body });
   expect(first.status).toBe(201);
-  expect(first.headers.get('RateLimit-Policy')).toBe('"requests";q=1;w=60');
-  expect(first.headers.get('RateLimit')).toBe('"requests";r=0;t=60');
+  expect(first.headers['RateLimit-Policy']).toBe('"requests";q=1;w=60');
+  expect(first.headers.RateLimit).toBe('"requests";r=0;t=60');
 
-  const refused = await service.api('POST', tasks, { token: limited, body });
-  expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
-  const wait = Number(refused.headers.get('Retry-After'));
+  const refused = await api.createTask({ token: limited, body });
+  expect(refusalOf(refused)).toEqual([429, 'rate_limited']);
+  const wait = Number(refused.headers['Retry-After']);
   expect(wait).toBeGreaterThan(0);
   expect(wait).toBeLessThanOrEqual(60);
-  expect(refused.headers.get('RateLimit')).toBe(`"requests";r=0;t=${wait}`);
+  expect(refused.headers.RateLimit).toBe(`"requests";r=0;t=${wait}`);
 
-  expect((await service.api('GET', tasks, { token: other })).body.pagination.total).toBe(0);
+  expect(paginationOf(await api.listTasks({ token: other })).total).toBe(0);
 });
 
-it('the client waits as long as it is told before it tries again', async () => {
-  const token = await newToken(service, 'patient');
-  await service.api('GET', tasks, { token });
+it('the client waits for Retry-After before it retries', async () => {
+  const token = await newToken(service, 'retried');
+  await api.listTasks({ token });
   const waits: number[] = [];
   const client = openClient({ url: service.url, token, tries: 2, wait: async (ms) => void waits.push(ms) });
   await expect(client.updateTask({ params: { id: 'tk_01K00000000000000000000000' } })).rejects.toMatchObject({
@@ -40,18 +40,17 @@ it('the client waits as long as it is told before it tries again', async () => {
   expect(waits[0]).toBeGreaterThanOrEqual(1_000);
 });
 
-it('an operator gives an organization more requests, and fewer executions', async () => {
+it('an operator sets the limits of one organization', async () => {
   const token = await newToken(service, 'grown');
-  expect((await settings('--org', 'grown', '--requests-per-minute', '6000', '--executions-per-minute', '1')).code).toBe(
-    0,
-  );
-  const start = () => service.api('POST', '/api/agents/qa-reviewer/execute', { token, body: { input: 'Look at it.' } });
+  const { code } = await settings('--org', 'grown', '--requests-per-minute', '6000', '--executions-per-minute', '1');
+  expect(code).toBe(0);
+  const start = () => api.executeAgent({ params: { name: 'qa-reviewer' }, token, body: { input: 'Look at it.' } });
   // At most one of the three falls into another minute of the clock.
   const answers = [await start(), await start(), await start()];
   expect(answers[0]?.status).toBe(200);
-  expect(answers[0]?.headers.get('RateLimit-Policy')).toBe('"requests";q=6000;w=60');
+  expect(answers[0]?.headers['RateLimit-Policy']).toBe('"requests";q=6000;w=60');
   const refused = answers.find(({ status }) => status === 429);
-  expect(refused?.body.error.code).toBe('rate_limited');
-  expect(refused?.headers.get('RateLimit-Policy')).toBe('"executions";q=1;w=60');
-  expect(refused?.headers.get('RateLimit')).toBe(`"executions";r=0;t=${refused?.headers.get('Retry-After')}`);
+  expect(refused && refusalOf(refused)).toEqual([429, 'rate_limited']);
+  expect(refused?.headers['RateLimit-Policy']).toBe('"executions";q=1;w=60');
+  expect(refused?.headers.RateLimit).toBe(`"executions";r=0;t=${refused?.headers['Retry-After']}`);
 });

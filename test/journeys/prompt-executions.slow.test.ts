@@ -1,14 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { expect, it } from 'vitest';
 import { type Deployment, startDeployment, until } from './deployment.ts';
-import { countOf, createAgent, execute, readExecution } from './executions.ts';
+import { countOf, createAgent, execute, readExecution } from './requests.ts';
 
 const rounds = 200;
 const atOnce = 4;
 const agent = 'prompt';
 
-/** A service whose model takes so long for an answer. */
-async function open(latencyMs: number) {
+/** Starts a service whose model responds after `latencyMs`. */
+async function startWithModel(latencyMs: number) {
   const environment = { MODEL_LATENCY_MS: String(latencyMs), RUNNING_CAP: '200', POWERTOOLS_LOG_LEVEL: 'SILENT' };
   const service = await startDeployment({ environment });
   await createAgent(service, agent);
@@ -25,9 +25,9 @@ async function startAndRead(service: Deployment, timesMs: number[], nth: number)
   expect(await readExecution(service, agent, id)).toMatchObject({ id, input: `Number ${nth}` });
 }
 
-it('answers a start at once, however long the model takes, and shows it from then on', async () => {
-  const [quick, slow] = [await open(0), await open(5_000)];
-  // In turn, so that whatever else the machine does meets both alike.
+it('the response to a start does not wait for the model, and the execution can be read from then on', async () => {
+  const [quick, slow] = [await startWithModel(0), await startWithModel(5_000)];
+  // In turn, so that other work of the machine affects both alike.
   let nth = 0;
   const start = async () => {
     while (nth < rounds) {
@@ -37,7 +37,7 @@ it('answers a start at once, however long the model takes, and shows it from the
   };
   await Promise.all(Array.from({ length: atOnce }, start));
   expect(quick.timesMs.length + slow.timesMs.length).toBe(rounds);
-  // Who waits for the model waits hundreds of times as long as for the table.
+  // A response that waits for the model takes hundreds of times as long as one that waits for the table.
   expect(median(slow.timesMs) / median(quick.timesMs)).toBeLessThan(5);
   for (const { service, timesMs } of [quick, slow]) {
     await until('all have ended', async () => (await countOf(service, 'running')) === 0, 120_000);

@@ -1,33 +1,51 @@
-import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { processesOn } from '../processes.ts';
-import { startDeployment, untilNoneRunsOn } from './deployment.ts';
+import { type Deployment, startDeployment } from './deployment.ts';
+import { startHeldModel } from './held-model.ts';
 import { startReceiver } from './receiver.ts';
-import { attemptsOf, createTask, moveTask, register } from './stories.ts';
+import {
+  attemptsOf,
+  createAgent,
+  createTask,
+  endings,
+  endOf,
+  eventsAbout,
+  execute,
+  moveTask,
+  register,
+} from './requests.ts';
 
-it.each(['SIGINT', 'SIGTERM'] as const)('stops cleanly at %s and leaves no process behind', async (signal) => {
-  const service = await startDeployment();
-  expect(processesOn(service.dataFolder).length).toBeGreaterThan(0);
+/** The lease of a worker that has ended, and the time of a new start, in milliseconds. */
+const resumedWithinMs = 60_000;
+
+/** Stops the service by a signal, and checks that it ends cleanly. */
+async function expectCleanStop(service: Deployment, signal: NodeJS.Signals): Promise<void> {
   const { code, stdout, stderr } = await service.stop(signal);
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout.trimEnd().split('\n').at(-1)).toBe('Crewboard has stopped; its data is kept.');
   expect(processesOn(service.dataFolder)).toEqual([]);
+}
+
+it.each(['SIGINT', 'SIGTERM'] as const)('stops cleanly at %s and leaves no process behind', async (signal) => {
+  const service = await startDeployment();
+  expect(processesOn(service.dataFolder).length).toBeGreaterThan(0);
+  await expectCleanStop(service, signal);
 });
 
-it('goes on after a restart as if nothing had been: token, tasks, webhooks, deliveries, history', async () => {
+it('keeps the token, tasks, webhooks, deliveries and the history over a restart', async () => {
   const receiver = await startReceiver();
   const before = await startDeployment();
   const webhook = { url: receiver.url, events: ['task.created', 'task.status_changed'], secret: 'kept' };
   const webhookId = await register(before, webhook);
   const taskId = await createTask(before, 'Before');
   await attemptsOf(before, webhookId, 1);
-  const read = await before.api('GET', `/api/kanban-tasks/${taskId}`);
+  const read = await before.api.getTask({ params: { id: taskId } });
   expect((await before.stop()).code).toBe(0);
 
   const after = await startDeployment({ dataFolder: before.dataFolder });
   expect(after.token).toBe(before.token);
-  const again = await after.api('GET', `/api/kanban-tasks/${taskId}`);
-  expect([again.text, again.headers.get('etag')]).toEqual([read.text, read.headers.get('etag')]);
+  const again = await after.api.getTask({ params: { id: taskId } });
+  expect([again.body, again.headers.ETag]).toEqual([read.body, read.headers.ETag]);
   expect((await attemptsOf(after, webhookId, 1)).map(({ httpStatus }) => httpStatus)).toEqual([204]);
 
   await moveTask(after, taskId, 'done');
@@ -56,13 +74,21 @@ it('lets an attempt that is under way end before it stops', async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
-it('answers nobody any more once it is killed, and leaves no engine behind', async () => {
-  const service = await startDeployment();
-  const taskId = await createTask(service, 'Survives');
-  expect((await service.stop('SIGKILL')).signal).toBe('SIGKILL');
-  await untilNoneRunsOn(service.dataFolder);
-  await expect(service.api('GET', '/health')).rejects.toThrow();
-  expect(existsSync(`${service.dataFolder}/token`)).toBe(true);
-  const again = await startDeployment({ dataFolder: service.dataFolder });
-  expect((await again.api('GET', `/api/kanban-tasks/${taskId}`)).status).toBe(200);
+it('stops at SIGINT within 20 s while an execution takes minutes, and resumes it after the next start', async () => {
+  const model = await startHeldModel();
+  const receiver = await startReceiver();
+  const before = await startDeployment({ environment: model.environment });
+  await register(before, { url: receiver.url, events: ['agent.spawned', ...endings] });
+  const agent = await createAgent(before, 'resumed');
+  const id = await execute(before, agent, 'Take your time');
+  await model.asked(1);
+  const stoppingAt = Date.now();
+  await expectCleanStop(before, 'SIGINT');
+  expect(Date.now() - stoppingAt).toBeLessThan(20_000);
+  const after = await startDeployment({ dataFolder: before.dataFolder, environment: model.environment });
+  await model.asked(2, resumedWithinMs);
+  model.answer();
+  expect(await endOf(after, agent, id)).toMatchObject({ status: 'completed', output: 'It is done.' });
+  await receiver.once('its end', () => eventsAbout(receiver, id).length >= 2);
+  expect(eventsAbout(receiver, id)).toEqual(['agent.completed', 'agent.spawned']);
 });

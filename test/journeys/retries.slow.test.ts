@@ -4,38 +4,38 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { startDeployment } from './deployment.ts';
 import { startReceiver } from './receiver.ts';
-import { attemptsOf, createTask, register } from './stories.ts';
+import { attemptsOf, createTask, register } from './requests.ts';
 
 const service = await startDeployment({ environment: { RETRY_LADDER: '2,3,4' } });
 const stepsMs = [2_000, 3_000, 4_000];
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-/** How often each receiver fails before it takes what it is sent. */
+/** How often each receiver fails before its first success. */
 const failures = [0, 1, 2, 3, 4];
 
-/** A webhook whose receiver fails so often, and then takes everything. */
-async function newStory(failing: number) {
+/** Registers a webhook whose receiver fails `failing` times, and then takes everything. */
+async function newWebhook(failing: number) {
   let left = failing;
   const receiver = await startReceiver((_, response) => response.writeHead(left-- > 0 ? 503 : 204).end());
   const id = await register(service, { url: receiver.url, events: ['task.created'], secret });
   return { failing, id, receiver, posts: Math.min(failing + 1, 4) };
 }
 
-const begun = await Promise.all(failures.map(newStory));
-const taskId = await createTask(service, 'Told until it is heard');
-const stories = await Promise.all(
-  begun.map(async (story) => ({ ...story, history: await attemptsOf(service, story.id, story.posts) })),
+const begun = await Promise.all(failures.map(newWebhook));
+const taskId = await createTask(service, 'A task');
+const webhooks = await Promise.all(
+  begun.map(async (webhook) => ({ ...webhook, history: await attemptsOf(service, webhook.id, webhook.posts) })),
 );
-// Longer than any step: what were to come after the end would have come.
+// Longer than any step: a post after the end would have come.
 await pause(6_000);
 
-describe.each(stories)('a receiver that fails $failing times', ({ failing, id, receiver, posts, history }) => {
+describe.each(webhooks)('a receiver that fails $failing times', ({ failing, id, receiver, posts, history }) => {
   it(`gets ${posts} posts, and nothing more after them`, async () => {
     expect(receiver.received).toHaveLength(posts);
     expect(await attemptsOf(service, id, posts)).toHaveLength(posts);
   });
 
-  it('gets the same event under the same delivery id each time', () => {
+  it('gets the same event with the same delivery id each time', () => {
     const [first] = receiver.received;
     expect(first?.body.data.task.id).toBe(taskId);
     for (const { headers, body } of receiver.received) {
@@ -44,7 +44,7 @@ describe.each(stories)('a receiver that fails $failing times', ({ failing, id, r
     }
   });
 
-  it('can check each post: a timestamp of its own and signatures over it', () => {
+  it('can verify each post: a new timestamp and signatures over it', () => {
     const library = new StandardWebhook(secret);
     for (const { at, headers, raw, body } of receiver.received) {
       const sentAt = Date.parse(body.timestamp);
@@ -56,7 +56,7 @@ describe.each(stories)('a receiver that fails $failing times', ({ failing, id, r
     expect(new Set(receiver.received.map(({ body }) => body.timestamp)).size).toBe(posts);
   });
 
-  it('gets each of them after its step of the ladder, counted from the end of the failure: never early, at most 3 s late', () => {
+  it('gets each of them after its step of the retry schedule, counted from the end of the failure: never early, at most 3 s late', () => {
     const ends = history.map(({ deliveredAt }) => Date.parse(deliveredAt)).reverse();
     const times = receiver.received.map(({ at }) => at);
     const late = times.slice(1).map((at, nth) => at - (ends[nth] as number) - (stepsMs[nth] as number));

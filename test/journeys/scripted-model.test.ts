@@ -1,10 +1,19 @@
 import { expect, it } from 'vitest';
 import { startDeployment } from './deployment.ts';
-import { createAgent, endings, endOf, execute, newScript, toldOf } from './executions.ts';
 import { startReceiver } from './receiver.ts';
-import { createTask, register } from './stories.ts';
+import {
+  createAgent,
+  createTask,
+  endings,
+  endOf,
+  eventsAbout,
+  execute,
+  newScript,
+  readTask,
+  register,
+} from './requests.ts';
 
-/** The first that is for a question decides, and a gate is asked all that the work was asked. */
+/** The first rule that matches answers. The question of a gate contains that of the work. */
 const rules = [
   { match: '/a bad job[^]*VERDICT:/', text: 'It is not what was asked for.\nVERDICT: FAIL' },
   { match: '/a riddle[^]*VERDICT:/', text: 'Who knows?' },
@@ -26,26 +35,25 @@ await register(service, { url: receiver.url, events: ['agent.spawned', ...ending
 const agent = await createAgent(service, 'scripted');
 await createAgent(service, 'misled', { model: 'arn:aws:bedrock:eu-west-1:123456789012:inference-profile/none' });
 
-/** Runs an execution about a task of its own to its end, and answers the two and what was told of them. */
-async function play(name: string, input: string) {
+/** Runs an execution on a new task to its end, and returns both and the events of the execution. */
+async function executed(name: string, input: string) {
   const taskId = await createTask(service, 'A task');
   const id = await execute(service, name, input, { taskId });
   const execution = await endOf(service, name, id);
-  const task = await service.api('GET', `/api/kanban-tasks/${taskId}`);
-  await receiver.once(`the end of ${id}`, () => toldOf(receiver, id).length >= 2);
-  return { id, execution, status: task.body.data.status, told: toldOf(receiver, id).sort() };
+  await receiver.once(`the end of ${id}`, () => eventsAbout(receiver, id).length >= 2);
+  return { id, execution, status: (await readTask(service, taskId)).status, events: eventsAbout(receiver, id) };
 }
 
 it.concurrent.each([
   ['at rush hour', 'At last.'],
   ['in the fog', 'Through.'],
-])('completes work %s, as soon as the model can be heard', async (words, output) => {
-  const { execution, status, told } = await play(agent, `Work ${words}`);
+])('completes work %s once the model answers', async (words, output) => {
+  const { execution, status, events } = await executed(agent, `Work ${words}`);
   expect(execution).toMatchObject({ status: 'completed', output });
   expect(execution).not.toHaveProperty('error');
-  // Beside what the script says of the work there is what the two gates cost.
+  // The 70 tokens of the script's rule, and those of the two gates.
   expect(execution.tokensUsed).toBeGreaterThan(70);
-  expect([status, told]).toEqual(['up_for_review', ['agent.completed', 'agent.spawned']]);
+  expect([status, events]).toEqual(['up_for_review', ['agent.completed', 'agent.spawned']]);
 });
 
 it.concurrent.each([
@@ -55,12 +63,12 @@ it.concurrent.each([
   ['in riddles only', 'The answer of the model could not be read.'],
   ['with a shrug', 'The answer of the model was empty.'],
   ['for ever', 'The answer of the model was longer than it may be.'],
-])('fails work %s in so many words, and gives the task back', async (words, error) => {
-  const { id, execution, status, told } = await play(agent, `Work ${words}`);
+])('fails work %s with an error that says so, and assigns the task again', async (words, error) => {
+  const { id, execution, status, events } = await executed(agent, `Work ${words}`);
   expect(execution).toMatchObject({ status: 'failed', error, tokensUsed: expect.any(Number) });
   expect(execution).not.toHaveProperty('output');
   expect(execution.qualityGates).toEqual({ selfTest: 'skipped', qaReview: 'skipped' });
-  expect([status, told]).toEqual(['assigned', ['agent.failed', 'agent.spawned']]);
+  expect([status, events]).toEqual(['assigned', ['agent.failed', 'agent.spawned']]);
   const failed = receiver.received.find(
     ({ body: { event, data } }) => event === 'agent.failed' && data.execution.id === id,
   );
@@ -71,8 +79,8 @@ it.concurrent.each([
   });
 });
 
-it.concurrent('fails the work of a model that is not known, and names nobody’s account', async () => {
-  const { execution, status } = await play('misled', 'Work');
+it.concurrent('fails the work of an unknown model, with an error that names no account', async () => {
+  const { execution, status } = await executed('misled', 'Work');
   const error = 'There is no such model, or it cannot be used from here.';
   expect([execution.status, execution.error, status]).toEqual(['failed', error, 'assigned']);
 });
@@ -80,8 +88,8 @@ it.concurrent('fails the work of a model that is not known, and names nobody’s
 it.concurrent.each([
   ['a bad job', 'failed'],
   ['a riddle', 'skipped'],
-])('hands %s on for another look: both gates say %s', async (words, verdict) => {
-  const { execution, status, told } = await play(agent, `Do ${words}`);
+])('moves the task of %s to qa_review: both gates are %s', async (words, verdict) => {
+  const { execution, status, events } = await executed(agent, `Do ${words}`);
   expect(execution).toMatchObject({ status: 'completed', qualityGates: { selfTest: verdict, qaReview: verdict } });
-  expect([status, told]).toEqual(['qa_review', ['agent.completed', 'agent.spawned']]);
+  expect([status, events]).toEqual(['qa_review', ['agent.completed', 'agent.spawned']]);
 });

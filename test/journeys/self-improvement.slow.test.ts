@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Improvement } from '../../lib/contract/improvements.ts';
+import { dataOf } from '../api.ts';
 import { type Deployment, startDeployment } from './deployment.ts';
-import { createAgent, endOf, execute, newScript } from './executions.ts';
+import { createAgent, endOf, execute, newScript } from './requests.ts';
 
 const sha256 = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
 const proposal = (summary: string, append: string) => `My proposal:\n${JSON.stringify({ summary, append })}`;
 const shown = (first: string, second: string) => `/<answer-1>\\n${first}[^]*<answer-2>\\n${second}[^]*BETTER:/`;
 
-/** Sources are better than none, and guesses worse; the pupils that are to learn the one or the other say so. */
+/** The judge prefers an answer with a source to a plain one, and a plain one to a guess. */
 const rules = [
   { match: '/<prompt>\\nCite[^]*Propose/', text: proposal('It asks for a source.', 'Name your source.') },
   { match: '/<prompt>\\nGuess[^]*Propose/', text: proposal('It lets it guess.', 'You may guess.') },
@@ -22,21 +23,31 @@ const rules = [
   { match: '', text: 'Plain.' },
 ];
 
-/** An agent that has done something; its path. */
-async function pupil(service: Deployment, name: string, systemPrompt: string): Promise<string> {
+/** Creates an agent with one execution, and returns the parameters of its path. */
+async function createExperienced(service: Deployment, name: string, systemPrompt: string): Promise<{ name: string }> {
   await createAgent(service, name, { systemPrompt });
   await endOf(service, name, await execute(service, name, 'When was that?'));
-  return `/api/agents/${name}`;
+  return { name };
 }
 
-const improve = ({ api }: Deployment, path: string) => api<Improvement>('POST', `${path}/self-improve`, { body: {} });
+async function improve({ api }: Deployment, params: { name: string }) {
+  const answer = await api.selfImproveAgent({ params, body: {} });
+  return [answer.status, dataOf<Improvement>(answer)];
+}
 
-it('adopts what was seen to do better, refuses what was seen to do worse, and says so by the ETag', async () => {
+/** Reads an agent, and returns its prompt and its ETag. */
+async function read({ api }: Deployment, params: { name: string }) {
+  const answer = await api.getAgent({ params });
+  return [dataOf<{ systemPrompt: string }>(answer).systemPrompt, answer.headers.ETag];
+}
+
+it('adopts an edit that is judged better, rejects one that is judged worse, and changes the ETag', async () => {
   const service = await startDeployment({ environment: { MODEL_SCRIPT: newScript(rules) } });
-  const [citing, guessing] = [await pupil(service, 'citing', 'Cite.'), await pupil(service, 'guessing', 'Guess.')];
-  const before = await service.api('GET', citing);
-  const adopted = await improve(service, citing);
-  expect([adopted.status, adopted.body.data]).toEqual([
+  const [citing, guessing] = [
+    await createExperienced(service, 'citing', 'Cite.'),
+    await createExperienced(service, 'guessing', 'Guess.'),
+  ];
+  expect(await improve(service, citing)).toEqual([
     200,
     {
       improved: true,
@@ -45,8 +56,7 @@ it('adopts what was seen to do better, refuses what was seen to do worse, and sa
       newPromptHash: sha256('Cite.\n\nName your source.'),
     },
   ]);
-  const refused = await improve(service, guessing);
-  expect([refused.status, refused.body.data]).toEqual([
+  expect(await improve(service, guessing)).toEqual([
     200,
     {
       improved: false,
@@ -56,27 +66,26 @@ it('adopts what was seen to do better, refuses what was seen to do worse, and sa
     },
   ]);
 
-  const [after, other] = [await service.api('GET', citing), await service.api('GET', guessing)];
-  expect(after.body.data.systemPrompt).toBe('Cite.\n\nName your source.');
-  expect([other.body.data.systemPrompt, other.headers.get('etag')]).toEqual(['Guess.', '"1"']);
-  const patch = (etag: string | null) =>
-    service.api('PATCH', citing, { body: { description: 'It cites.' }, headers: { 'If-Match': etag ?? '' } });
-  expect((await patch(before.headers.get('etag'))).status).toBe(412);
-  const patched = await patch(after.headers.get('etag'));
-  expect([patched.status, patched.body.data.systemPrompt]).toEqual([200, 'Cite.\n\nName your source.']);
-  expect([before, after, patched].map(({ headers }) => headers.get('etag'))).toEqual(['"1"', '"2"', '"3"']);
+  expect(await read(service, guessing)).toEqual(['Guess.', '"1"']);
+  const adopted = 'Cite.\n\nName your source.';
+  expect(await read(service, citing)).toEqual([adopted, '"2"']);
+  const patch = (etag: string) =>
+    service.api.updateAgent({ params: citing, body: { description: 'It cites.' }, headers: { 'If-Match': etag } });
+  expect((await patch('"1"')).status).toBe(412);
+  expect((await patch('"2"')).status).toBe(200);
+  expect(await read(service, citing)).toEqual([adopted, '"3"']);
 });
 
-it('answers within half a minute that nothing was improved where the model takes a minute for an answer', async () => {
+it('responds within half a minute that nothing was improved when the model takes a minute', async () => {
   const quick = await startDeployment({ environment: { MODEL_SCRIPT: newScript(rules) } });
-  const path = await pupil(quick, 'citing', 'Cite.');
+  const params = await createExperienced(quick, 'citing', 'Cite.');
   await quick.stop();
   const environment = { MODEL_LATENCY_MS: '60000' };
   const slow = await startDeployment({ dataFolder: quick.dataFolder, environment });
   const begunAt = performance.now();
-  const { status, body } = await improve(slow, path);
+  const improvement = await improve(slow, params);
   expect(performance.now() - begunAt).toBeLessThan(30_000);
-  expect([status, body.data]).toEqual([
+  expect(improvement).toEqual([
     200,
     {
       improved: false,
@@ -85,5 +94,5 @@ it('answers within half a minute that nothing was improved where the model takes
       newPromptHash: sha256('Cite.'),
     },
   ]);
-  expect((await slow.api('GET', path)).headers.get('etag')).toBe('"1"');
+  expect(await read(slow, params)).toEqual(['Cite.', '"1"']);
 });

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { routes } from '../../lib/contract/routes.ts';
+import { errorOf, refusalOf } from '../api.ts';
+import { sendRequest } from '../api-over-http.ts';
+import { until } from '../journeys/deployment.ts';
+import { headerOf, openDeployed, tokenCommand } from './deployed.ts';
+
+/** The revocation of a token takes effect within 30 s, and a request takes some time. In milliseconds. */
+const revokedWithinMs = 40_000;
+
+/** Defines the tests of the responses to requests without a right, and to paths that no route has. */
+export function testErrorResponses(): void {
+  it('every route with a scope responds with 401 to a request without a token', async () => {
+    const { api } = await openDeployed('without-a-token');
+    for (const [operation, { scope }] of routes) {
+      if (!scope) continue;
+      const answer = await api[operation]({ token: '', params: { id: 'x', name: 'x', skillId: 'x' } });
+      const seen = [answer.status, headerOf(answer, 'WWW-Authenticate'), errorOf(answer)?.code];
+      expect([operation, seen]).toEqual([operation, [401, 'Bearer', 'unauthorized']]);
+    }
+  });
+
+  it('a revoked token is refused within 30 s', async () => {
+    const { api, token } = await openDeployed('revoked');
+    const status = async () => (await api.listTasks()).status;
+    expect(await status()).toBe(200);
+    await tokenCommand('revoke', token);
+    await until('the token is refused', async () => (await status()) === 401, revokedWithinMs);
+  });
+
+  it('unknown methods and paths have error responses in the envelope', async () => {
+    const { url, token } = await openDeployed('unknown-paths');
+    const send = async (method: string, path: string) => refusalOf(await sendRequest(url, { method, path, token }));
+    expect(await send('PUT', '/api/kanban-tasks')).toEqual([405, 'method_not_allowed']);
+    expect(await send('GET', '/api/nothing')).toEqual([404, 'not_found']);
+  });
+}

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** How a process ended, and all that it printed. */
+export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
+
+/** Node's cache of compiled code, shared by all starts: without it, compilation is most of the time of a start. */
+const NODE_COMPILE_CACHE = join(tmpdir(), 'crewboard-compile-cache');
+
+/** Starts a program of the repository. `onOutput` is called with each text that the program prints. */
+export function startProgram(
+  args: string[],
+  environment: Record<string, string>,
+  onOutput: (text: string) => void = () => {},
+) {
+  const { PATH = '', HOME = '' } = process.env;
+  const env = { PATH, HOME, NODE_COMPILE_CACHE, ...environment };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      output[stream] += text;
+      onOutput(text);
+    });
+  const ended = new Promise<Ended>((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal, ...output })),
+  );
+  return { child, output, ended };
+}
+
+/** The data folder, further environment variables, options for Node itself, and a function that gets the output. */
+export type ServiceOptions = {
+  dataFolder: string;
+  environment?: Record<string, string>;
+  nodeOptions?: string[];
+  onOutput?: (text: string) => void;
+};
+
+/** The address and the access token that the service prints. */
+export type Address = { url: string; token: string };
+
+/**
+ * Starts `infra/local/main.ts` on a free port, as `npm start` does.
+ *
+ * @returns the process; `ready` resolves when the service is ready, with undefined when it ends before
+ */
+export function startService({ dataFolder, environment, nodeOptions = [], onOutput = () => {} }: ServiceOptions) {
+  const { promise: ready, resolve } = Promise.withResolvers<Address | undefined>();
+  let isReady = false;
+  const settings = { PORT: '0', CREWBOARD_DATA: dataFolder, ...environment };
+  const started = startProgram([...nodeOptions, 'infra/local/main.ts'], settings, (text) => {
+    onOutput(text);
+    const { stdout } = started.output;
+    if (isReady || !/^ready$/m.test(stdout)) return;
+    isReady = true;
+    const url = /^Crewboard is at (\S+)$/m.exec(stdout)?.[1] as string;
+    const token = /^Your token is +(\S+)$/m.exec(stdout)?.[1] as string;
+    resolve({ url, token });
+  });
+  started.ended.then(() => resolve(undefined));
+  return { ...started, ready };
+}
