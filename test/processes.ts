@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 
-/** The processes whose command line names a folder: a data folder's service, its engine and what holds its leash. */
+/** Returns the processes whose command line names a folder, such as the service and the engine of a data folder. */
 export function processesOn(folder: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -8,11 +9,27 @@ export function processesOn(folder: string): number[] {
     .map(Number);
 }
 
-/** The command line of a process; empty for one that has just ended. */
+/** Returns the command line of a process; empty for one that has just ended. */
 function commandOf(id: string): string {
   try {
     return readFileSync(`/proc/${id}/cmdline`, 'utf8');
   } catch {
     return '';
+  }
+}
+
+/** Kills every process whose command line names a folder by SIGKILL, and waits until all have ended. */
+export async function killAllOn(folder: string): Promise<void> {
+  for (let ids = processesOn(folder); ids.length > 0; ids = processesOn(folder)) {
+    for (const id of ids) kill(id);
+    await pause(20);
+  }
+}
+
+function kill(id: number): void {
+  try {
+    process.kill(id, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
   }
 }

@@ -2,20 +2,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { changesBetween, readContents } from './contents.ts';
 import { runCommand, untilAtRest } from './organization.ts';
-import { heardOf, type Stage } from './stage.ts';
+import { deliveriesTo, type Setup } from './setup.ts';
 
 /**
- * What no single answer can show: that the other organization has and has heard what it had, that every total is what
- * can be walked, that lists and counts are what their items imply, and that nothing left the loopback.
+ * Checks after the requests that the other organization has the same data and deliveries as before, that every total is
+ * the number of items in its list, that lists and counts are correct, and that nothing left the loopback.
  *
- * @returns the findings, in words
+ * @returns the findings
  */
-export async function findingsAfter(stage: Stage): Promise<string[]> {
-  const { own, other, before, words, receiver, heardBefore, dataFolder, fence } = stage;
+export async function findingsAfter(setup: Setup): Promise<string[]> {
+  const { own, other, before, words, receiver, deliveriesBefore, dataFolder, fence } = setup;
   const after = await readContents(other.api);
-  const findings = changesBetween(before, after).map((path) => `GET ${path} of the other organization has changed.`);
-  if (heardOf(receiver, words) !== heardBefore)
-    findings.push('The other organization was told of what is not its own.');
+  const findings = changesBetween(before, after).map((request) => `${request} of the other organization has changed.`);
+  if (deliveriesTo(receiver, words) !== deliveriesBefore) findings.push('The other organization got events of others.');
   await untilAtRest(own.api);
   findings.push(...after.wrongTotals, ...(await readContents(own.api)).wrongTotals);
   for (const { name } of [own, other]) findings.push(...(await differencesOf(dataFolder, name)));
@@ -34,7 +33,7 @@ async function differencesOf(dataFolder: string, org: string, again = true): Pro
   }
 }
 
-/** What the service tried to reach outside the loopback, but for the name that nobody has. */
+/** Returns the hosts outside the loopback that the service tried to reach, except those of the reserved domain. */
 function escapesIn(fence: string): string[] {
   const tried = existsSync(fence) ? readFileSync(fence, 'utf8').trim().split('\n') : [];
   const escapes = new Set(tried.filter((host) => !host.endsWith('.invalid')));

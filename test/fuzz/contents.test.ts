@@ -1,34 +1,28 @@
 import { expect, it } from 'vitest';
-import type { Api } from './api.ts';
+import { createOperations } from '../api.ts';
 import { changesBetween, readContents } from './contents.ts';
 
-/** An organization that has nothing but tasks of these ids, of which its list says that there are so many. */
-function apiWith(ids: string[], total = ids.length): Api {
-  return async (_, path) => {
-    const url = new URL(path, 'http://localhost');
-    const offset = Number(url.searchParams.get('offset'));
-    const data = url.pathname === '/api/kanban-tasks' ? ids.slice(offset).map((id) => ({ id })) : [];
-    const said = url.pathname === '/api/kanban-tasks' ? total : 0;
-    return { status: 200, text: JSON.stringify({ path, data, said }), data, total: said };
-  };
+/** Creates an API whose list of tasks has these ids and this total, and whose other lists are empty. */
+function apiWith(ids: string[], total = ids.length) {
+  return createOperations('', async (operation, { query }) => {
+    const isTasks = operation === 'listTasks';
+    const data = isTasks ? ids.slice(Number(new URLSearchParams(query).get('offset'))).map((id) => ({ id })) : [];
+    return { status: 200, headers: {}, body: { data, pagination: { total: isTasks ? total : 0 } } as never };
+  });
 }
 
-it('finds a total that is more, or less, than can be walked, and what is listed twice', async () => {
+it('finds a total that is too large or too small, and an item that is listed twice', async () => {
   expect((await readContents(apiWith(['tk_1', 'tk_2']))).wrongTotals).toEqual([]);
   expect((await readContents(apiWith(['tk_1', 'tk_2'], 3))).wrongTotals).toEqual([
-    'GET /api/kanban-tasks says 3, has 2, of which 2 are different',
+    'listTasks says 3, has 2, of which 2 are different',
   ]);
   expect((await readContents(apiWith(['tk_1', 'tk_1']))).wrongTotals).toEqual([
-    'GET /api/kanban-tasks says 2, has 2, of which 1 are different',
+    'listTasks says 2, has 2, of which 1 are different',
   ]);
 });
 
-it('names the paths whose answers have changed, come or gone', async () => {
+it('names the requests whose responses have changed', async () => {
   const [before, after] = [await readContents(apiWith(['tk_1'])), await readContents(apiWith(['tk_2']))];
   expect(changesBetween(before, before)).toEqual([]);
-  expect(changesBetween(before, after)).toEqual([
-    '/api/kanban-tasks',
-    '/api/kanban-tasks/tk_1',
-    '/api/kanban-tasks/tk_2',
-  ]);
+  expect(changesBetween(before, after)).toEqual(['listTasks limit=100&offset=0', 'getTask tk_1', 'getTask tk_2']);
 });

@@ -4,14 +4,14 @@ import { fuzzedDocument } from './document.ts';
 
 type Json = { [key: string]: unknown };
 
-/** Every schema of an object below, whatever it is part of. */
+/** Returns every schema of an object in a part of the document. */
 function objectsIn(part: unknown): Json[] {
   if (typeof part !== 'object' || part === null) return [];
   const below = Object.values(part).flatMap(objectsIn);
   return 'properties' in part && 'type' in part ? [part as Json, ...below] : below;
 }
 
-it('closes every answer, so that a field beyond the documented ones is found', () => {
+it('closes every response, so that an undocumented field is found', () => {
   const published = openApiDocument();
   const { components, paths } = fuzzedDocument(published) as { components: Json; paths: Record<string, Json> };
   const open = objectsIn([components.schemas, components.responses, paths]).filter(

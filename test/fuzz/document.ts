@@ -1,13 +1,12 @@
 /** A part of an OpenAPI document. */
 type Json = { [key: string]: unknown };
 
-/** schemathesis takes seconds to make a text of a pattern that may be longer, and makes none in its coverage phase. */
+/** The longest text with a pattern: for a longer one schemathesis takes seconds, and has none in its coverage phase. */
 const longestWithPattern = 10_000;
 
 /**
- * The published document as it is fuzzed by: every answer is closed, for callers are told to expect further fields one
- * day, but today the service answers exactly what is documented, and anything beyond it is a finding. Long texts have no
- * pattern; `hooks.py` sees to it instead.
+ * Returns the published document for the fuzzer. Every response is closed: callers must expect further fields later, but
+ * today a field that is not documented is a finding. Long texts have no pattern; `hooks.py` keeps to it instead.
  */
 export function fuzzedDocument(document: Json): Json {
   const copy = structuredClone(document);
@@ -20,7 +19,7 @@ export function fuzzedDocument(document: Json): Json {
   return copy;
 }
 
-/** Closes every schema below that lists its properties and does not say what others may be. */
+/** Closes every schema in a part that lists its properties and does not describe others. */
 function close(part: unknown): void {
   if (typeof part !== 'object' || part === null) return;
   const schema = part as Json;

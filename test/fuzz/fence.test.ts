@@ -12,7 +12,7 @@ const server = createServer((_, response) => response.end('here'));
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 afterAll(() => server.close());
 
-/** Looks a name up as the sender does, then dials: a name by Node's own look-up, and addresses as they are. */
+/** Resolves a name as the sender does, then connects to a name by Node's own lookup, and to addresses. */
 const program = `
 import { lookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
@@ -26,7 +26,7 @@ for (const host of ['example.com', '192.0.2.1', '2001:db8::1']) said.push(await 
 for (const host of ['127.0.0.1', 'localhost']) said.push(await tried({ host, port: Number(process.env.PORT), family: 4 }));
 console.log(said.join(' '));`;
 
-it('lets a process reach the loopback alone, and notes what else it tried', async () => {
+it('lets a process reach the loopback only, and logs each other host', async () => {
   const noted = join(folder, 'fence.log');
   const fence = new URL('./fence.ts', import.meta.url).href;
   const { port } = server.address() as AddressInfo;

@@ -4,20 +4,20 @@ import { syncBuiltinESMExports } from 'node:module';
 import { isIP, Socket } from 'node:net';
 
 /**
- * Loaded into the fuzzed service before anything else: nothing that it dials or looks up leaves the loopback. Whatever a
- * generated URL may lead to is refused here and noted in the file that `FUZZ_FENCE` names, a line each.
+ * Keeps the connections and the DNS requests of the fuzzed service on the loopback; loaded before all other modules. Each
+ * host of a refused connection or request is a line in the file that `FUZZ_FENCE` names.
  */
 const noted = process.env.FUZZ_FENCE as string;
 
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127\./.test(host);
 
-/** How an attempt to leave fails: as a name that there is not, or an address that nothing answers at. */
+/** Returns the error of an attempt to leave: an unknown name, or an address without a listener. */
 function refused(what: string, code: string): Error {
   appendFileSync(noted, `${what}\n`);
   return Object.assign(new Error(`${what} is outside the loopback`), { code });
 }
 
-// The sender's way: c-ares. No DNS server is asked; names of the loopback never come here.
+// The sender resolves names by c-ares. No DNS server is asked; names of the loopback are not resolved here.
 for (const resolve of ['resolve4', 'resolve6'] as const)
   dns.promises.Resolver.prototype[resolve] = (async (host: string) => {
     throw refused(host, 'ENOTFOUND');
@@ -34,7 +34,7 @@ syncBuiltinESMExports();
 
 const { connect } = Socket.prototype;
 Socket.prototype.connect = function (this: Socket, ...args: unknown[]) {
-  // Node's own modules hand the normalized arguments over in an array, callers one by one.
+  // Node's own modules pass the normalized arguments in an array, callers pass them one by one.
   const [target] = args.flat() as [{ host?: string } | undefined];
   const host = typeof target === 'object' ? target.host : undefined;
   if (host && isIP(host) && !isLoopback(host)) return this.destroy(refused(host, 'ECONNREFUSED'));

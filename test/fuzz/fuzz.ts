@@ -1,21 +1,21 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { killAllOn } from '../soak/processes.ts';
+import { killAllOn } from '../processes.ts';
 import { findingsAfter } from './aftermath.ts';
 import { startReceiver } from './receiver.ts';
 import { type Manner, runSchemathesis } from './schemathesis.ts';
-import { setStage } from './stage.ts';
+import { createSetup } from './setup.ts';
 import { summaryOf } from './summary.ts';
 
-/** At least so long is fuzzed, however long the stage has taken. */
+/** The least time for requests, however long the setup has taken, in seconds. */
 const leastSeconds = 30;
 
 /**
- * Fuzzes a service of its own as one organization beside another.
+ * Starts a service, and fuzzes it as one organization beside another.
  *
- * @param manner for how long in all: setting the stage counts
- * @returns what was found, in words, beside what schemathesis prints
+ * @param manner its time includes the setup
+ * @returns the findings, beside those that schemathesis prints
  */
 export async function fuzz({ programs, seconds, seed }: Manner): Promise<string[]> {
   const startedAt = performance.now();
@@ -23,14 +23,14 @@ export async function fuzz({ programs, seconds, seed }: Manner): Promise<string[
   const receiver = await startReceiver();
   let keep = true;
   try {
-    const stage = await setStage(folder, receiver);
+    const setup = await createSetup(folder, receiver);
     const left = Math.max(leastSeconds, seconds - Math.round((performance.now() - startedAt) / 1000));
-    const { code, tally } = await runSchemathesis(folder, stage, { programs, seconds: left, seed });
+    const { code, tally } = await runSchemathesis(folder, setup, { programs, seconds: left, seed });
     const findings: string[] = [];
-    if (code !== 0) findings.push(`schemathesis ended with ${code}; what it found stands above.`);
+    if (code !== 0) findings.push(`schemathesis ended with ${code}; its findings are above.`);
     if (tally) console.log(`\n${summaryOf(tally)}\n`);
     else findings.push('schemathesis did not come to its end.');
-    findings.push(...(await findingsAfter(stage)));
+    findings.push(...(await findingsAfter(setup)));
     keep = findings.length > 0;
     return findings;
   } finally {

@@ -1,4 +1,4 @@
-"""What schemathesis is told of this service beyond its document: see schemathesis.toml for the rest."""
+"""Hooks for what the OpenAPI document of this service does not say; schemathesis.toml has the rest."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import requests
 import schemathesis
 
 # Written by main.ts: the service's address, what the other organization has, and where the tally goes.
-stage = json.loads(Path(os.environ["FUZZ_STAGE"]).read_text(encoding="utf-8"))
+setup = json.loads(Path(os.environ["FUZZ_SETUP"]).read_text(encoding="utf-8"))
 authorization = {"Authorization": f"Bearer {os.environ['FUZZ_TOKEN']}"}
 
 REGISTER = "POST /api/webhooks/register"
@@ -22,7 +22,7 @@ DELETES = {"DELETE /api/kanban-tasks/{id}", "DELETE /api/agents/{name}", "DELETE
 def before_call(context, case, kwargs):
     """Lets no URL be registered that leads out of the loopback, nothing be deleted that the rest stands on."""
     if case.operation.label in DELETES:
-        kept = stage["kept"]
+        kept = setup["kept"]
         case.path_parameters = {name: kept.get(str(value), value) for name, value in case.path_parameters.items()}
     if not isinstance(case.body, dict):
         return
@@ -53,7 +53,7 @@ def leads_out(url):
     return re.fullmatch(r"https://([^/?#\\@]*@)?(([a-z0-9-]+\.)*invalid|10\.0\.0\.1|\[::1\])(:\d+)?(/[^\\]*)?", read) is None
 
 
-# Each event goes to every webhook that hears it: a hundred of them would be all that the service is busy with.
+# Each event goes to every subscribed webhook: deliveries to a hundred of them would take all the time of the service.
 MOST_WEBHOOKS = 6
 registered = []
 
@@ -64,10 +64,10 @@ def after_call(context, case, response):
     if case.operation.label == REGISTER and response.status_code == 201:
         registered.append(response.json()["data"]["id"])
         if len(registered) > MOST_WEBHOOKS:
-            requests.delete(f"{stage['url']}/api/webhooks/{registered.pop(0)}", headers=authorization, timeout=30)
+            requests.delete(f"{setup['url']}/api/webhooks/{registered.pop(0)}", headers=authorization, timeout=30)
 
 
-# What tells that a thing is there. A key that was used before is told of before anything is looked at.
+# Error codes that show that a resource exists. The one of a repeated key comes before any resource is read.
 TELLING = {403, 409, 412, 422}
 BEFORE_ANY_LOOK = "idempotency_key_reused"
 
@@ -76,11 +76,11 @@ BEFORE_ANY_LOOK = "idempotency_key_reused"
 def other_organization(ctx, response, case):
     """No answer shows anything of the other organization, changes it, or tells that it is there."""
     answer = response.text + json.dumps(dict(response.headers))
-    if stage["words"] in answer:
+    if setup["words"] in answer:
         raise AssertionError("The answer has a text of the other organization")
     url, body = unquote(response.request.url), response.request.body or b""
     sent = body if isinstance(body, str) else body.decode("utf-8", "replace")
-    for thing in stage["others"]:
+    for thing in setup["others"]:
         if thing in answer and thing not in url and thing not in sent:
             raise AssertionError(f"The answer names {thing} of the other organization")
         path, _, query = url.partition("?")
@@ -105,4 +105,4 @@ class Tally:
         self.statuses[case.operation.label][response.status_code] += 1
 
     def after_run(self, ctx):
-        Path(stage["tally"]).write_text(json.dumps(self.statuses), encoding="utf-8")
+        Path(setup["tally"]).write_text(json.dumps(self.statuses), encoding="utf-8")

@@ -7,25 +7,24 @@ import { fuzz } from './fuzz.ts';
 
 const usage = 'Usage: npm run fuzz -- [--minutes N] [--seed N], each a whole number.';
 
-/** What test runners take for "skipped" (Automake, Meson). */
+/** The exit code for "skipped" of test runners (Automake, Meson). */
 const skipped = 77;
 
-/** `npm run fuzz`: requests made up from the OpenAPI document, to the started service. Ends with 1 on any finding. */
+/** `npm run fuzz`: sends random requests by the OpenAPI document to the local service. Exits with 1 on any finding. */
 async function main(args: string[]): Promise<number> {
   const { minutes, seed } = readArguments(args);
   const programs = await installPrograms(join(import.meta.dirname, '..', '..', '.fuzz'), {
     what: 'schemathesis',
     requirements: join(import.meta.dirname, 'requirements.txt'),
   });
-  console.log(`${minutes} min of requests; --seed ${seed} makes up the same again.`);
+  console.log(`${minutes} min of requests; --seed ${seed} repeats the same requests.`);
   const findings = await fuzz({ programs, seconds: minutes * 60, seed });
   console.log(findings.length === 0 ? 'No findings.' : `\n${findings.length} findings:\n${findings.join('\n')}`);
   return findings.length === 0 ? 0 : 1;
 }
 
 function readArguments(args: string[]): { minutes: number; seed: number } {
-  const read = (text: string | undefined, onConditionFailed: number) =>
-    text === undefined ? onConditionFailed : Number(text);
+  const read = (text: string | undefined, fallback: number) => (text === undefined ? fallback : Number(text));
   try {
     const { values } = parseArgs({ args, options: { minutes: { type: 'string' }, seed: { type: 'string' } } });
     const [minutes, seed] = [read(values.minutes, 10), read(values.seed, randomInt(1_000_000))];

@@ -1,16 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A receiver of webhooks on the loopback that takes everything. */
+/** A receiver of webhooks on the loopback that responds 204 to all requests. */
 export type Receiver = {
   /** Its `host:port`. */
   host: string;
-  /** How many posts have come to each path. */
+  /** The number of requests to each path. */
   posts: Map<string, number>;
   close: () => void;
 };
 
-/** Starts a receiver that answers 204 to all that comes. */
+/** Starts a receiver. */
 export async function startReceiver(): Promise<Receiver> {
   const posts = new Map<string, number>();
   const server = createServer((request, response) => {

@@ -3,33 +3,33 @@ import { join } from 'node:path';
 import { startLeashed } from '../deploy/leash.ts';
 import { keptOf, writeDictionaries } from './dictionaries.ts';
 import { fuzzedDocument } from './document.ts';
-import type { Stage } from './stage.ts';
+import type { Setup } from './setup.ts';
 import type { Tally } from './summary.ts';
 
-/** How requests are made up: by which programs, for how long, and by which seed. */
+/** The folder of the programs, the time of the requests in seconds, and the seed. */
 export type Manner = { programs: string; seconds: number; seed: number };
 
 const here = import.meta.dirname;
 
 /**
- * Runs schemathesis for as long as it is given, and half a minute more at the most. What it finds it prints.
+ * Runs schemathesis, which prints its findings, and ends it half a minute after its time.
  *
- * @returns its exit code, and what was asked and answered if it came to its end
+ * @returns its exit code, and the number of responses by operation and status if it has ended by itself
  */
 export async function runSchemathesis(
   folder: string,
-  { url, own, other, words, receiver }: Stage,
+  { url, own, other, words, receiver }: Setup,
   { programs, seconds, seed }: Manner,
 ): Promise<{ code: number; tally: Tally | undefined }> {
   const inFolder = (name: string) => join(folder, name);
   const published = (await (await fetch(`${url}/openapi.json`)).json()) as Record<string, unknown>;
   writeFileSync(inFolder('openapi.json'), JSON.stringify(fuzzedDocument(published)));
   writeDictionaries(inFolder('dictionaries'), own, other, receiver.host);
-  // Beside the dictionaries, which it names relative to itself; it is found where schemathesis is started.
+  // It names the dictionaries relative to itself; schemathesis looks for it in its working folder.
   copyFileSync(join(here, 'schemathesis.toml'), inFolder('schemathesis.toml'));
   const tally = inFolder('tally.json');
   writeFileSync(
-    inFolder('stage.json'),
+    inFolder('setup.json'),
     JSON.stringify({ url, words, others: thingsOf(other), kept: keptOf(own), tally }),
   );
 
@@ -42,7 +42,7 @@ export async function runSchemathesis(
       HOME: process.env.HOME,
       PYTHONPATH: here,
       PYTHONDONTWRITEBYTECODE: '1',
-      FUZZ_STAGE: inFolder('stage.json'),
+      FUZZ_SETUP: inFolder('setup.json'),
       FUZZ_TOKEN: own.token,
     },
   });
@@ -52,7 +52,7 @@ export async function runSchemathesis(
   return { code, tally: existsSync(tally) ? (JSON.parse(readFileSync(tally, 'utf8')) as Tally) : undefined };
 }
 
-/** The ids and names of everything that an organization was given. */
-function thingsOf({ name: _, token: __, api: ___, ...things }: Stage['own']): string[] {
+/** Returns the ids and names of all resources of an organization. */
+function thingsOf({ name: _, token: __, api: ___, ...things }: Setup['own']): string[] {
   return Object.values(things).flat();
 }

@@ -1,7 +1,7 @@
-/** How often each operation was answered with each status. */
+/** The number of responses of each operation, by status. */
 export type Tally = Record<string, Record<string, number>>;
 
-/** The tally as a table in plain text, an operation a line. */
+/** Returns the tally as a table in plain text, a line for each operation. */
 export function summaryOf(tally: Tally): string {
   const rows = Object.entries(tally)
     .sort(([one], [other]) => one.localeCompare(other))

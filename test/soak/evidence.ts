@@ -1,6 +1,7 @@
 import type { EventName } from '../../lib/contract/events.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
+import type { Operation } from '../../lib/contract/routes.ts';
 import { taskStatuses } from '../../lib/contract/tasks.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
@@ -17,15 +18,16 @@ import { everything } from '../../lib/table/listing.ts';
 import { getItem, queryItems } from '../../lib/table/reads.ts';
 import { type StoredTask, taskFrom } from '../../lib/table/task-items.ts';
 import { compareDeliveries } from '../../lib/webhooks/compare-deliveries.ts';
+import type { Request } from '../api.ts';
 import type { Interruption } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { Post } from './receivers.ts';
 import type { Disturbed } from './table-proxy.ts';
 
-/** An attempt as its row says: its record, the event it is about, and when the next one is due, if one follows. */
+/** The row of an attempt: its record, its event, and the time of the next attempt if one follows. */
 export type LoggedAttempt = DeliveryRecord & { eventId: string; nextAttemptAt?: string };
 
-/** A webhook: what it hears, its attempts in the table, the total that its history answers, its receiver's log. */
+/** A webhook: its events, its attempts in the table, the total of its history, and the log of its receiver. */
 export type WebhookEvidence = {
   id: string;
   events: readonly EventName[];
@@ -34,36 +36,37 @@ export type WebhookEvidence = {
   posts: readonly Post[];
 };
 
-/** All that a recount judges by. */
+/** The data that a check compares. */
 export type Evidence = {
   ledger: Ledger;
   tasks: StoredTask[];
-  /** What the board's lists say: how many tasks have a status. */
+  /** The totals of the lists of tasks, by status. */
   counted: Map<string, number>;
   /** The event log. */
   events: LoggedEvent[];
-  /** What the service itself finds when it compares the event log with the attempts: those that have to be made. */
+  /** The attempts that the service's own comparison of the two logs finds missing. */
   underWay: DeliveryMessage[];
   webhooks: WebhookEvidence[];
   executions: ExecutionHead[];
-  /** What the lists of executions say: how many have a status. */
+  /** The totals of the lists of executions, by status. */
   countedExecutions: Map<string, number>;
-  /** How many executions take up a place among those that may run at once. */
+  /** The count of running executions, which the running cap limits. */
   places: number;
-  /** The keys of the retries and executions that the sweeper's index still lists. */
+  /** The keys of the retries and executions that are still in the sweeper's index. */
   due: string[];
   interruptions: readonly Interruption[];
   disturbed: readonly Disturbed[];
 };
 
-/** A webhook of the soak: its id, what it hears, and its receiver's log. */
+/** A webhook of the soak: its id, its events, and the log of its receiver. */
 export type Registered = Pick<WebhookEvidence, 'id' | 'events' | 'posts'>;
 
-/** What evidence is gathered from: the table itself, past the proxy, and the interface for the totals. */
+/** The sources of the evidence: the table itself, past the proxy, and the API for the totals. */
 export type Sources = Pick<Evidence, 'ledger' | 'interruptions' | 'disturbed'> & {
   table: Table;
   registered: readonly Registered[];
-  totalOf: (path: string) => Promise<number>;
+  /** Reads the total of a list. */
+  totalOf: (operation: Operation, request: Request) => Promise<number>;
 };
 
 const organization = 'local' as Organization;
@@ -71,8 +74,8 @@ const organization = 'local' as Organization;
 const distantFuture = '9999-12-31T23:59:59.999Z';
 
 /**
- * The keys that the sweeper's index lists, whenever they are due: of retries and executions that have not ended. A sampled
- * event is left out: it is listed until the sweeper has looked at it, minutes later.
+ * Returns the keys in the sweeper's index, of retries and of executions that have not ended, whenever they are due. Sampled
+ * events are left out: they are listed until the sweeper checks them, minutes later.
  */
 export async function dueIn(table: Table): Promise<string[]> {
   const due = await Array.fromAsync(readDue({ table }, [...deliveryPartitions, executionPartition], distantFuture));
@@ -80,7 +83,7 @@ export async function dueIn(table: Table): Promise<string[]> {
   return underWay.map(({ key }) => `${key.pk} ${key.sk}`);
 }
 
-/** Gathers the evidence. */
+/** Collects the evidence. */
 export async function gather({ table, registered, totalOf, ...known }: Sources): Promise<Evidence> {
   const tasks = await Array.fromAsync(queryItems(table, { pk: keys.task(organization, '').pk }), taskFrom);
   const executions = await executionsIn(table);
@@ -91,31 +94,33 @@ export async function gather({ table, registered, totalOf, ...known }: Sources):
     to,
     now: Date.now(),
   });
-  const counted = async (statuses: readonly string[], list: string) =>
+  const counted = async (statuses: readonly string[], list: Operation) =>
     new Map(
-      await Promise.all(statuses.map(async (status) => [status, await totalOf(`${list}?status=${status}`)] as const)),
+      await Promise.all(
+        statuses.map(async (status) => [status, await totalOf(list, { query: `status=${status}` })] as const),
+      ),
     );
   return {
     ...known,
     tasks,
-    counted: await counted(taskStatuses, '/api/kanban-tasks'),
+    counted: await counted(taskStatuses, 'listTasks'),
     events: await Array.fromAsync(readEvents({ table }, organization, from, to)),
     underWay: [...waiting, ...lost],
     executions,
-    countedExecutions: await counted(['running', 'completed', 'failed'], '/api/agents/executions'),
+    countedExecutions: await counted(['running', 'completed', 'failed'], 'listExecutions'),
     places: (running?.running as number | undefined) ?? 0,
     due: await dueIn(table),
     webhooks: await Promise.all(
       registered.map(async (webhook) => ({
         ...webhook,
         attempts: await attemptsAt(table, webhook.id),
-        total: await totalOf(`/api/webhooks/${webhook.id}/deliveries`),
+        total: await totalOf('listDeliveries', { params: { id: webhook.id } }),
       })),
     ),
   };
 }
 
-/** The executions of the list, each as its own item says. */
+/** Returns the executions of the list, by their own items. */
 async function executionsIn(table: Table): Promise<ExecutionHead[]> {
   const { rows: pk } = keys.executionScope(organization);
   const range = { pk, from: `${everything}#`, to: `${everything}#~` };
@@ -124,7 +129,7 @@ async function executionsIn(table: Table): Promise<ExecutionHead[]> {
   return heads.filter((head) => head !== undefined);
 }
 
-/** The attempt log of a webhook. */
+/** Returns the attempt log of a webhook. */
 async function attemptsAt(table: Table, webhookId: string): Promise<LoggedAttempt[]> {
   const { rows: pk } = keys.attemptScope(organization, ulidOf(webhookId));
   const rows = await Array.fromAsync(queryItems(table, { pk, from: `${attemptFacet}#`, to: `${attemptFacet}#~` }));

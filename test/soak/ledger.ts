@@ -2,26 +2,28 @@ import type { EventName } from '../../lib/contract/events.ts';
 import type { TaskStatus } from '../../lib/contract/tasks.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 
-/** A task as its writer was answered: every status that it was given, from the first, and its version. */
+/** A task by the responses to its writer: all its statuses, from the first, and its version. */
 export type Written = { statuses: TaskStatus[]; version: number };
 
-/** What the service has answered for: the tasks by their ids, how many events their changes are, and the executions. */
+/** All writes with a successful response: the tasks by their ids, the number of their events, and the executions. */
 export type Ledger = { tasks: Map<string, Written>; events: number; executions: Set<string> };
 
-/** An event as it can be told apart from every other: no task of a soak comes to a status twice, and no execution does. */
-export type Told = { event: EventName; id: string; status: string };
+/** The identity of an event: no task and no execution of a soak gets a status twice. */
+export type EventIdentity = { event: EventName; id: string; status: string };
 
-/** The events that the statuses of a task are, in their order. */
-export function eventsOf(id: string, statuses: readonly TaskStatus[]): Told[] {
+/** Returns the events of the statuses of a task, in their order. */
+export function eventsOf(id: string, statuses: readonly TaskStatus[]): EventIdentity[] {
   return statuses.flatMap((status, nth) => {
-    const told = (event: EventName): Told => ({ event, id, status });
-    if (nth === 0) return [told('task.created')];
-    return status === 'done' ? [told('task.status_changed'), told('task.completed')] : [told('task.status_changed')];
+    const identity = (event: EventName): EventIdentity => ({ event, id, status });
+    if (nth === 0) return [identity('task.created')];
+    return status === 'done'
+      ? [identity('task.status_changed'), identity('task.completed')]
+      : [identity('task.status_changed')];
   });
 }
 
-/** The events of an execution: that of its start, and the one of its end once it has come to it. */
-export function eventsOfExecution({ id, status }: Pick<ExecutionHead, 'id' | 'status'>): Told[] {
-  const start: Told = { event: 'agent.spawned', id, status: 'running' };
+/** Returns the events of an execution: that of its start, and that of its end once it has ended. */
+export function eventsOfExecution({ id, status }: Pick<ExecutionHead, 'id' | 'status'>): EventIdentity[] {
+  const start: EventIdentity = { event: 'agent.spawned', id, status: 'running' };
   return status === 'running' ? [start] : [start, { event: `agent.${status}`, id, status }];
 }

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { soak } from './soak.ts';
 import { summaryOf } from './summary.ts';
 
-/** `npm run soak`: events under random faults and kills, then a recount. Ends with 1 if anything was lost. */
+/** `npm run soak`: events under random faults and kills, then a check. Exits with 1 if anything is lost. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   const outcome = await soak({
     ...{ seed, events, faults },
     perSecond: 14,
-    // What a sweep has woken it leaves alone for five minutes; a wake-up that a fault took waits for the next sweep.
+    // A sweep sends a message again only after five minutes: a message that a fault took waits for it.
     restWithinMs: 8 * 60_000,
     killsAtEnd: false,
     say: (line) => console.log(`${Math.round(performance.now() / 1000)} s: ${line}`),

@@ -8,7 +8,7 @@ it('plans the same faults for the same seed, and others for another', () => {
   expect(planOf({ ...asked, seed: 8 }, 3)).not.toEqual(planOf(asked, 3));
 });
 
-it('plans as many faults as were asked for, of every kind, in the order of the events', () => {
+it('plans the given number of faults, of every kind, in the order of the events', () => {
   const plan = planOf(asked, 3);
   expect(plan).toHaveLength(200);
   expect(new Set(plan.map(({ fault }) => fault.kind)).size).toBe(12);

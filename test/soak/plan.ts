@@ -1,10 +1,10 @@
 import type { Fault, FaultKind, Planned } from './faults.ts';
 import { between, oneOf, type Random, randomFrom, shuffled } from './random.ts';
 
-/** How a soak is asked for. */
+/** The arguments of a soak. */
 export type Asked = { seed: number; events: number; faults: number };
 
-/** How many of a hundred faults are of a kind. At least one is, and kills at least two. */
+/** The share of each kind, in percent of the faults. There is at least one of each. */
 const shares: Record<FaultKind, number> = {
   'kill -9 of the service': 5,
   'kill -9 of service and engine': 3,
@@ -20,7 +20,7 @@ const shares: Record<FaultKind, number> = {
   'receiver slow': 10,
 };
 
-/** Plans the faults of a soak: the same seed, the same plan. */
+/** Plans the faults of a soak: the same for the same seed. */
 export function planOf({ seed, events, faults }: Asked, receivers: number): Planned[] {
   const random = randomFrom(seed);
   const kinds = Object.keys(shares) as FaultKind[];
@@ -45,7 +45,7 @@ function faultOf(kind: FaultKind, random: Random, receivers: number): Fault {
       return { kind, forMs: random() < 1 / 6 ? 21_000 : between(random, 500, 4_000) };
     case 'request lost':
     case 'answer lost':
-      // The client sends each three times: only a long row of losses reaches the service itself.
+      // The SDK sends each request three times: only many losses in a row reach the service.
       return { kind, requests: between(random, 1, 40), of: oneOf(random, ['writes', 'any'] as const) };
     case 'throttled':
       return { kind, requests: between(random, 3, 60), of: oneOf(random, ['writes', 'any'] as const) };

@@ -1,7 +1,7 @@
-/** A source of chance that a seed repeats: numbers from 0 up to 1. */
+/** A source of random numbers from 0 up to 1, the same for the same seed. */
 export type Random = () => number;
 
-/** Opens the source of a seed (mulberry32: small, and even enough for a plan). */
+/** Creates the source of a seed (mulberry32: small, and even enough for a plan). */
 export function randomFrom(seed: number): Random {
   let state = seed;
   return () => {
@@ -12,17 +12,17 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** A whole number from `least` to `most`. */
+/** Returns a whole number from `least` to `most`. */
 export function between(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }
 
-/** One of several. */
+/** Returns one of several values. */
 export function oneOf<Value>(random: Random, values: readonly Value[]): Value {
   return values[Math.floor(random() * values.length)] as Value;
 }
 
-/** The same values in an order of chance (Fisher and Yates). */
+/** Returns the same values in a random order (Fisher and Yates). */
 export function shuffled<Value>(random: Random, values: readonly Value[]): Value[] {
   const order = [...values];
   for (let at = order.length - 1; at > 0; at--) {

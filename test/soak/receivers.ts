@@ -1,21 +1,22 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventName } from '../../lib/contract/events.ts';
 import type { ReceiverFault } from './faults.ts';
 import { between, type Random } from './random.ts';
 
-/** A request that a receiver got, as it logs it. */
+/** A request in the log of a receiver. */
 export type Post = {
   deliveryId: string;
   event: EventName;
-  /** The task or the execution that it tells of. */
+  /** The task or the execution of the event. */
   about: { id: string; status: string };
-  /** When the service sent it, by the body; milliseconds since 1970. */
+  /** The timestamp of the body, in milliseconds since 1970. */
   sentAt: number;
-  /** When the receiver was done with it, one way or another. */
+  /** When the receiver has responded or closed the connection, in milliseconds since 1970. */
   endedAt: number;
-  /** What it answered; 0 for nothing. */
+  /** The status of the response; 0 for none. */
   status: number;
 };
 
@@ -24,12 +25,12 @@ export type Receiver = {
   url: string;
   posts: Post[];
   cause: (fault: ReceiverFault) => void;
-  /** Takes back what has not happened yet. */
+  /** Drops the faults that have not happened yet. */
   relent: () => void;
   close: () => Promise<void>;
 };
 
-/** Longer than any attempt waits, so that whoever hangs is let go by the service. */
+/** Longer than the timeout of an attempt, in milliseconds: the service closes the connection. */
 const hangingMs = 15_000;
 
 /** Starts a receiver on the loopback. */
@@ -42,9 +43,7 @@ export async function startReceiver(random: Random): Promise<Receiver> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const body = JSON.parse(await text(request));
     const post: Post = {
       deliveryId: request.headers['x-service-delivery'] as string,
       event: body.event,

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Checked, check } from './check.ts';
 import { dueIn, gather, type Sources } from './evidence.ts';
-import { type Recount, recount } from './recount.ts';
 
-/** How long a soak waits for rest, and who is told what it waits for. */
+/** The longest wait until nothing is due, in milliseconds, and a function that gets the progress. */
 export type Patience = { restWithinMs: number; say: (line: string) => void };
 
 const everyMs = 2_000;
 
-/** Recounts once nothing is due any more, and again while something is missing; at the latest when the time is up. */
-export async function recountAtRest(sources: Sources, { restWithinMs, say }: Patience): Promise<Recount> {
+/** Checks once nothing is due any more, and again while there are faults, until the time is up. */
+export async function checkAtRest(sources: Sources, { restWithinMs, say }: Patience): Promise<Checked> {
   const deadline = Date.now() + restWithinMs;
   let said = '';
   for (;;) {
@@ -16,7 +16,7 @@ export async function recountAtRest(sources: Sources, { restWithinMs, say }: Pat
     const due = await dueIn(sources.table);
     let waiting = `${due.length} deliveries and executions`;
     if (due.length === 0 || late) {
-      const counted = recount(await gather(sources));
+      const counted = check(await gather(sources));
       if (counted.lost.length === 0 || late) return counted;
       waiting = `${counted.lost.length} things, such as: ${counted.lost[0]}`;
     }

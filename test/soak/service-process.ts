@@ -1,88 +1,66 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Api } from '../api.ts';
+import { createApiOverHttp } from '../api-over-http.ts';
+import { type Address, type ServiceOptions, startService } from '../service-process.ts';
 
-/** The service as its user runs it, and as it is killed and started again on the same data. */
+/** The service as its user runs it, which can be killed and started again on the same data. */
 export type ServiceProcess = {
-  url: () => string;
-  token: () => string;
-  /** How often it was started, and how often a start ended before it served, for a fault that met it. */
+  /** The address of the running process. */
+  address: () => Address;
+  /** Sends requests to the running process over HTTP. */
+  api: () => Api;
+  /** The number of starts, and of those that a fault ended before the service was ready. */
   starts: { made: number; failed: number };
-  /** Rejects when the service ends though nobody has killed it. */
+  /** Rejects when the service ends without a kill. */
   broken: Promise<never>;
   kill: () => Promise<void>;
   signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
-  /** Starts it, again if it must be, until it serves. */
+  /** Starts the service, again and again until it is ready. */
   start: () => Promise<void>;
 };
 
-/** Where it is started, what it is told by its environment, and the file that gets what it prints. */
-type Setting = { dataFolder: string; environment: Record<string, string>; log: string };
+type Options = Omit<ServiceOptions, 'onOutput'> & {
+  /** The file that gets the output. */
+  log: string;
+};
 
-const startedWithinMs = 60_000;
+const startTimeoutMs = 60_000;
 
-/** Starts `infra/local/main.ts` as `npm start` does. It ends with this process at the latest. */
-export async function openService({ dataFolder, environment, log }: Setting): Promise<ServiceProcess> {
-  let child: ChildProcess | undefined;
-  let url = '';
+/** Starts the service. It ends with this process at the latest. */
+export async function startServiceProcess({ log, ...options }: Options): Promise<ServiceProcess> {
+  const onOutput = (text: string) => appendFileSync(log, text);
   const starts = { made: 0, failed: 0 };
-  const { promise: broken, reject: breakDown } = Promise.withResolvers<never>();
+  const { promise: broken, reject } = Promise.withResolvers<never>();
   broken.catch(() => {});
-  process.once('exit', () => child?.kill('SIGKILL'));
-
-  /** One start; false where it ended before it served. */
-  function launch(): Promise<boolean> {
-    const { PATH = '', HOME = '' } = process.env;
-    const NODE_COMPILE_CACHE = join(tmpdir(), 'crewboard-compile-cache');
-    const started = spawn(process.execPath, ['infra/local/main.ts'], {
-      env: { PATH, HOME, NODE_COMPILE_CACHE, PORT: '0', CREWBOARD_DATA: dataFolder, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    child = started;
-    starts.made++;
-    let printed = '';
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => started.kill('SIGKILL'), startedWithinMs);
-      const take = (text: string) => {
-        appendFileSync(log, text);
-        if (/^ready$/m.test(printed)) return;
-        printed += text;
-        if (!/^ready$/m.test(printed)) return;
-        url = /^Crewboard is at (\S+)$/m.exec(printed)?.[1] as string;
-        clearTimeout(timer);
-        resolve(true);
-      };
-      started.stdout.setEncoding('utf8').on('data', take);
-      started.stderr.setEncoding('utf8').on('data', take);
-      started.once('exit', (code) => {
-        clearTimeout(timer);
-        resolve(false);
-        if (/^ready$/m.test(printed) && !started.killed)
-          breakDown(new Error(`The service ended with ${code}; see ${log}.`));
-      });
-    });
-  }
+  let running: { process: ReturnType<typeof startService>; address: Address; api: Api };
+  process.once('exit', () => running?.process.child.kill('SIGKILL'));
 
   const service: ServiceProcess = {
-    url: () => url,
-    token: () => readFileSync(join(dataFolder, 'token'), 'utf8').trim(),
+    address: () => running.address,
+    api: () => running.api,
     starts,
     broken,
     kill: async () => {
-      const killed = child;
-      if (!killed || killed.exitCode !== null || killed.signalCode !== null) return;
-      const ended = new Promise((resolve) => killed.once('exit', resolve));
-      killed.kill('SIGKILL');
-      await ended;
+      running.process.child.kill('SIGKILL');
+      await running.process.ended;
     },
-    signal: (signal) => {
-      if (child?.pid) process.kill(child.pid, signal);
-    },
+    signal: (signal) => void running.process.child.kill(signal),
     start: async () => {
-      const deadline = Date.now() + startedWithinMs;
-      while (!(await launch())) {
+      const deadline = Date.now() + startTimeoutMs;
+      for (;;) {
+        starts.made++;
+        const started = startService({ ...options, onOutput });
+        const timer = setTimeout(() => started.child.kill('SIGKILL'), startTimeoutMs);
+        const address = await started.ready;
+        clearTimeout(timer);
+        if (address) {
+          running = { process: started, address, api: createApiOverHttp(address.url, address.token) };
+          started.ended.then(({ code }) => {
+            if (!started.child.killed) reject(new Error(`The service ended with ${code}; see ${log}.`));
+          });
+          return;
+        }
         starts.failed++;
         if (Date.now() > deadline) throw new Error(`The service does not start; see ${log}.`);
         await pause(200);

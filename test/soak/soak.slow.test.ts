@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { soak } from './soak.ts';
 import { summaryOf } from './summary.ts';
 
-it('loses nothing through faults of the table, receivers that fail, stops and kills of the whole service', async () => {
+it('nothing is lost through faults of the table, failing receivers, stops and kills of the whole service', async () => {
   const said: string[] = [];
   const outcome = await soak({
     ...{ seed: 20, events: 150, faults: 20 },

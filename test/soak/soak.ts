@@ -2,42 +2,43 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tableName } from '../../infra/local/running.ts';
+import type { Operation } from '../../lib/contract/routes.ts';
 import { openTable } from '../../lib/table/client.ts';
-import { readTotal } from './api.ts';
-import { conduct, type Happened } from './conductor.ts';
+import { paginationOf, type Request } from '../api.ts';
+import { type Caused, causeFaults } from './cause-faults.ts';
+import type { Checked } from './check.ts';
 import type { FaultKind } from './faults.ts';
 import { type Asked, planOf } from './plan.ts';
 import { randomFrom } from './random.ts';
-import type { Recount } from './recount.ts';
-import { type Patience, recountAtRest } from './rest.ts';
+import { checkAtRest, type Patience } from './rest.ts';
 import type { ServiceProcess } from './service-process.ts';
-import { type Closes, type Stage, setStage } from './stage.ts';
+import { type Closes, createSetup, type Setup } from './setup.ts';
 import { write } from './writers.ts';
 
-/** How a soak is carried out. */
+/** The options of a soak. */
 export type Manner = Asked &
   Patience & {
-    /** How many events are written in a second. */
+    /** Events a second. */
     perSecond: number;
-    /** Ends the faults with one more kill: the sweep of the new start then wakes what would wait for the next minutes'. */
+    /** Whether the last fault is a kill: the sweep at the next start then sends what would wait for the next sweep. */
     killsAtEnd: boolean;
   };
 
-/** What a soak has come to. */
-export type Outcome = Recount & {
+/** The result of a soak. */
+export type Outcome = Checked & {
   events: number;
   posts: number;
   faults: Map<FaultKind, number>;
   starts: ServiceProcess['starts'];
   ms: number;
-  /** Where data and logs are kept, when anything was lost. */
+  /** The folder of data and logs, which is kept when anything was lost. */
   kept: string | undefined;
 };
 
-/** How often it is told how far a soak has come. */
-const toldEveryMs = 10_000;
+/** The time between two lines of progress, in milliseconds. */
+const progressMs = 10_000;
 
-/** Soaks the whole local service: events under faults, then peace, then a recount of everything. */
+/** Writes to the whole local service under faults, ends the faults, and then checks everything. */
 export async function soak(manner: Manner): Promise<Outcome> {
   const startedAt = Date.now();
   const folder = mkdtempSync(join(tmpdir(), 'crewboard-soak-'));
@@ -45,19 +46,19 @@ export async function soak(manner: Manner): Promise<Outcome> {
   const closes: Closes = [];
   let kept: string | undefined = folder;
   try {
-    const stage = await setStage(folder, manner.seed, closes);
-    const happened: Happened = { kinds: new Map(), interruptions: [] };
-    const telling = setInterval(() => manner.say(progressOf(stage, happened, manner)), toldEveryMs);
-    closes.push(() => clearInterval(telling));
-    await disturb(stage, happened, manner, closes);
-    const counted = await judge(stage, happened, manner);
+    const setup = await createSetup(folder, manner.seed, closes);
+    const caused: Caused = { kinds: new Map(), interruptions: [] };
+    const progress = setInterval(() => manner.say(progressOf(setup, caused, manner)), progressMs);
+    closes.push(() => clearInterval(progress));
+    await disturb(setup, caused, manner, closes);
+    const counted = await judge(setup, caused, manner);
     if (counted.lost.length === 0) kept = undefined;
-    else writeFileSync(join(folder, 'posts.json'), JSON.stringify(stage.receivers.map(({ posts }) => posts)));
-    const { ledger, service } = stage;
+    else writeFileSync(join(folder, 'posts.json'), JSON.stringify(setup.receivers.map(({ posts }) => posts)));
+    const { ledger, service } = setup;
     const ms = Date.now() - startedAt;
     return {
-      ...{ ...counted, events: ledger.events, posts: postsOn(stage) },
-      ...{ faults: happened.kinds, starts: service.starts, ms, kept },
+      ...{ ...counted, events: ledger.events, posts: postsOn(setup) },
+      ...{ faults: caused.kinds, starts: service.starts, ms, kept },
     };
   } finally {
     for (const close of closes.reverse()) await close();
@@ -65,14 +66,14 @@ export async function soak(manner: Manner): Promise<Outcome> {
   }
 }
 
-/** Writes and causes the faults side by side until both are done, and leaves everything in peace then. */
-async function disturb(stage: Stage, happened: Happened, manner: Manner, closes: Closes): Promise<void> {
-  const { service, ledger, proxy, receivers } = stage;
+/** Writes and causes the faults at the same time until both are done, and then ends the faults. */
+async function disturb(setup: Setup, caused: Caused, manner: Manner, closes: Closes): Promise<void> {
+  const { service, ledger, proxy, receivers } = setup;
   const ending = new AbortController();
   const over = ending.signal;
   const work = [
     write({ service, ledger, ...manner, random: randomFrom(manner.seed), over }),
-    conduct(planOf(manner, receivers.length), { stage, happened, over }),
+    causeFaults(planOf(manner, receivers.length), { setup, caused, over }),
   ];
   closes.push(() => {
     ending.abort();
@@ -81,25 +82,28 @@ async function disturb(stage: Stage, happened: Happened, manner: Manner, closes:
   await Promise.race([Promise.all(work), service.broken]);
   for (const one of [proxy, ...receivers]) one.relent();
   if (manner.killsAtEnd)
-    await conduct([{ after: 0, fault: { kind: 'kill -9 of service and engine' } }], { stage, happened, over });
+    await causeFaults([{ after: 0, fault: { kind: 'kill -9 of service and engine' } }], { setup, caused, over });
 }
 
-/** Recounts by the table itself, past the proxy. */
-async function judge(stage: Stage, { interruptions }: Happened, patience: Patience): Promise<Recount> {
-  const { service, engine, proxy, ledger, registered } = stage;
+/** Checks the table itself, past the proxy. */
+async function judge(setup: Setup, { interruptions }: Caused, patience: Patience): Promise<Checked> {
+  const { service, engine, proxy, ledger, registered } = setup;
   const table = openTable(tableName, engine.endpoint());
-  const totalOf = (path: string) => readTotal(service, path);
+  const totalOf = async (operation: Operation, request: Request) => {
+    const query = ['limit=1', request.query].filter(Boolean).join('&');
+    return paginationOf(await service.api()[operation]({ ...request, query })).total;
+  };
   const sources = { ledger, interruptions, disturbed: proxy.disturbed, table, registered, totalOf };
   try {
-    return await Promise.race([recountAtRest(sources, patience), service.broken]);
+    return await Promise.race([checkAtRest(sources, patience), service.broken]);
   } finally {
     table.client.destroy();
   }
 }
 
-function progressOf(stage: Stage, { kinds }: Happened, { events, faults }: Asked): string {
+function progressOf(setup: Setup, { kinds }: Caused, { events, faults }: Asked): string {
   const caused = [...kinds.values()].reduce((sum, number) => sum + number, 0);
-  return `${stage.ledger.events} of ${events} events, ${caused} of ${faults} faults, ${postsOn(stage)} posts`;
+  return `${setup.ledger.events} of ${events} events, ${caused} of ${faults} faults, ${postsOn(setup)} posts`;
 }
 
-const postsOn = ({ receivers }: Stage) => receivers.reduce((sum, { posts }) => sum + posts.length, 0);
+const postsOn = ({ receivers }: Setup) => receivers.reduce((sum, { posts }) => sum + posts.length, 0);

@@ -1,9 +1,9 @@
 import type { Outcome } from './soak.ts';
 
-/** So many of what was lost are told one by one. */
-const toldOfLost = 50;
+/** The most faults that are printed. */
+const mostPrinted = 50;
 
-/** Tells what a soak has come to, a line for each thing. */
+/** Returns the result of a soak as text, a line for each figure. */
 export function summaryOf({
   events,
   faults,
@@ -29,7 +29,7 @@ export function summaryOf({
     `attempts    ${attempts} recorded, ${posts} received, ${duplicates} of these duplicates, each explained by a fault unless listed`,
     `minutes     ${(ms / 60_000).toFixed(1)}`,
     `lost        ${lost.length}`,
-    ...lost.slice(0, toldOfLost).map((one) => `            ${one}`),
+    ...lost.slice(0, mostPrinted).map((one) => `            ${one}`),
     ...(kept ? [`Data and logs are kept in ${kept}`] : []),
   ].join('\n');
 }

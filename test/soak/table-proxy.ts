@@ -1,37 +1,38 @@
 import { Agent, createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TableFault } from './faults.ts';
 import { between, type Random } from './random.ts';
 
-/** A request to the table that did not go as it should: when, and what it asked. */
+/** A request to the table that a fault disturbed: its time and its body. */
 export type Disturbed = { at: number; body: string };
 
-/** The way from the service to its table's engine, and what goes wrong on it. */
+/** A proxy between the service and its table's engine, which causes faults. */
 export type TableProxy = {
   endpoint: string;
   disturbed: Disturbed[];
-  /** Leads to another engine from now on; `undefined` while there is none. */
+  /** Sets the engine that requests go to; `undefined` while there is none. */
   leadTo: (endpoint: string | undefined) => void;
   cause: (fault: TableFault) => void;
-  /** Takes back what has not happened yet. */
+  /** Drops the faults that have not happened yet. */
   relent: () => void;
   close: () => Promise<void>;
 };
 
-/** What one request of a fault comes to. */
+/** The fault of one request. */
 type Disturbance = Pick<TableFault, 'kind' | 'of'>;
 
 const writes = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems'];
 
-/** What DynamoDB answers when it throttles. */
+/** DynamoDB's response when it throttles. */
 const throttling = JSON.stringify({
   __type: 'com.amazonaws.dynamodb.v20120810#ThrottlingException',
   message: 'The rate of requests exceeds the allowed throughput.',
 });
 
-/** Opens a proxy for the table's engine: the seam that every deployment has is its endpoint. */
-export async function openTableProxy(random: Random): Promise<TableProxy> {
+/** Starts a proxy for the table's engine, by the endpoint that every deployment can set. */
+export async function startTableProxy(random: Random): Promise<TableProxy> {
   let engine: string | undefined;
   let coming: Disturbance[] = [];
   const disturbed: Disturbed[] = [];
@@ -41,7 +42,7 @@ export async function openTableProxy(random: Random): Promise<TableProxy> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readAll(request);
+    const body = await buffer(request);
     const kind = nextFor(request)?.kind;
     const note = () => disturbed.push({ at: Date.now(), body: body.toString('latin1') });
     if (kind) note();
@@ -60,7 +61,7 @@ export async function openTableProxy(random: Random): Promise<TableProxy> {
     }
   }
 
-  /** What is to happen to a request, if anything is. */
+  /** Takes the fault of a request, if there is one. */
   function nextFor({ headers }: IncomingMessage): Disturbance | undefined {
     const operation = String(headers['x-amz-target']).split('.')[1] as string;
     const at = coming.findIndex(({ of }) => of === 'any' || writes.includes(operation));
@@ -71,7 +72,7 @@ export async function openTableProxy(random: Random): Promise<TableProxy> {
     return new Promise<{ status: number; headers: IncomingMessage['headers']; body: Buffer }>((resolve, reject) => {
       if (!engine) return reject(new Error('There is no engine now.'));
       const asked = forward(new URL(url as string, engine), { method, headers, agent }, (answer) => {
-        readAll(answer).then((all) => {
+        buffer(answer).then((all) => {
           resolve({ status: answer.statusCode as number, headers: answer.headers, body: all });
         }, reject);
       });
@@ -98,10 +99,4 @@ export async function openTableProxy(random: Random): Promise<TableProxy> {
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
-}
-
-async function readAll(message: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of message as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }

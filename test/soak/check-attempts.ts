@@ -1,12 +1,12 @@
 import type { LoggedEvent } from '../../lib/table/event-log.ts';
+import { type Delivery, deliveriesOf } from './check-deliveries.ts';
 import type { LoggedAttempt, WebhookEvidence } from './evidence.ts';
-import { type Delivery, deliveriesOf } from './recount-deliveries.ts';
 
-/** The ladder has three steps. */
+/** The retry schedule has three steps. */
 const mostAttempts = 4;
 
-/** What is wrong with a webhook's history: each delivery's attempts without a gap, and the total that of the rows. */
-export function recountAttempts(webhook: WebhookEvidence, events: readonly LoggedEvent[]): string[] {
+/** Returns the faults of a webhook's history: the attempts of each delivery have no gap, and the total is that of the rows. */
+export function checkAttempts(webhook: WebhookEvidence, events: readonly LoggedEvent[]): string[] {
   const { id, attempts, total } = webhook;
   return [
     ...(total === attempts.length ? [] : [`the history of ${id} counts ${total} attempts and has ${attempts.length}`]),
@@ -14,7 +14,7 @@ export function recountAttempts(webhook: WebhookEvidence, events: readonly Logge
   ];
 }
 
-/** What is wrong with the attempts of one delivery. */
+/** Returns the faults of the attempts of one delivery. */
 function faultsOf({ id, attempts, state }: Delivery): string[] {
   const numbers = attempts.map(({ attempt }) => attempt).join(', ');
   const gapless = attempts.map((_, nth) => nth + 1).join(', ');
@@ -31,7 +31,7 @@ function faultsOf({ id, attempts, state }: Delivery): string[] {
   ];
 }
 
-/** Whether a record's fields agree: its numbering, and its error with its status. */
+/** Whether the fields of a record agree: its number, and its error with its status. */
 function isSound({ id, attempt, redelivery, error, httpStatus }: LoggedAttempt, deliveryId: string): boolean {
   const taken = httpStatus >= 200 && httpStatus < 300;
   return redelivery === attempt > 1 && (id === deliveryId) === (attempt === 1) && taken === (error === undefined);

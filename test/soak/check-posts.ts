@@ -1,24 +1,24 @@
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { DeliveryRecord } from '../../lib/contract/webhooks.ts';
 import type { LoggedEvent } from '../../lib/table/event-log.ts';
+import { aboutOf, type Delivery, deliveriesOf } from './check-deliveries.ts';
 import type { Evidence, WebhookEvidence } from './evidence.ts';
 import type { Post } from './receivers.ts';
-import { aboutOf, type Delivery, deliveriesOf } from './recount-deliveries.ts';
 
-/** So soon after it was posted an attempt is written down for the first time: 10 s for the post, and time to begin. */
+/** The longest time from a post to its first record: 10 s for the post, and time to begin. In milliseconds. */
 const firstWriteMs = 20_000;
 
-/** So soon after its receiver is done with it an attempt is written down, unless a fault is in the way. */
+/** The longest time from the end of a post to its record without a fault, in milliseconds. */
 const writtenWithinMs = 5_000;
 
-/** The record of an attempt tells its beginning no further from its post's than this. */
+/** The largest difference between the start of an attempt by its record and by its post, in milliseconds. */
 const momentMs = 5_000;
 
 /**
- * Compares a receiver's log with the history: what was delivered was received, always under one id, and whatever was
- * posted beyond the recorded attempts was under way at a fault.
+ * Compares a receiver's log with the history: each delivered event was received, always with one id, and each post without
+ * a recorded attempt was under way at a fault.
  */
-export function recountPosts(
+export function checkPosts(
   webhook: WebhookEvidence,
   events: readonly LoggedEvent[],
   faults: Faults,
@@ -31,7 +31,7 @@ export function recountPosts(
     beyond.push(...compared.beyond);
     lost.push(...strangers(delivery, received.get(delivery.id) ?? []), ...untaken(delivery, compared.seen));
     lost.push(
-      ...compared.unseen.map((one) => `${one.id} records an answer of ${one.httpStatus} that no receiver has given`),
+      ...compared.unseen.map((one) => `${one.id} records a response of ${one.httpStatus} that no receiver has sent`),
     );
     received.delete(delivery.id);
   }
@@ -43,7 +43,7 @@ export function recountPosts(
 /** The faults that can explain a second post. */
 type Faults = Pick<Evidence, 'interruptions' | 'disturbed'>;
 
-/** The posts that recorded attempts made, those beyond them, and the records of answers that no receiver gave. */
+/** The posts of recorded attempts, the posts without a record, and the records of responses that no receiver sent. */
 type Compared = { seen: Post[]; beyond: Post[]; unseen: DeliveryRecord[] };
 
 /** Finds each recorded attempt's post: the last one with its answer that was sent before the attempt's end. */
@@ -59,7 +59,7 @@ function compare(posts: readonly Post[], attempts: readonly DeliveryRecord[]): C
   const { answered = [], without = [] } = Object.groupBy(attempts, (one) => (one.httpStatus ? 'answered' : 'without'));
   for (const record of answered.toSorted((a, b) => a.attempt - b.attempt))
     if (!take(record, ({ status }) => status === record.httpStatus)) unseen.push(record);
-  // An attempt without an answer may not have come as far as its receiver: it takes none of an earlier attempt.
+  // An attempt without a response may not have reached its receiver: it takes no post of an earlier attempt.
   for (const record of without) {
     const beganAt = Date.parse(record.deliveredAt) - record.durationMs;
     take(record, ({ sentAt }) => sentAt > beganAt - momentMs);
@@ -67,10 +67,10 @@ function compare(posts: readonly Post[], attempts: readonly DeliveryRecord[]): C
   return { seen, beyond, unseen };
 }
 
-/** Posts under a delivery's id that tell of something else. */
-function strangers({ id, told }: Delivery, posts: readonly Post[]): string[] {
-  if (!told) return [];
-  const { event, data } = told;
+/** Returns the posts with a delivery's id that have another event. */
+function strangers({ id, event: logged }: Delivery, posts: readonly Post[]): string[] {
+  if (!logged) return [];
+  const { event, data } = logged;
   const about = aboutOf(data);
   return posts
     .filter((post) => post.event !== event || post.about.id !== about.id || post.about.status !== about.status)

@@ -1,12 +1,12 @@
+import { checkAttempts } from './check-attempts.ts';
+import { checkDeliveries, checkEvents, deliveriesOf } from './check-deliveries.ts';
+import { checkExecutions } from './check-executions.ts';
+import { checkPosts } from './check-posts.ts';
+import { checkTasks } from './check-tasks.ts';
 import type { Evidence } from './evidence.ts';
-import { recountAttempts } from './recount-attempts.ts';
-import { recountBoard } from './recount-board.ts';
-import { deliveriesOf, recountDeliveries, recountEvents } from './recount-deliveries.ts';
-import { recountExecutions } from './recount-executions.ts';
-import { recountPosts } from './recount-posts.ts';
 
-/** What a recount comes to. `lost` is everything that is not as it must be, in words. */
-export type Recount = {
+/** The result of a check. `lost` has a sentence for each fault. */
+export type Checked = {
   lost: string[];
   executions: Record<string, number>;
   deliveries: Record<string, number>;
@@ -14,15 +14,15 @@ export type Recount = {
   duplicates: number;
 };
 
-/** Recounts what the service has answered for: nothing may be lost, made up or done twice without a fault to explain it. */
-export function recount(evidence: Evidence): Recount {
+/** Checks all data of a soak: nothing is lost, invented, or done twice without a fault that explains it. */
+export function check(evidence: Evidence): Checked {
   const { events, underWay, webhooks } = evidence;
-  const posts = webhooks.map((webhook) => recountPosts(webhook, events, evidence));
+  const posts = webhooks.map((webhook) => checkPosts(webhook, events, evidence));
   const lost = [
-    ...recountBoard(evidence),
-    ...recountExecutions(evidence),
-    ...recountEvents(evidence),
-    ...webhooks.flatMap((webhook) => [...recountDeliveries(webhook, evidence), ...recountAttempts(webhook, events)]),
+    ...checkTasks(evidence),
+    ...checkExecutions(evidence),
+    ...checkEvents(evidence),
+    ...webhooks.flatMap((webhook) => [...checkDeliveries(webhook, evidence), ...checkAttempts(webhook, events)]),
     ...underWay.map(
       ({ deliveryId, attempt }) => `attempt ${attempt} of ${deliveryId} is missing, by the service's own check`,
     ),
@@ -39,7 +39,7 @@ export function recount(evidence: Evidence): Recount {
   };
 }
 
-/** How many there are of each kind. */
+/** Returns the number of values of each kind. */
 function countsOf<Value>(values: readonly Value[], kindOf: (value: Value) => string): Record<string, number> {
   const kinds = [...Map.groupBy(values, kindOf)];
   return Object.fromEntries(kinds.map(([kind, alike]) => [kind, alike.length]));

@@ -6,9 +6,9 @@ import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import type { LoggedEvent } from '../../lib/table/event-log.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
+import { check } from './check.ts';
 import type { Evidence, LoggedAttempt, WebhookEvidence } from './evidence.ts';
 import type { Post } from './receivers.ts';
-import { recount } from './recount.ts';
 
 const start = Date.UTC(2026, 0, 1);
 const at = (seconds: number) => start + seconds * 1000;
@@ -16,7 +16,7 @@ const at = (seconds: number) => start + seconds * 1000;
 const webhookId = 'wh_01KDVDMZ0000000000000000W1';
 const taskId = 'tk_01KDVDMZ0000000000000000T1';
 const deliveryId = 'dlv_01KDVDMZ0000000000000000D1';
-const told = { id: taskId, status: 'backlog' };
+const about = { id: taskId, status: 'backlog' };
 
 const task = { id: taskId, status: 'backlog', version: 1 } as StoredTask;
 
@@ -24,11 +24,11 @@ const execution = { id: 'ex_01KDVDMZ0000000000000000X1', status: 'completed', cl
 
 const logged: LoggedEvent = {
   ...{ organization: 'local' as Organization, id: 'ev_01KDVDMZ0000000000000000E1', event: 'task.created' },
-  ...{ item: taskId, version: 1, data: JSON.stringify({ task: told }) },
+  ...{ item: taskId, version: 1, data: JSON.stringify({ task: about }) },
 };
 
-/** Events of an execution, which no webhook hears. */
-const unheard = ['spawned', 'completed'].map((end, nth): LoggedEvent => {
+/** Events of an execution, without subscribers. */
+const unsubscribed = ['spawned', 'completed'].map((end, nth): LoggedEvent => {
   const { id } = execution;
   const data = JSON.stringify({ execution: { id, status: nth === 0 ? 'running' : end } });
   return { ...logged, id: `ev_01KDVDMZ0000000000000000E${nth + 2}`, event: `agent.${end}` as EventName, data };
@@ -46,7 +46,7 @@ const succeeded: LoggedAttempt = {
 };
 
 const postAt = (seconds: number, status: number): Post => ({
-  ...{ deliveryId, event: 'task.created', about: told },
+  ...{ deliveryId, event: 'task.created', about },
   ...{ sentAt: at(seconds), endedAt: at(seconds), status },
 });
 
@@ -68,7 +68,7 @@ const whole: Evidence = {
   places: 0,
   tasks: [task],
   counted: new Map([['backlog', 1]]),
-  events: [logged, ...unheard],
+  events: [logged, ...unsubscribed],
   underWay: [],
   webhooks: [webhook],
   due: [],
@@ -76,11 +76,11 @@ const whole: Evidence = {
   disturbed: [],
 };
 
-/** A task that was created and delivered at the second attempt, but for what is said to be different. */
+/** Evidence of a task that was created and delivered at the second attempt, with some differences. */
 const but = (different: Partial<WebhookEvidence>): Evidence => ({ ...whole, webhooks: [{ ...webhook, ...different }] });
 
-it('finds nothing lost where nothing is', () => {
-  expect(recount(whole)).toEqual({
+it('finds no fault where there is none', () => {
+  expect(check(whole)).toEqual({
     ...{ lost: [], executions: { completed: 1 }, deliveries: { delivered: 1 } },
     ...{ attempts: 2, duplicates: 0 },
   });
@@ -88,22 +88,26 @@ it('finds nothing lost where nothing is', () => {
 
 const { nextAttemptAt: _, ...givenUp } = failed;
 const twin = { ...succeeded, id: 'dlv_01KDVDMZ0000000000000000D3', deliveryId: 'dlv_01KDVDMZ0000000000000000D3' };
-const neverHappened = { ...logged, id: 'ev_2', data: JSON.stringify({ task: { ...told, status: 'done' } }) };
+const neverHappened = { ...logged, id: 'ev_2', data: JSON.stringify({ task: { ...about, status: 'done' } }) };
 
 it.each<[string, Evidence, RegExp]>([
-  ['a task that is gone', { ...whole, tasks: [] }, /was created and is not there/],
+  ['a task that is gone', { ...whole, tasks: [] }, /was created and does not exist/],
   ['a change that is gone', { ...whole, tasks: [{ ...task, version: 2 }] }, /was backlog in version 1 and is/],
-  ['a task nobody asked for', { ...whole, tasks: [task, { ...task, id: 'tk_2' }] }, /nobody was told of it/],
+  ['an unknown task', { ...whole, tasks: [task, { ...task, id: 'tk_2' }] }, /no response has named it/],
   ['a list that miscounts', { ...whole, counted: new Map([['backlog', 2]]) }, /counts 2 tasks, not 1/],
-  ['an execution that is gone', { ...whole, executions: [] }, /was started and is not there/],
-  ['an execution nobody asked for', { ...whole, executions: [execution, { ...execution, id: 'ex_2' }] }, /for nobody/],
+  ['an execution that is gone', { ...whole, executions: [] }, /was started and does not exist/],
+  [
+    'an unknown execution',
+    { ...whole, executions: [execution, { ...execution, id: 'ex_2' }] },
+    /no response has named it/,
+  ],
   ['an execution that runs', { ...whole, executions: [{ ...execution, status: 'running' }] }, /is still running/],
   [
-    'an execution that was given up too soon',
+    'an execution that is lost too soon',
     { ...whole, executions: [{ ...execution, status: 'failed', error: 'lost' }] },
-    /has failed \(lost\) in the hand of 1 workers/,
+    /has failed \(lost\) after 1 leases/,
   ],
-  ['a place that is kept', { ...whole, places: 1 }, /1 places are taken/],
+  ['an execution that still counts as running', { ...whole, places: 1 }, /1 executions count as running/],
   [
     'a list of executions that miscounts',
     { ...whole, countedExecutions: new Map([['failed', 1]]) },
@@ -115,14 +119,14 @@ it.each<[string, Evidence, RegExp]>([
     /agent.completed ex_\w+ completed has no delivery/,
   ],
   ['an entry left in the due index', { ...whole, due: ['left'] }, /left is still in the due index/],
-  ['an event that is gone', { ...whole, events: unheard }, /task.created tk_\w+ backlog is not in the event log/],
+  ['an event that is gone', { ...whole, events: unsubscribed }, /task.created tk_\w+ backlog is not in the event log/],
   ['an event of what never happened', { ...whole, events: [...whole.events, neverHappened] }, /and never happened/],
   ['an event that is logged twice', { ...whole, events: [...whole.events, logged] }, /is 2 times in the event log/],
   ['an event without a delivery', but({ attempts: [] }), /has no delivery to/],
   ['an event with two deliveries', but({ attempts: [failed, succeeded, twin] }), /has 2 deliveries/],
-  ['a delivery that nobody asked for', but({ events: [] }), /is of an event that it does not hear/],
-  ['a delivery of no event', but({ attempts: [{ ...succeeded, eventId: 'ev_3' }] }), /that it does not hear/],
-  ['a delivery that waits', but({ attempts: [failed] }), /has not come to an end/],
+  ['a delivery without a subscription', but({ events: [] }), /is of an event without its subscription/],
+  ['a delivery of no event', but({ attempts: [{ ...succeeded, eventId: 'ev_3' }] }), /without its subscription/],
+  ['a delivery that waits', but({ attempts: [failed] }), /has not ended/],
   ['an exhausted one with steps left', but({ attempts: [givenUp] }), /have failed, not 4/],
   [
     'an attempt that the service itself misses',
@@ -139,12 +143,16 @@ it.each<[string, Evidence, RegExp]>([
   ],
   ['a history that miscounts', but({ total: 3 }), /counts 3 attempts and has 2/],
   ['a delivered one never received', but({ posts: [postAt(0, 500)] }), /its receiver has not taken it/],
-  ['a recorded answer nobody gave', but({ posts: [postAt(1, 204)] }), /records an answer of 500 that no receiver/],
+  [
+    'a recorded response that no receiver sent',
+    but({ posts: [postAt(1, 204)] }),
+    /records a response of 500 that no receiver/,
+  ],
   ['a post of no delivery', but({ posts: [...webhook.posts, { ...postAt(0, 500), deliveryId: 'x' }] }), /is no d/],
   ['a post of another event', but({ posts: [{ ...postAt(0, 500), event: 'task.completed' }] }), /was received as/],
   ['a post that nothing explains', but({ posts: [...webhook.posts, postAt(9, 204)] }), /no fault explains it/],
 ])('finds %s', (_, evidence, words) => {
-  expect(recount(evidence).lost.join('\n')).toMatch(new RegExp(words.source, 'm'));
+  expect(check(evidence).lost.join('\n')).toMatch(new RegExp(words.source, 'm'));
 });
 
 it.each<[string, Partial<Evidence>]>([
@@ -152,10 +160,10 @@ it.each<[string, Partial<Evidence>]>([
   ['its own lost write', { disturbed: [{ at: at(9.5), body: `{"deliveryId":{"S":"${deliveryId}"}}` }] }],
 ])('counts a post that is explained by %s as a duplicate', (_, fault) => {
   const evidence = { ...but({ posts: [...webhook.posts, postAt(9, 204)] }), ...fault };
-  expect(recount(evidence)).toMatchObject({ lost: [], duplicates: 1 });
+  expect(check(evidence)).toMatchObject({ lost: [], duplicates: 1 });
 });
 
-it('takes no post for that of an attempt which never came as far as its receiver', () => {
+it('an attempt that did not reach its receiver has no post', () => {
   const unsent = { ...failed, httpStatus: 0, deliveredAt: timestamp(at(2)), attempt: 2, redelivery: true, id: 'dlv_2' };
   const third = { ...succeeded, deliveredAt: timestamp(at(3)), attempt: 3 };
   const evidence = but({
@@ -163,5 +171,5 @@ it('takes no post for that of an attempt which never came as far as its receiver
     total: 3,
     posts: [postAt(0, 500), postAt(3, 204)],
   });
-  expect(recount(evidence)).toMatchObject({ lost: [], duplicates: 0 });
+  expect(check(evidence)).toMatchObject({ lost: [], duplicates: 0 });
 });

@@ -2,32 +2,32 @@ import type { LoggedEvent } from '../../lib/table/event-log.ts';
 import type { Evidence, LoggedAttempt, WebhookEvidence } from './evidence.ts';
 import { eventsOf, eventsOfExecution } from './ledger.ts';
 
-/** A delivery by the two logs: an event on its way to a webhook, and the attempts at it in their order. */
+/** A delivery by the two logs: an event for a webhook, and its attempts in their order. */
 export type Delivery = {
   id: string;
-  told: LoggedEvent | undefined;
+  event: LoggedEvent | undefined;
   attempts: LoggedAttempt[];
   state: 'retrying' | 'delivered' | 'exhausted';
 };
 
-/** The deliveries that a webhook's attempts are of. */
+/** Returns the deliveries of a webhook, by its attempts. */
 export function deliveriesOf({ attempts }: WebhookEvidence, events: readonly LoggedEvent[]): Delivery[] {
-  const told = new Map(events.map((event) => [event.id, event]));
+  const byId = new Map(events.map((event) => [event.id, event]));
   return [...Map.groupBy(attempts, ({ deliveryId }) => deliveryId)].map(([id, records]) => {
     const ordered = records.toSorted((a, b) => a.attempt - b.attempt);
     const last = ordered.at(-1) as LoggedAttempt;
     const failed = last.nextAttemptAt === undefined ? 'exhausted' : 'retrying';
     const state = last.error === undefined ? 'delivered' : failed;
-    return { id, told: told.get(last.eventId), attempts: ordered, state };
+    return { id, event: byId.get(last.eventId), attempts: ordered, state };
   });
 }
 
-/** What is wrong with the event log: exactly one for everything that happened. */
-export function recountEvents({ ledger, executions, events }: Evidence): string[] {
+/** Returns the faults of the event log, which has exactly one event for each change. */
+export function checkEvents({ ledger, executions, events }: Evidence): string[] {
   const happened = [
     ...[...ledger.tasks].flatMap(([task, { statuses }]) => eventsOf(task, statuses)),
     ...executions.flatMap(eventsOfExecution),
-  ].map((told) => `${told.event} ${told.id} ${told.status}`);
+  ].map(({ event, id, status }) => `${event} ${id} ${status}`);
   const logged = Map.groupBy(events, nameOf);
   const expected = new Set(happened);
   return [
@@ -39,33 +39,33 @@ export function recountEvents({ ledger, executions, events }: Evidence): string[
   ];
 }
 
-/** What is wrong with a webhook's deliveries: exactly one for each event that it hears, and each has come to its end. */
-export function recountDeliveries(webhook: WebhookEvidence, { events }: Pick<Evidence, 'events'>): string[] {
+/** Returns the faults of a webhook's deliveries: exactly one for each subscribed event, and each has ended. */
+export function checkDeliveries(webhook: WebhookEvidence, { events }: Pick<Evidence, 'events'>): string[] {
   const { id } = webhook;
   const deliveries = deliveriesOf(webhook, events);
-  const heard = new Set(events.filter(({ event }) => webhook.events.includes(event)));
-  const found = Map.groupBy(deliveries, ({ told }) => told);
+  const subscribed = new Set(events.filter(({ event }) => webhook.events.includes(event)));
+  const found = Map.groupBy(deliveries, ({ event }) => event);
   return [
-    ...[...heard].filter((event) => !found.has(event)).map((event) => `${nameOf(event)} has no delivery to ${id}`),
+    ...[...subscribed].filter((event) => !found.has(event)).map((event) => `${nameOf(event)} has no delivery to ${id}`),
     ...deliveries
-      .filter(({ told }) => !told || !heard.has(told))
-      .map((delivery) => `${delivery.id} to ${id} is of an event that it does not hear`),
+      .filter(({ event }) => !event || !subscribed.has(event))
+      .map((delivery) => `${delivery.id} to ${id} is of an event without its subscription`),
     ...[...found]
-      .filter(([told, twins]) => told && twins.length > 1)
-      .map(([told, twins]) => `${nameOf(told as LoggedEvent)} has ${twins.length} deliveries to ${id}`),
+      .filter(([event, twins]) => event && twins.length > 1)
+      .map(([event, twins]) => `${nameOf(event as LoggedEvent)} has ${twins.length} deliveries to ${id}`),
     ...deliveries
       .filter(({ state }) => state === 'retrying')
-      .map((delivery) => `${delivery.id} to ${id} has not come to an end`),
+      .map((delivery) => `${delivery.id} to ${id} has not ended`),
   ];
 }
 
-/** What an event tells: no two events of a soak tell the same. */
+/** Returns the name of an event, which is unique in a soak. */
 function nameOf({ event, data }: LoggedEvent): string {
   const about = aboutOf(data);
   return `${event} ${about.id} ${about.status}`;
 }
 
-/** The task or the execution that an event tells of. */
+/** Returns the task or the execution of an event. */
 export function aboutOf(data: string): { id: string; status: string } {
   const { task, execution } = JSON.parse(data);
   return task ?? execution;

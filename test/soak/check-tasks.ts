@@ -1,23 +1,23 @@
 import type { Evidence } from './evidence.ts';
 import { eventsOf } from './ledger.ts';
 
-/** What is wrong with the board: every task is as its writer was last answered, none was made twice, lists are exact. */
-export function recountBoard({ ledger, tasks, counted }: Evidence): string[] {
+/** Returns the faults of the tasks: each is as in the last response to its writer, none exists twice, totals are exact. */
+export function checkTasks({ ledger, tasks, counted }: Evidence): string[] {
   const stored = new Map(tasks.map((task) => [task.id, task]));
   return [
     ...[...ledger.tasks].flatMap(([id, { statuses, version }]) => {
       const task = stored.get(id);
-      if (!task) return [`${id} was created and is not there`];
-      const told = `${statuses.at(-1)} in version ${version}`;
+      if (!task) return [`${id} was created and does not exist`];
+      const expected = `${statuses.at(-1)} in version ${version}`;
       const found = `${task.status} in version ${task.version}`;
       const changes = statuses.length;
       return [
-        ...(told === found ? [] : [`${id} was ${told} and is ${found}`]),
-        // Each change is one version, so those of the table are as many as were answered.
+        ...(expected === found ? [] : [`${id} was ${expected} and is ${found}`]),
+        // Each change is one version.
         ...(task.version === changes ? [] : [`${id} was changed to version ${task.version} by ${changes} changes`]),
       ];
     }),
-    ...tasks.filter(({ id }) => !ledger.tasks.has(id)).map(({ id }) => `${id} is there and nobody was told of it`),
+    ...tasks.filter(({ id }) => !ledger.tasks.has(id)).map(({ id }) => `${id} exists and no response has named it`),
     ...eventsMissing({ ledger, tasks }),
     ...[...counted].flatMap(([status, number]) => {
       const actual = tasks.filter((task) => task.status === status).length;
@@ -26,9 +26,9 @@ export function recountBoard({ ledger, tasks, counted }: Evidence): string[] {
   ];
 }
 
-/** The same number of events from either side: the answers, and the versions and statuses of the table. */
+/** Compares the number of events by the responses with that by the versions and statuses in the table. */
 function eventsMissing({ ledger, tasks }: Pick<Evidence, 'ledger' | 'tasks'>): string[] {
   const answered = [...ledger.tasks].reduce((sum, [id, { statuses }]) => sum + eventsOf(id, statuses).length, 0);
   const stored = tasks.reduce((sum, { version, status }) => sum + version + (status === 'done' ? 1 : 0), 0);
-  return answered === stored ? [] : [`${answered} events were answered for, the table has had ${stored}`];
+  return answered === stored ? [] : [`${answered} events are in the ledger, the table has had ${stored}`];
 }

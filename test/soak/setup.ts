@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { startEngine } from '../../infra/local/engine/engine.ts';
+import type { EventName } from '../../lib/contract/events.ts';
+import { successOf } from '../api.ts';
+import { killAllOn } from '../processes.ts';
+import type { Registered } from './evidence.ts';
+import type { Ledger } from './ledger.ts';
+import { randomFrom } from './random.ts';
+import { type Receiver, startReceiver } from './receivers.ts';
+import { type ServiceProcess, startServiceProcess } from './service-process.ts';
+import { startTableProxy, type TableProxy } from './table-proxy.ts';
+
+/** The table's engine as a process that can be killed and started again on the same file. */
+export type EngineProcess = {
+  /** The address of the engine itself, without the faults of the proxy. */
+  endpoint: () => string;
+  kill: () => Promise<void>;
+  start: () => Promise<void>;
+};
+
+/** The processes of a soak, its receivers and webhooks, and the ledger of its writes. */
+export type Setup = {
+  service: ServiceProcess;
+  engine: EngineProcess;
+  proxy: TableProxy;
+  receivers: Receiver[];
+  registered: Registered[];
+  ledger: Ledger;
+};
+
+/** The functions that end the parts of a setup, in the order in which they were started. */
+export type Closes = (() => unknown)[];
+
+/** The events of each webhook. Every event of a task has two subscribers. */
+const subscriptions: readonly (readonly EventName[])[] = [
+  ['task.created', 'task.status_changed', 'task.completed'],
+  ['task.created', 'task.completed'],
+  ['task.status_changed'],
+  ['agent.spawned', 'agent.completed', 'agent.failed'],
+];
+
+/** The agent of all executions. An execution waits for its model twice, one call after the other. */
+export const agent = { name: 'soaked', displayName: 'Soaked', category: 'operations' };
+const ofModel = { MODEL_LATENCY_MS: '1000', RUNNING_CAP: '10000' };
+
+/** Starts engine, proxy, service and receivers in a folder, and registers the receivers. */
+export async function createSetup(folder: string, seed: number, closes: Closes): Promise<Setup> {
+  const random = randomFrom(seed + 1);
+  const dataFolder = join(folder, 'data');
+  mkdirSync(dataFolder);
+  const proxy = await startTableProxy(random);
+  closes.push(proxy.close);
+  const engine = await startEngineProcess(dataFolder, proxy);
+  closes.push(engine.kill);
+  const environment = { DYNAMODB_ENDPOINT: proxy.endpoint, RETRY_LADDER: '1,1,2', ...ofModel };
+  const service = await startServiceProcess({ dataFolder, environment, log: join(folder, 'service.log') });
+  closes.push(service.kill);
+  const api = service.api();
+  successOf(await api.createAgent({ body: agent }));
+  const receivers: Receiver[] = [];
+  const registered: Registered[] = [];
+  for (const [nth, events] of subscriptions.entries()) {
+    const receiver = await startReceiver(random);
+    closes.push(receiver.close);
+    const body = { url: receiver.url, events, secret: `secret ${nth}` };
+    const { id } = successOf<{ id: string }>(await api.registerWebhook({ body }));
+    receivers.push(receiver);
+    registered.push({ id, events, posts: receiver.posts });
+  }
+  const ledger = { tasks: new Map(), events: 0, executions: new Set<string>() };
+  return { service, engine, proxy, receivers, registered, ledger };
+}
+
+/** Starts the engine on a folder, as the target of the proxy. */
+async function startEngineProcess(folder: string, proxy: TableProxy): Promise<EngineProcess> {
+  const files = { database: join(folder, 'table.db'), log: join(folder, 'engine.log') };
+  const launch = async () => {
+    const engine = await startEngine(files);
+    proxy.leadTo(engine.endpoint);
+    return engine;
+  };
+  let engine = await launch();
+  return {
+    endpoint: () => engine.endpoint,
+    kill: async () => {
+      await killAllOn(files.database);
+      proxy.leadTo(undefined);
+      // Only the shell around the engine is left to stop.
+      await engine.stop();
+    },
+    start: async () => {
+      engine = await launch();
+    },
+  };
+}
