@@ -18,14 +18,14 @@ it.each([
     ['/1 got 1 deliveries instead of 2.', '/1 got 1 deliveries more than once.'],
   ],
   [
-    'came to a path of nobody',
+    'came to an unknown path',
     [arrival('/1', 'a'), arrival('/1', 'b'), arrival('/2', 'c')],
-    ['/2 got what nobody sent there.'],
+    ['/2 got unexpected deliveries.'],
   ],
 ])('names the fault where a delivery %s', (_, arrivals, faults) => {
   expect(faultsOf(arrivals, ['/1'], 2)).toEqual(faults);
 });
 
-it('takes the time from the request for the event to the arrival', () => {
+it('the latency is the time from the request for the event to the arrival', () => {
   expect(latenciesOf([arrival('/1', 'a', 1_250)], new Map([['an event', 1_200]]))).toEqual([50]);
 });

@@ -1,9 +1,10 @@
-/** A delivery that reached a receiver: where, when its headers came (ms since 1970), which one, and of which event. */
+/** A delivery that reached a receiver: its path, the time of its headers (ms since 1970), its id, and its event's title. */
 export type Arrival = { path: string; at: number; deliveryId: string; title: string };
 
 /**
- * What is wrong where each of these paths should have got so many deliveries, every one of them once: a sentence for
- * each fault, none when all is well.
+ * Checks that each of the paths got the expected number of deliveries, each once.
+ *
+ * @returns a sentence for each fault
  */
 export function faultsOf(arrivals: readonly Arrival[], paths: readonly string[], expected: number): string[] {
   const byPath = Map.groupBy(arrivals, ({ path }) => path);
@@ -17,15 +18,15 @@ export function faultsOf(arrivals: readonly Arrival[], paths: readonly string[],
     ];
   });
   const strange = [...byPath.keys()].filter((path) => !paths.includes(path));
-  return [...faults, ...strange.map((path) => `${path} got what nobody sent there.`)];
+  return [...faults, ...strange.map((path) => `${path} got unexpected deliveries.`)];
 }
 
-/** How long after the request for its event each delivery arrived, in ms; `sentAt` has the requests by their title. */
+/** Returns the ms from the request for each event to its arrival; `sentAt` has the times of the requests by title. */
 export function latenciesOf(arrivals: readonly Arrival[], sentAt: ReadonlyMap<string, number>): number[] {
   return arrivals.map(({ at, title }) => at - (sentAt.get(title) ?? Number.NaN));
 }
 
-/** The moment now in ms since 1970, finer than `Date.now`, and the same in all processes of a machine. */
+/** Returns the time in ms since 1970, finer than `Date.now`, and the same in all processes of a machine. */
 export function preciseNow(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -1,16 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Section } from './page.ts';
 
-/** What a part of the benchmark is given. */
+/** The options of a part of the benchmark, and its progress and end. */
 export type Bench = {
-  /** Seconds instead of minutes: the figures say little then, but all that is sent must arrive all the same. */
+  /** Seconds instead of minutes: the figures say little, but all deliveries must still arrive. */
   quick: boolean;
   /** The folder of another checkout, whose goals are measured beside those of this one. */
   beside?: string;
-  /** Shows progress. */
+  /** Prints a line of progress. */
   say: (line: string) => void;
-  /** Has something stopped when the benchmark ends, however it ends; the newest first. */
+  /** Registers a function that is called when the benchmark ends, in reverse order. */
   atEnd: (stop: () => unknown) => void;
 };
 
 /** A part of the benchmark that can be run alone by its name. */
 export type Part = { name: string; measure: (bench: Bench) => Promise<Section[]> };
+
+/** Creates a folder that is removed when the benchmark ends. */
+export function createFolder({ atEnd }: Pick<Bench, 'atEnd'>, parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'crewboard-bench-'));
+  atEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}

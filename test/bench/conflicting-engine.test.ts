@@ -5,7 +5,7 @@ import { getItem } from '../../lib/table/reads.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { openService } from '../service.ts';
-import { type ConflictingEngine, openConflictingEngine } from './conflicting-engine.ts';
+import { type ConflictingEngine, startConflictingEngine } from './conflicting-engine.ts';
 
 let engine: ConflictingEngine;
 let table: Table;
@@ -14,7 +14,7 @@ let pauses: number;
 let endWindows: () => void;
 /** The window that opens next. */
 let opened: PromiseWithResolvers<void>;
-/** The transactions that are under way. */
+/** The transactions in progress. */
 let over: Promise<unknown>[];
 
 beforeEach(async () => {
@@ -23,7 +23,7 @@ beforeEach(async () => {
   const { promise: end, resolve } = Promise.withResolvers<void>();
   endWindows = resolve;
   opened = Promise.withResolvers();
-  engine = await openConflictingEngine(service.endpoint, () => {
+  engine = await startConflictingEngine(service.endpoint, () => {
     opened.resolve();
     return end;
   });
@@ -50,14 +50,14 @@ const add = (pk: string): Write => ({
 });
 const put = (pk: string): Write => ({ Put: { Item: { pk, sk: '-' } } });
 
-/** Begins a transaction that is under way until the windows end. */
+/** Starts a transaction that is in progress until the windows end. */
 async function underWay(...writes: Write[]): Promise<void> {
   opened = Promise.withResolvers();
   over.push(transact(table, writes));
   await opened.promise;
 }
 
-it('refuses a transaction for as long as another is under way on its item, and counts its tries by where', async () => {
+it('a transaction conflicts while another is in progress on its item; tries and conflicts are counted', async () => {
   await underWay(put('first'), add('counter'));
   const refused = transact(table, [put('second'), add('counter')]);
   await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
@@ -68,13 +68,13 @@ it('refuses a transaction for as long as another is under way on its item, and c
   expect(engine.take()).toEqual({ attempts: [], conflicts: {} });
 });
 
-it('refuses a single write meanwhile likewise, but is not held up by one', async () => {
+it('a single write conflicts with a transaction, but holds no item', async () => {
   await underWay(put('first'), add('counter'));
   await expect(transact(table, [add('counter')])).rejects.toMatchObject({ code: 'unavailable' });
   expect(engine.take().conflicts).toEqual({ counter: 8 });
 });
 
-it('carries a transaction out that comes again once the other is over', async () => {
+it('a retried transaction succeeds once the other has ended', async () => {
   table.sleep = async () => endWindows();
   await underWay(put('first'), add('counter'));
   await transact(table, [put('second'), add('counter')]);
@@ -82,7 +82,7 @@ it('carries a transaction out that comes again once the other is over', async ()
   expect(engine.take().attempts).toEqual([1, 2]);
 });
 
-it('says of a failed condition what the engine says', async () => {
+it('a failed condition has the response of the engine', async () => {
   endWindows();
   await transact(table, [put('first'), put('other')]);
   const ConditionExpression = 'attribute_not_exists(pk)';

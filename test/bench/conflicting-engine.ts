@@ -1,36 +1,37 @@
 import { Agent, createServer, type IncomingMessage, request as requestOver, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { writeRetries } from '../../lib/table/retry.ts';
-import { openItemLocks, partitionOf, type Writes, writesOf } from './item-locks.ts';
+import { createItemLocks, partitionOf, type Writes, writesOf } from './item-locks.ts';
 
 /**
- * How long a transaction of DynamoDB's keeps others from its items, in milliseconds. AWS publishes no figure. Seen from
- * a Lambda function in the same region, a transaction of 5 items takes 25.3 ms and a single put 7.6 (medians of 400,
- * github.com/alexdebrie/dynamodb-performance-testing): what is more of it is its two phases, in which the items are held.
+ * The time for which a transaction of DynamoDB holds its items, in milliseconds. AWS publishes no figure. Seen from a
+ * Lambda function in the same region, a transaction of 5 items takes 25.3 ms and a single put 7.6 (medians of 400,
+ * github.com/alexdebrie/dynamodb-performance-testing): the difference is its two phases, in which the items are held.
  */
 export const lockWindowMs = 18;
 
 /**
- * What the transactions since the last look came to: how often each was tried, and how many items were another's, by
- * their partition. The tries of one are told by its first item, which is the one that is written; where another was met
- * over a counter, the next try is of another counter and has another token.
+ * The tries of each transaction since the last call, and the number of conflicts by partition. A transaction is identified
+ * by its first item, which is the one that is written: after a conflict on a counter, the next try has another counter
+ * and another token.
  */
 export type Contention = { attempts: number[]; conflicts: Record<string, number> };
 
-/** A table's engine that has transactions conflict. */
+/** A proxy of a table's engine on which transactions conflict. */
 export type ConflictingEngine = { endpoint: string; take: () => Contention; stop: () => void };
 
 /**
- * Opens a way to an engine that never reports conflicts, on which they happen as in DynamoDB: a transaction holds its
- * items for a time, and what would write one of them meanwhile is refused with the answer that DynamoDB gives.
+ * Starts a proxy of an engine that never has conflicts, and causes them as in DynamoDB: a transaction holds its items for a
+ * time, and other writes to them get DynamoDB's response to a conflict meanwhile.
  *
- * @param window waits until a transaction has held its items long enough; it is told when the engine has carried it out
+ * @param window resolves when a transaction has held its items long enough; it gets the response of the engine
  */
-export async function openConflictingEngine(
+export async function startConflictingEngine(
   engine: string,
   window: (carriedOut: Promise<unknown>) => Promise<unknown>,
 ): Promise<ConflictingEngine> {
-  const locks = openItemLocks();
+  const locks = createItemLocks();
   const agent = new Agent({ keepAlive: true });
   const trying = new Map<string, number>();
   const attempts: number[] = [];
@@ -41,7 +42,7 @@ export async function openConflictingEngine(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await bytesOf(request);
+    const body = await buffer(request);
     const action = String(request.headers['x-amz-target']).split('.')[1] as string;
     const writes = writesOf(action, body.toString('utf8'));
     const taken = writes && locks.take(writes);
@@ -52,7 +53,7 @@ export async function openConflictingEngine(
     }
     const forwarded = forward(request, body);
     const held = writes?.token === undefined ? forwarded : window(forwarded);
-    // Whoever has the answer must find the items free.
+    // The items are free before the response is sent.
     const [{ status, text }] = await Promise.all([forwarded, held.finally(taken?.release)]);
     send(response, status, text);
   }
@@ -64,7 +65,7 @@ export async function openConflictingEngine(
       .on('error', answered.reject)
       .end(body);
     const message = await answered.promise;
-    return { status: message.statusCode as number, text: await bytesOf(message) };
+    return { status: message.statusCode as number, text: await buffer(message) };
   }
 
   function countTry({ items: [first = ''] }: Writes, again: boolean | undefined): void {
@@ -99,15 +100,11 @@ export async function openConflictingEngine(
   };
 }
 
-async function bytesOf(message: IncomingMessage): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(message as AsyncIterable<Buffer>));
-}
-
 function send(response: ServerResponse, status: number, body: Buffer | string): void {
   response.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(body);
 }
 
-/** What DynamoDB says: of a transaction a reason for each of its items, of a single write the one there is. */
+/** Returns DynamoDB's response to a conflict: for a transaction it has a reason for each of its items. */
 function conflictAnswer({ token }: Writes, conflicts: boolean[]): string {
   const message = 'Transaction is ongoing for the item';
   const error = (name: string, rest: object) =>

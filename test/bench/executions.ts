@@ -1,24 +1,24 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { leaseMs } from '../../lib/executions/keep-lease.ts';
 import { executionFrom, executionKind } from '../../lib/table/execution-items.ts';
+import { successOf } from '../api.ts';
 import { streamed } from '../table-stream.ts';
 import type { Part } from './bench.ts';
 import { type Ends, listenForEnds } from './ends.ts';
-import { figure, spread } from './figures.ts';
+import { figure, percentile, spread } from './figures.ts';
 import type { Section } from './page.ts';
-import { percentile } from './percentile.ts';
 import { type Service, startService } from './service.ts';
 
-/** An execution in ms from its request: to the answer, to its worker, to its end and to who was told of the end. */
-type Times = Record<'answered' | 'claimed' | 'ended' | 'heard', number>;
+/** The times of an execution, in ms from its request: to the response, the lease, the end and the delivery of the end. */
+type Times = Record<'answered' | 'leased' | 'ended' | 'delivered', number>;
 
-/** An execution before it is known when it was claimed. */
-type Seen = Omit<Times, 'claimed'> & { id: string; sentAt: number };
+/** An execution before the time of its lease is known. */
+type Seen = Omit<Times, 'leased'> & { id: string; sentAt: number };
 
-/** A run: its executions, and how many a second. */
+/** A run: its executions, and their rate a second. */
 type Run<Of> = { callers: number; executions: Of[]; rate: number };
 
-/** How long an execution takes to run and to its end where the model takes no time. */
+/** The times of executions with a model that takes no time. */
 export const executions: Part = {
   name: 'executions',
   async measure(bench) {
@@ -34,9 +34,9 @@ export const executions: Part = {
           callers,
           bench.quick ? callers * 2 : callers === 1 ? 15 : 80,
         );
-        // After each run, because the service deletes records that were handled.
-        const claims = await claimsIn(service);
-        const timed = run.executions.map((one) => ({ ...one, claimed: timeIn(claims, one.id) - one.sentAt }));
+        // After each run, because the service deletes handled records.
+        const leases = await leasesIn(service);
+        const timed = run.executions.map((one) => ({ ...one, leased: timeIn(leases, one.id) - one.sentAt }));
         whole.push({ ...run, executions: timed });
         bench.say(`${callers} at once, run ${nth} of ${runs}: ${figure(run.rate, 1)} executions a second`);
       }
@@ -44,26 +44,26 @@ export const executions: Part = {
   },
 };
 
-/** Has callers start executions of an agent of a new organization, each the next when it has heard of the end of one. */
+/** Starts executions of an agent of a new organization by callers that each wait for the delivery of the end. */
 export async function runExecutions(
   { service, ends }: { service: Service; ends: Ends },
   callers: number,
   count: number,
 ): Promise<Run<Seen>> {
   const api = await service.newOrganization();
-  await api('POST', '/api/agents', { name: 'worker', displayName: 'Worker', category: 'development' });
+  successOf(await api.createAgent({ body: { name: 'worker', displayName: 'Worker', category: 'development' } }));
   const events = ['agent.completed', 'agent.failed'];
-  await api('POST', '/api/webhooks/register', { url: ends.url, events, secret: 'a secret to sign with' });
+  successOf(await api.registerWebhook({ body: { url: ends.url, events, secret: 'a secret to sign with' } }));
+  const request = { params: { name: 'worker' }, body: { input: 'Do what there is to do.' } };
   const executions: Seen[] = [];
   let left = count;
   const caller = async () => {
     while (left-- > 0) {
       const sentAt = Date.now();
-      const { executionId } = await api('POST', '/api/agents/worker/execute', { input: 'Do what there is to do.' });
+      const { executionId: id } = successOf<{ executionId: string }>(await api.executeAgent(request));
       const answered = Date.now() - sentAt;
-      const { arrivedAt, completedAt } = await ends.of(executionId as string);
-      const id = executionId as string;
-      executions.push({ id, sentAt, answered, ended: completedAt - sentAt, heard: arrivedAt - sentAt });
+      const { arrivedAt, completedAt } = await ends.of(id);
+      executions.push({ id, sentAt, answered, ended: completedAt - sentAt, delivered: arrivedAt - sentAt });
     }
   };
   const startedAt = performance.now();
@@ -71,27 +71,27 @@ export async function runExecutions(
   return { callers, executions, rate: (count * 1000) / (performance.now() - startedAt) };
 }
 
-/** When each execution was taken in hand (ms since 1970), by the lease that its worker wrote. */
-async function claimsIn(service: Service): Promise<Map<string, number>> {
-  const claims = new Map<string, number>();
+/** Returns the times at which executions were leased (ms since 1970), by their lease expiry in the stream. */
+async function leasesIn(service: Service): Promise<Map<string, number>> {
+  const leases = new Map<string, number>();
   for (const { dynamodb } of await streamed(service.table, executionKind)) {
     const { id, leaseUntil } = executionFrom(unmarshall(dynamodb?.NewImage as Parameters<typeof unmarshall>[0]));
-    if (leaseUntil !== undefined && !claims.has(id)) claims.set(id, Date.parse(leaseUntil) - leaseMs);
+    if (leaseUntil !== undefined && !leases.has(id)) leases.set(id, Date.parse(leaseUntil) - leaseMs);
   }
-  return claims;
+  return leases;
 }
 
 function timeIn(times: Map<string, number>, id: string): number {
   const time = times.get(id);
-  if (time === undefined) throw new Error(`The execution ${id} was never taken in hand.`);
+  if (time === undefined) throw new Error(`The execution ${id} was never leased.`);
   return time;
 }
 
 const steps: readonly [keyof Times, string][] = [
-  ['answered', 'answered: it is running'],
-  ['claimed', 'a worker has it'],
-  ['ended', 'it has come to its end'],
-  ['heard', 'the caller has heard of the end'],
+  ['answered', 'the response: it is running'],
+  ['leased', 'the lease of a worker'],
+  ['ended', 'its end'],
+  ['delivered', 'the delivery of the end to the caller'],
 ];
 
 function timesSection(runs: readonly Run<Times>[]): Section {
@@ -100,13 +100,11 @@ function timesSection(runs: readonly Run<Times>[]): Section {
   return {
     title: 'From execute to the end',
     text: [
-      `Executions of an agent on the started service (\`node infra/local/main.ts\`), whose simulated model takes no time: the work,
-then its two gates. ${count(1)} by one caller and ${count(16)} by 16, each of whom starts the next when it has heard of the end of one.
-All times are from the request. It is running when it is answered (goal: p95 at most 50 ms). When a worker has taken it in
-hand is read from the table’s stream, after each run, by the lease that the claim wrote. Its end is the event’s own
-\`completedAt\`, a moment before it is written down. The caller hears of it by the webhook \`agent.completed\`, so the second way
-through the stream and the delivery are in the last time (goal: p50 at most 250 ms for one caller); to ask for the
-execution again and again would cost the service more than that one delivery, and no watch disturbs what it watches less.`,
+      `Executions of an agent on the local service (\`node infra/local/main.ts\`), whose simulated model takes no time: the work,
+then its two gates. ${count(1)} by one caller and ${count(16)} by 16; each caller starts the next after the delivery of an end. All times
+are from the request. Goal of the response: p95 at most 50 ms. The time of the lease is read from the table’s stream after each
+run. The end is \`completedAt\` of the event, just before it is written. The caller gets it by the webhook \`agent.completed\`, so
+the last time contains the stream and the delivery (goal: p50 at most 250 ms for one caller).`,
       `p50: the median of ${of(runs, 1).length} runs, in brackets the least and the greatest; p95 and p99 are nearest-rank over all executions.`,
       'Repeat: `npm run bench -- executions`.',
     ],

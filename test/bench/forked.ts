@@ -3,21 +3,21 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Bench } from './bench.ts';
 
-/** A process beside this one, that says something when it is up and then answers what it is asked, one at a time. */
+/** A child process that sends a message when it is ready, and then answers one question at a time. */
 export type Forked<Question, Said> = {
   pid: number;
-  /** What it says next, within half a minute. */
+  /** Waits for its next message, for at most half a minute. */
   hear: <Answer extends Said>() => Promise<Answer>;
   ask: <Answer extends Said>(question: Question) => Promise<Answer>;
 };
 
-/** Starts a file of this folder as a process, which is to end when its channel does. */
+/** Starts a file of this folder as a child process. It must end when its channel does. */
 export function forkFile<Question, Said>(
   { atEnd }: Bench,
   file: string,
   { args = [], env = process.env }: { args?: string[]; env?: NodeJS.ProcessEnv } = {},
 ): Forked<Question, Said> {
-  // What it prints is its log.
+  // Its output is its log.
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

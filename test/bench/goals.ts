@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { successOf } from '../api.ts';
+import type { Answer } from '../service.ts';
 import { preciseNow } from './arrivals.ts';
 import type { Part } from './bench.ts';
 import { type Ends, listenForEnds } from './ends.ts';
 import { runExecutions } from './executions.ts';
-import { figure, spread } from './figures.ts';
-import { idleCpuOf } from './idle.ts';
+import { figure, percentile, spread } from './figures.ts';
 import type { Section } from './page.ts';
 import { type Peer, startOutpost } from './peers/outpost.ts';
-import { percentile } from './percentile.ts';
 import { startReceiver } from './receiver.ts';
-import { burst, play, type Run, type Stage } from './scenario.ts';
-import { type Api, type Service, startService } from './service.ts';
-import { type Cpu, cpuBetween, type Subject } from './subject.ts';
+import { publishInBurst, publishOnSchedule, type Setup } from './scenario.ts';
+import { type Service, startService } from './service.ts';
+import { type Cpu, cpuBetween, idleCpuOf, type Subject } from './subject.ts';
 
-/** A figure of the table: how it is called, its decimals, and what it is to be at most or at least. */
+/** A figure of the table: its name, its decimals, and its goal. */
 type Figure = { name: string; decimals: number; atMost?: number; atLeast?: number };
 
 const figures = {
@@ -51,7 +51,7 @@ type FigureName = keyof typeof figures;
 /** Some of the figures, as one run found them. */
 type Measured = Partial<Record<FigureName, number>>;
 
-/** How much is measured. */
+/** The amount of work of each measurement. */
 type Size = {
   runs: number;
   idleSeconds: number;
@@ -83,42 +83,42 @@ const quick: Size = {
   readings: 2,
 };
 
-/** So many callers of the API at the same time, in a burst and of executions, and of single requests. */
+/** The number of concurrent callers in a burst, of executions, and of single requests. */
 const callers = { burst: 50, executions: 50, requests: 4 };
 
-/** No further reading of a history begins after this time: one can take seconds. */
+/** The time after which no further reading of a history begins: one can take seconds. */
 const readingsMs = 5_000;
 
-/** What is measured of whatever delivers events. */
-const ofSubjects: readonly ((stage: Stage, size: Size) => Promise<Measured>)[] = [
+/** The measurements of every subject. */
+const ofSubjects: readonly ((setup: Setup, size: Size) => Promise<Measured>)[] = [
   async ({ subject }, { idleSeconds }) => ({ idle: sumOf(await idleCpuOf(subject, idleSeconds)) * 100 }),
-  async (stage, { burstEvents: events }) => {
-    const { rate, cpu } = await burst(stage, { events, callers: callers.burst, webhooks: 1 });
+  async (setup, { burstEvents: events }) => {
+    const { rate, cpu } = await publishInBurst(setup, { events, callers: callers.burst, webhooks: 1 });
     return { burstRate: rate, burstCpu: sumOf(cpu), burstService: cpu.service, burstStore: cpu.store };
   },
-  async (stage, { burstEvents: events }) => {
-    const { rate, cpu } = await burst(stage, { events, callers: callers.burst, webhooks: 0 });
+  async (setup, { burstEvents: events }) => {
+    const { rate, cpu } = await publishInBurst(setup, { events, callers: callers.burst, webhooks: 0 });
     return { eventRate: rate, eventCpu: sumOf(cpu) };
   },
-  async (stage, size) => {
-    const { p50, p99, cpuMs } = await scheduled(stage, { perSecond: 50, webhooks: 1 }, size);
+  async (setup, size) => {
+    const { p50, p99, cpuMs } = await scheduled(setup, { perSecond: 50, webhooks: 1 }, size);
     return { singleP50: p50, singleP99: p99, singleCpu: cpuMs };
   },
-  async (stage, size) => {
-    const { p50, p99, cpuMs } = await scheduled(stage, { perSecond: 10, webhooks: 10 }, size);
+  async (setup, size) => {
+    const { p50, p99, cpuMs } = await scheduled(setup, { perSecond: 10, webhooks: 10 }, size);
     return { calmP50: p50, calmP99: p99, calmCpu: cpuMs };
   },
-  async (stage, size) => {
-    const { rate, p50, p99, cpuMs } = await scheduled(stage, { perSecond: 50, webhooks: 10 }, size);
+  async (setup, size) => {
+    const { rate, p50, p99, cpuMs } = await scheduled(setup, { perSecond: 50, webhooks: 10 }, size);
     return { fanRate: rate, fanP50: p50, fanP99: p99, fanCpu: cpuMs };
   },
-  async (stage, { readings }) => ({ readable: await readableAfter(stage, readings) }),
+  async (setup, { readings }) => ({ readable: await readableAfter(setup, readings) }),
 ];
 
-/** A started service, whose executions end at a receiver of this process, and its CPU time without any load. */
+/** A service, the receiver of the ends of its executions, and its CPU use without any load. */
 type Executing = { service: Service; ends: Ends; idle: Cpu };
 
-/** What is measured of this service alone. */
+/** The measurements of this service and of another checkout only. */
 const ofServices: readonly ((executing: Executing, size: Size) => Promise<Measured>)[] = [
   async (executing, { executions }) => {
     const run = () => runExecutions(executing, callers.executions, executions);
@@ -131,7 +131,7 @@ const ofServices: readonly ((executing: Executing, size: Size) => Promise<Measur
 /** A column of the table: its subject, what is measured of it, and the results. */
 type Column = { subject: Subject; measures: (() => Promise<Measured>)[]; seen: Measured[] };
 
-/** The goals of deliveries: measured of this checkout, of the one beside it and of the peer, in turns. */
+/** The goals of deliveries: this checkout, the one beside it and the peer are measured in turns. */
 export const goals: Part = {
   name: 'goals',
   async measure(bench) {
@@ -142,11 +142,11 @@ export const goals: Part = {
     if (bench.beside) services.push(await startService(bench, { checkout: bench.beside }));
     const peer = await startOutpost(bench);
     const columns: Column[] = [];
-    const add = async (subject: Subject, measuresAlone: (stage: Stage) => Column['measures']) => {
+    const add = async (subject: Subject, measuresAlone: (setup: Setup) => Column['measures']) => {
       const { service: restService, store: restStore } = subject.memory();
-      const stage = { subject, receiver, idle: await idleCpuOf(subject, size.idleSeconds) };
-      await burst(stage, { events: size.warmUpEvents, callers: callers.burst, webhooks: 1 });
-      const measures = [...ofSubjects.map((measure) => () => measure(stage, size)), ...measuresAlone(stage)];
+      const setup = { subject, receiver, idle: await idleCpuOf(subject, size.idleSeconds) };
+      await publishInBurst(setup, { events: size.warmUpEvents, callers: callers.burst, webhooks: 1 });
+      const measures = [...ofSubjects.map((measure) => () => measure(setup, size)), ...measuresAlone(setup)];
       columns.push({ subject, measures, seen: [{ restService, restStore }] });
     };
     for (const service of services)
@@ -170,9 +170,9 @@ export const goals: Part = {
   },
 };
 
-/** Publishes on a schedule: deliveries a second, the time from the request to the arrival, and the CPU time of a delivery. */
-async function scheduled(stage: Stage, load: { perSecond: number; webhooks: number }, { seconds }: Size) {
-  const [run] = (await play(stage, { ...load, hanging: 0 }, { warmUpSeconds: 0, runs: 1, seconds })) as [Run];
+/** Publishes on a schedule, and returns the deliveries a second, their latencies, and the CPU time of one. */
+async function scheduled(setup: Setup, load: { perSecond: number; webhooks: number }, { seconds }: Size) {
+  const run = await publishOnSchedule(setup, load, seconds);
   const [p50, p99] = [0.5, 0.99].map((share) => percentile(run.latencies, share)) as [number, number];
   return { rate: run.rate, p50, p99, cpuMs: sumOf(run.cpu) / load.webhooks };
 }
@@ -184,7 +184,7 @@ function wordsOf(measured: Measured): string {
 
 const sumOf = ({ service, store }: Cpu): number => service + store;
 
-/** Returns the CPU ms of the service and its engine for each of so many, less what both take idle. */
+/** Returns the CPU ms of the service and its engine for each of `count` actions, less their CPU time without load. */
 async function cpuOfEach<Result>(
   { service, idle }: Omit<Executing, 'ends'>,
   count: number,
@@ -197,7 +197,7 @@ async function cpuOfEach<Result>(
 }
 
 /** Returns the median of the ms from the arrival of a delivery to the response of the first read of the history that has it. */
-async function readableAfter({ subject, receiver }: Stage, readings: number): Promise<number> {
+async function readableAfter({ subject, receiver }: Setup, readings: number): Promise<number> {
   const { publish, attempts, end } = await subject.subscribe([`${receiver.url}/hooks/1`]);
   const stopAt = performance.now() + readingsMs;
   const readableAt: number[] = [];
@@ -212,33 +212,29 @@ async function readableAfter({ subject, receiver }: Stage, readings: number): Pr
   return percentile(waits, 0.5);
 }
 
-/** Returns what single requests take of a board of 100 tasks, the changes that they make in the stream with them. */
+/** Returns the CPU time of single requests with 100 tasks, including that of their changes in the stream. */
 async function measureRequests(executing: Executing, count: number): Promise<Measured> {
   const api = await executing.service.newOrganization();
   const ids: string[] = [];
-  for (let nth = 0; nth < 100; nth++) ids.push(await newTask(api, nth));
+  for (let nth = 0; nth < 100; nth++) ids.push(successOf(await api.createTask({ body: { title: `Task ${nth}` } })).id);
   await pause(500);
-  const cpuOf = async (send: (nth: number) => Promise<unknown>) => {
+  const cpuOf = async (send: (nth: number) => Promise<Answer>) => {
     let nth = 0;
     const caller = async () => {
-      while (nth < count) await send(nth++);
+      while (nth < count) successOf(await send(nth++));
     };
     const { cpuMs } = await cpuOfEach(executing, count, async () => {
       await Promise.all(Array.from({ length: callers.requests }, caller));
-      // The change of the last task is read from the stream.
+      // The last change is read from the stream meanwhile.
       await pause(500);
     });
     return cpuMs;
   };
   return {
-    listCpu: await cpuOf(() => api('GET', '/api/kanban-tasks?limit=20')),
-    getCpu: await cpuOf((nth) => api('GET', `/api/kanban-tasks/${ids[nth % ids.length]}`)),
-    createCpu: await cpuOf((nth) => newTask(api, nth)),
+    listCpu: await cpuOf(() => api.listTasks({ query: 'limit=20' })),
+    getCpu: await cpuOf((nth) => api.getTask({ params: { id: ids[nth % ids.length] as string } })),
+    createCpu: await cpuOf((nth) => api.createTask({ body: { title: `Task ${nth}` } })),
   };
-}
-
-async function newTask(api: Api, nth: number): Promise<string> {
-  return (await api('POST', '/api/kanban-tasks', { title: `Task ${nth}` })).id as string;
 }
 
 function sectionOf(columns: readonly Column[], { runs, seconds, burstEvents }: Size, peer: Peer | undefined): Section {

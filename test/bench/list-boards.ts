@@ -3,7 +3,7 @@ import type { StoredTask, TaskFilter } from '../../lib/table/task-items.ts';
 import { randomFrom } from '../soak/random.ts';
 import { bareTasks } from '../table/seed.ts';
 
-/** How many tasks a page has. */
+/** The number of tasks of a page. */
 export const pageSize = 20;
 
 /** The text of every task: its item is nearly 1 KB with it. */
@@ -13,8 +13,8 @@ const agent = 'qa-reviewer';
 const project = 'proj_apollo';
 
 /**
- * The filters that are measured: each of the ways in which a list is read. Each matches a full page of even the
- * smallest board, so that what is compared is the size of the board and not that of the answer.
+ * The measured filters: one for each way in which a list is read. Each matches more than a page of the smallest board, so
+ * that all responses have the same size.
  */
 export const listFilters: readonly TaskFilter[] = [
   {},
@@ -25,7 +25,7 @@ export const listFilters: readonly TaskFilter[] = [
   { agent, project },
 ];
 
-/** The query parameters of a filter, as a caller spells them. */
+/** Returns the query of a filter. */
 export function queryOf({ status, priority, agent, project }: TaskFilter): string {
   const parameters = { status, priority, assigned_agent: agent, project_id: project };
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -33,18 +33,18 @@ export function queryOf({ status, priority, agent, project }: TaskFilter): strin
 }
 
 /** The period of a list's counter, in ms (docs/architecture.md#lists-and-counts). */
-const epochMs = 2 ** 30;
+const periodMs = 2 ** 30;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
 /**
- * Where the year of a board begins: with an period, so that the oldest is a full one. The deepest page lies in it, and
- * all of an period is the most that cannot be skipped.
+ * The start of a board's year: that of a period, so that the oldest period is a full one. The deepest page is in it, and a
+ * list cannot skip parts of a period.
  */
-const start = Math.ceil(Date.UTC(2025, 0, 1) / epochMs) * epochMs;
+const start = Math.ceil(Date.UTC(2025, 0, 1) / periodMs) * periodMs;
 
 /**
- * The tasks of a board of this size, the same each time, spread evenly over a year: one in two is done, of medium
- * priority, an agent's, a project's, each independently of the others; the rest are spread over the other values.
+ * Returns the tasks of a board, the same each time, spread evenly over a year. Half are done, half have medium priority,
+ * half an agent and half a project, each independently of the others; the rest are spread over the other values.
  */
 export function tasksOfBoard(count: number): StoredTask[] {
   const timeAt = (nth: number) => start + Math.floor((nth * yearMs) / count);
@@ -67,7 +67,7 @@ function otherThan<Value>(values: readonly Value[], one: Value, nth: number): Va
   return others[nth % others.length] as Value;
 }
 
-/** The offsets that are measured in a list of so many: its first page, the one at 1,000 and the last full one. */
+/** Returns the measured offsets of a list: of its first page, of that at 1,000 and of the last full one. */
 export function offsetsOf(total: number): { first: 0; middle?: 1000; deepest: number } {
   return { first: 0, ...(total >= 1000 + pageSize && { middle: 1000 }), deepest: total - pageSize };
 }

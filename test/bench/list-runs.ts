@@ -11,25 +11,25 @@ import { eventOf } from '../service.ts';
 import { type Cost, meter } from '../table/capacity.ts';
 import { listed } from '../table/model.ts';
 import type { Bench } from './bench.ts';
+import { percentile } from './figures.ts';
 import { listFilters, offsetsOf, pageSize, queryOf, tasksOfBoard } from './list-boards.ts';
 import { type ListBoard, type ListTable, listTableName } from './list-table.ts';
-import { percentile } from './percentile.ts';
-import { cpuOfTree } from './process-cpu.ts';
+import { cpuOfTree } from './process-stats.ts';
 
-/** A page that is asked for: of which board, through which filter, from where, and the ids that it must have. */
+/** A page of a list: its board, filter and offset, and the total and the ids that it must have. */
 type Wanted = { board: ListBoard; filter: TaskFilter; offset: number; deepest: boolean; total: number; ids: string[] };
 
-/** A page and what it took: ms of each run (the median of its reads), and CPU ms of one list over all runs. */
+/** A page and its cost: ms of each run (the median of its reads), and CPU ms of a read over all runs. */
 export type Measured = Omit<Wanted, 'board' | 'ids'> & { tasks: number; cost: Cost; runs: number[]; cpuMs: number };
 
-/** How often pages are read: runs, and reads of a run of a first page and of one further down. */
+/** The number of runs, and of reads in a run of a first page and of a further one. */
 export type Readings = { runs: number; firstPage: number; further: number };
 
 /**
- * Reads every page of every board by the handler of `listTasks`, as a caller would, run after run; one board after the
- * other within a run, so that a machine that slows down slows all. A run before them is not counted.
+ * Reads every page of every board by the handler of `listTasks`, run after run. The boards take turns within a run, so
+ * that a machine that slows down slows all. The first run is a warm-up and does not count.
  *
- * @throws Error where a page is not exactly what was asked for
+ * @throws Error where a page is wrong
  */
 export async function readLists(
   bench: Bench,
@@ -47,7 +47,7 @@ export async function readLists(
   const costs = await costsOf(endpoint, wanted);
 
   const level = log().getLevelName();
-  // A line a request would drown the figures.
+  // A line for each request would hide the figures.
   log().setLogLevel('SILENT');
   const measured = wanted.map((page, at) => ({
     page,
@@ -67,7 +67,7 @@ export async function readLists(
           const startedAt = performance.now();
           const { statusCode } = await read(one.page);
           times.push(performance.now() - startedAt);
-          if (statusCode !== 200) throw new Error(`A list was answered ${statusCode}.`);
+          if (statusCode !== 200) throw new Error(`The status of a list is ${statusCode}.`);
         }
         if (run === 0) continue;
         one.cpu += cpuOfTree(process.pid) - before;
@@ -88,7 +88,7 @@ export async function readLists(
   }));
 }
 
-/** All pages that are read of a board. */
+/** Returns all pages of a board that are read. */
 function pagesOf(board: ListBoard, tasks: readonly StoredTask[]): Wanted[] {
   return listFilters.flatMap((filter) => {
     const ids = listed(tasks, filter);
@@ -105,14 +105,14 @@ function pagesOf(board: ListBoard, tasks: readonly StoredTask[]): Wanted[] {
   });
 }
 
-/** The pages of one filter of all boards next to each other. */
+/** Returns the pages in an order that has those of one filter of all boards next to each other. */
 function inTurns(boards: readonly Wanted[][]): Wanted[] {
   const place = ({ filter, offset, deepest }: Wanted) =>
     listFilters.indexOf(filter) * 3 + (offset === 0 ? 0 : deepest ? 2 : 1);
   return boards.flat().sort((a, b) => place(a) - place(b));
 }
 
-/** What each page asks of the table, by the engine's own count: read as the handler reads, by a client that is watched. */
+/** Returns the requests and the capacity units of each page, by the engine's own count. */
 async function costsOf(endpoint: string, wanted: readonly Wanted[]): Promise<Cost[]> {
   const table = openTable(listTableName, endpoint);
   const { costOf } = meter(table);
@@ -132,5 +132,5 @@ function rejectWrong({ board, filter, offset, total, ids }: Wanted, { statusCode
   const { data = [], pagination } = JSON.parse(body) as { data?: { id: string }[]; pagination?: { total: number } };
   if (isDeepStrictEqual([data.map(({ id }) => id), pagination?.total], [ids, total])) return;
   const asked = JSON.stringify({ tasks: board.count, filter, offset });
-  throw new Error(`The list ${asked} is not what it should be; it was answered ${statusCode}.`);
+  throw new Error(`The list ${asked} is wrong; its status is ${statusCode}.`);
 }

@@ -11,11 +11,10 @@ import { tableSchema } from '../../lib/deployment/table-schema.ts';
 import { issueToken } from '../../lib/http/issue-token.ts';
 import { openTable, type Table } from '../../lib/table/client.ts';
 import { boardItems, withoutStream, writeItems } from '../table/seed.ts';
-import type { Bench } from './bench.ts';
+import { type Bench, createFolder } from './bench.ts';
 import { figure } from './figures.ts';
 import { tasksOfBoard } from './list-boards.ts';
 import { engineVersion } from './machine.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 /** A board in the table: how many tasks it has, whose it is, and a token of theirs. */
 export type ListBoard = { count: number; organization: Organization; token: string };
@@ -78,7 +77,7 @@ async function openEngine(bench: Bench, folder: string): Promise<Engine> {
 
 /** Makes the table, by an engine of its own: what is measured has not just written. */
 async function makeTable(bench: Bench, folder: string, counts: readonly number[]): Promise<ListBoard[]> {
-  const workshop = temporaryFolder(bench, fastParent());
+  const workshop = createFolder(bench, fastParent());
   const { endpoint, stop } = await openEngine(bench, workshop);
   await createTable(endpoint, listTableName);
   const table = openTable(listTableName, endpoint);

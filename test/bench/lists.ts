@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import type { TaskFilter } from '../../lib/table/task-items.ts';
 import type { Bench, Part } from './bench.ts';
-import { figure, spread } from './figures.ts';
+import { figure, percentile, spread } from './figures.ts';
 import { listFilters } from './list-boards.ts';
 import { type Measured, type Readings, readLists } from './list-runs.ts';
 import { openListTable } from './list-table.ts';
 import type { Section } from './page.ts';
-import { percentile } from './percentile.ts';
 import type { Plot, Series } from './plot.ts';
 
 /** What the first page of the largest board may be of that of the smallest (the goals of the lists). */

@@ -4,7 +4,7 @@ import { arch, cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { figure } from './figures.ts';
 import type { Circumstances } from './page.ts';
 
-/** The machine, the versions and the moment, as they are now. */
+/** Returns the machine, the versions and the time. */
 export function circumstances(): Circumstances {
   const cores = cpus();
   const commit = git('describe', '--always', '--dirty');
@@ -20,7 +20,7 @@ export function circumstances(): Circumstances {
   };
 }
 
-/** The version of the bundled table engine. */
+/** Returns the version of the bundled table engine. */
 export function engineVersion(): string {
   return versionIn(`node_modules/@dynoxide/${platform()}-${arch()}/package.json`);
 }
@@ -33,7 +33,7 @@ function systemName(): string {
   return /^PRETTY_NAME="(.*)"$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'Linux';
 }
 
-/** What git says of the checkout; nothing where there is no git, as in an unpacked archive. */
+/** Returns the output of git for the checkout; nothing where there is no git, as in an unpacked archive. */
 function git(...args: string[]): string {
   try {
     return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();

@@ -5,19 +5,17 @@ import { Problem } from '../../infra/local/problem.ts';
 import type { Bench, Part } from './bench.ts';
 import { executions } from './executions.ts';
 import { goals } from './goals.ts';
-import { hanging } from './hanging.ts';
 import { lists } from './lists.ts';
 import { circumstances } from './machine.ts';
 import { pageOf, plotFolder, type Section, sectionOf } from './page.ts';
 import { svgOf } from './plot.ts';
-import { start } from './start.ts';
 import { writers } from './writers.ts';
 
-const parts: readonly Part[] = [goals, lists, hanging, writers, executions, start];
+const parts: readonly Part[] = [goals, lists, writers, executions];
 
 const page = 'docs/benchmarks.md';
 
-/** Nothing may hang for longer, whatever is wrong. */
+/** The longest time of all parts, in seconds. */
 const boundSeconds = { whole: 1_800, quick: 300 };
 
 const usage = `Usage: npm run bench -- [--quick] [${parts.map(({ name }) => name).join('] [')}]
@@ -33,7 +31,7 @@ async function main(args: string[]): Promise<void> {
   const stopAll = async () => {
     for (const one of stops.reverse()) await one();
   };
-  // Once only: what is measured fails while it is being stopped, and must not end the process before all is stopped.
+  // Once only: a measurement fails while it is being stopped, and must not end the process before everything is stopped.
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopped ??= stopAll();
@@ -68,7 +66,7 @@ function readArguments(args: string[]): { quick: boolean; beside: string | undef
     });
     const unknown = positionals.find((name) => parts.every((part) => part.name !== name));
     if (unknown) throw new Error(`There is no part ${JSON.stringify(unknown)}.`);
-    if (values.beside && positionals.join() !== goals.name) throw new Error('--beside is for the part goals alone.');
+    if (values.beside && positionals.join() !== goals.name) throw new Error('--beside is for the part goals only.');
     const chosen = parts.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
     return { quick: values.quick ?? false, beside: values.beside && resolve(values.beside), chosen };
   } catch (error) {
@@ -92,7 +90,7 @@ async function withinBound<Value>(seconds: number, work: Promise<Value>): Promis
 }
 
 main(process.argv.slice(2)).then(
-  // Clients of the table keep their connections, and those this process.
+  // The connections of the table's clients would keep this process running.
   () => process.exit(),
   (error: unknown) => {
     console.error(error instanceof Problem ? error.message : error);

@@ -1,30 +1,23 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Arrival, preciseNow } from './arrivals.ts';
 
-/** What the receiver is asked over its channel. */
-export type Question = 'count' | 'take' | 'let go';
+/** A question over the channel of the receiver. */
+export type Question = 'count' | 'take';
 
-/** What it says: its port first of all, then an answer to each question. */
-export type Said = { port: number } | { count: number } | { arrivals: Arrival[] } | { letGo: number };
+/** A message of the receiver: its port at the start, then an answer to each question. */
+export type Said = { port: number } | { count: number } | { arrivals: Arrival[] };
 
-/** A path that begins so gets no answer until the receiver is told to let go. */
-export const hangingPath = '/hanging';
-
-// A process of its own, forked by `receiver.ts`. It does as little as it can for each request: what it has got is read
-// when it is asked for.
-let got: { path: string; at: number; id: string; chunks: Buffer[] }[] = [];
-const hanging = new Set<ServerResponse>();
+// A process of its own, forked by `receiver.ts`. It does little for each request: bodies are read when the arrivals are.
+const got: { path: string; at: number; deliveryId: string; chunks: Buffer[] }[] = [];
 
 const server = createServer((request, response) => {
-  const one = { path: request.url ?? '', at: preciseNow(), id: deliveryIdOf(request.headers), chunks: [] as Buffer[] };
-  request.on('data', (chunk: Buffer) => one.chunks.push(chunk));
-  if (one.path.startsWith(hangingPath)) {
-    hanging.add(response);
-    response.on('close', () => hanging.delete(response));
-    return;
-  }
+  const { url: path = '', headers } = request;
+  // The header of this service, or of a peer.
+  const deliveryId = String(headers['x-service-delivery'] ?? headers['x-outpost-event-id']);
+  const one = { path, at: preciseNow(), deliveryId, chunks: [] as Buffer[] };
   got.push(one);
+  request.on('data', (chunk: Buffer) => one.chunks.push(chunk));
   request.on('end', () => response.writeHead(204).end());
 });
 const say = (said: Said) => process.send?.(said);
@@ -33,22 +26,10 @@ server.listen(0, '127.0.0.1', () => say({ port: (server.address() as AddressInfo
 process.on('disconnect', () => process.exit());
 process.on('message', (question: Question) => {
   if (question === 'count') say({ count: got.length });
-  if (question === 'take') {
-    say({ arrivals: got.map(arrivalOf) });
-    got = [];
-  }
-  if (question === 'let go') {
-    say({ letGo: hanging.size });
-    for (const response of hanging) response.destroy();
-  }
+  else say({ arrivals: got.splice(0).map(arrivalOf) });
 });
 
-function arrivalOf({ path, at, id, chunks }: (typeof got)[number]): Arrival {
+function arrivalOf({ chunks, ...one }: (typeof got)[number]): Arrival {
   const [, title = ''] = /"title":"([^"]*)"/.exec(Buffer.concat(chunks).toString('utf8')) ?? [];
-  return { path, at, deliveryId: id, title };
-}
-
-/** The header that names a delivery, of this service or of a peer. */
-function deliveryIdOf(headers: IncomingHttpHeaders): string {
-  return String(headers['x-service-delivery'] ?? headers['x-outpost-event-id']);
+  return { ...one, title };
 }

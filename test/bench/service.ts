@@ -5,52 +5,36 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findRunning, tableName } from '../../infra/local/running.ts';
 import { environment } from '../../lib/deployment/environment.ts';
-import type { Bench } from './bench.ts';
-import { cpuOfTree } from './process-cpu.ts';
-import { processNamed, residentOf } from './process-memory.ts';
-import { request } from './request.ts';
+import { type Api, dataOf, successOf } from '../api.ts';
+import { createApiOverHttp } from '../api-over-http.ts';
+import { type Bench, createFolder } from './bench.ts';
+import { cpuOfTree, processNamed, residentOf } from './process-stats.ts';
 import type { Subject } from './subject.ts';
-import { temporaryFolder } from './temporary-folder.ts';
-
-/** Sends a request as one organization and answers its `data`; anything but 2xx is an error. */
-export type Api = (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
 
 /** The service as `npm start` runs it: a process of its own, with its table engine below it. */
 export type Service = Subject & {
-  pid: number;
-  /** Where its table's engine answers, and the table. */
+  /** The endpoint of its table's engine, and the name of the table. */
   table: { endpoint: string; tableName: string };
-  /** How long it took from its start to `ready`, in ms. */
-  readyMs: number;
-  stop: () => Promise<void>;
-  /** Makes an organization that has nothing yet. */
+  /** Creates an organization, and the API with its token. */
   newOrganization: () => Promise<Api>;
 };
 
-type Options = {
-  /** The folder of its data; one of its own if none is given. */
-  dataFolder?: string;
-  /** The checkout whose service is started; this one if none is given. */
-  checkout?: string;
-};
-
-/** Starts the service on a free port. */
+/** Starts the service of a checkout, this one by default, on a free port and a new data folder. */
 export async function startService(
   bench: Bench,
-  { dataFolder = temporaryFolder(bench), checkout = process.cwd() }: Options = {},
+  { checkout = process.cwd() }: { checkout?: string } = {},
 ): Promise<Service> {
+  const dataFolder = createFolder(bench);
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, PORT: '0', CREWBOARD_DATA: dataFolder, MODEL_LATENCY_MS: '0' };
-  const startedAt = performance.now();
   const child = spawn(process.execPath, [join(checkout, 'infra/local/main.ts')], {
     cwd: checkout,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const stop = async () => {
+  bench.atEnd(async () => {
     if (child.exitCode === null && child.kill('SIGINT')) await once(child, 'exit');
-  };
-  bench.atEnd(stop);
+  });
   await new Promise<void>((resolve, reject) => {
     let output = '';
     child.once('exit', (code) => reject(new Error(`The service ended with code ${code}.`)));
@@ -59,32 +43,21 @@ export async function startService(
       if (/^ready$/m.test(output)) resolve();
     });
   });
-  const readyMs = performance.now() - startedAt;
-  // What else it prints is its log.
+  // The rest of its output is its log.
   child.stdout.removeAllListeners('data').resume();
   const { url, environment: variables } = await findRunning(dataFolder);
   const pid = child.pid as number;
   const engine = processNamed('dynoxide', pid);
 
-  /** Has the checkout's own command create a token: another checkout may store tokens in another form. */
-  const newToken = async () => {
+  /** Calls the checkout's own command: another checkout may store tokens in another form. */
+  const newOrganization = async () => {
     const command = [join(checkout, 'infra/cli/main.ts'), 'token', 'create', '--org', `org-${randomUUID()}`];
     const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: checkout, env });
-    return stdout.trim();
-  };
-  const newOrganization: Service['newOrganization'] = async () => {
-    const token = await newToken();
-    return async (method, path, body) => {
-      const answer = await request(`${url}${path}`, method, token, body);
-      return (answer as { data: Record<string, unknown> } | undefined)?.data ?? {};
-    };
+    return createApiOverHttp(url, stdout.trim());
   };
   return {
     name: checkout === process.cwd() ? 'this' : checkout,
-    pid,
     table: { endpoint: variables[environment.dynamodbEndpoint] as string, tableName },
-    readyMs,
-    stop,
     cpu() {
       const store = cpuOfTree(engine);
       return { service: cpuOfTree(pid) - store, store };
@@ -93,19 +66,19 @@ export async function startService(
     newOrganization,
     async subscribe(urls) {
       const api = await newOrganization();
-      const ids: unknown[] = [];
+      const ids: string[] = [];
       for (const url of urls) {
         const webhook = { url, events: ['task.created'], secret: 'a secret to sign with' };
-        ids.push((await api('POST', '/api/webhooks/register', webhook)).id);
+        ids.push(successOf(await api.registerWebhook({ body: webhook })).id);
       }
       return {
-        publish: (title) => api('POST', '/api/kanban-tasks', { title }),
+        publish: async (title) => successOf(await api.createTask({ body: { title } })),
         async attempts() {
-          const attempts: unknown = await api('GET', `/api/webhooks/${ids[0]}/deliveries?limit=100`);
-          return (attempts as unknown[]).length;
+          const params = { id: ids[0] as string };
+          return dataOf<unknown[]>(await api.listDeliveries({ params, query: 'limit=100' })).length;
         },
         async end() {
-          for (const id of ids) await api('DELETE', `/api/webhooks/${id}`);
+          for (const id of ids) successOf(await api.deleteWebhook({ params: { id } }));
         },
       };
     },

@@ -1,46 +1,47 @@
-import { handler as createTask } from '../../functions/kanban-tasks/create-task.ts';
-import { handler as updateTask } from '../../functions/kanban-tasks/update-task.ts';
 import { processContext } from '../../lib/context.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { type Answer, call, newCaller } from '../service.ts';
+import type { Task } from '../../lib/contract/tasks.ts';
+import { type Api, createApi, dataOf } from '../api.ts';
+import { type Answer, newCaller } from '../service.ts';
 
-/** So many writers at once, for so many ms, of tasks that are all one agent's or nobody's. */
+/** The kind of write, the number of concurrent writers, their time in ms, and the agent of their tasks, if any. */
 export type Load = { write: 'create' | 'move'; writers: number; ms: number; agent: string | undefined };
 
-/** What is asked of the writers: to make tasks in a new organization, or to move those that each has made last. */
-type Question = Load;
-
 /**
- * What they say: when each write was done, in ms from the start, how many were refused as `unavailable`, the CPU time
- * of all, and the organization; `ready` first of all.
+ * The result of a load: the time of each successful write, in ms from the start, the number of refusals as `unavailable`,
+ * the CPU time of all, and the organization.
  */
 export type Written = { doneAt: number[]; refused: number; cpuMs: number; organization: Organization };
+
+/** A message of the writers: `ready` at the start, then the result of each load. */
 export type Said = 'ready' | Written;
 
-type Made = { id: string; status: string };
+type Created = Pick<Task, 'id' | 'status'>;
 let organization: Organization;
-let token: string;
-let tasks: Made[][];
+let api: Api;
+let tasks: Created[][];
 
 // A process of its own, forked by `writers.ts`: its handlers read where the table is from the process, as in Lambda.
 const say = (said: Said) => process.send?.(said);
 process.on('disconnect', () => process.exit());
-process.on('message', async (load: Question) => {
+process.on('message', async (load: Load) => {
   if (load.write === 'create') {
-    ({ organization, token } = await newCaller(processContext()));
+    const caller = await newCaller(processContext());
+    organization = caller.organization;
+    api = createApi(caller.token);
     tasks = Array.from({ length: load.writers }, () => []);
   }
-  say(await carryOut(load));
+  say(await run(load));
 });
 say('ready');
 
-async function carryOut({ write, ms, agent }: Load): Promise<Written> {
+async function run({ write, ms, agent }: Load): Promise<Written> {
   const doneAt: number[] = [];
   let refused = 0;
   const startedAt = performance.now();
   const elapsed = () => performance.now() - startedAt;
   const cpu = process.cpuUsage();
-  const writer = async (own: Made[]) => {
+  const writer = async (own: Created[]) => {
     for (let nth = 0; elapsed() < ms; nth++) {
       const task = own[nth % own.length];
       if (write === 'move' && !task) return;
@@ -55,20 +56,16 @@ async function carryOut({ write, ms, agent }: Load): Promise<Written> {
   return { doneAt, refused, cpuMs: (user + system) / 1000, organization };
 }
 
-const path = '/api/kanban-tasks';
-
-async function create(agent: string | undefined, own: Made[]): Promise<Answer> {
+async function create(agent: string | undefined, own: Created[]): Promise<Answer> {
   const body = { title: 'A task', ...(agent && { assignedAgent: agent }) };
-  const answer = await call(createTask, { method: 'POST', path, body, token });
-  if (answer.status === 201) own.push(answer.body.data as unknown as Made);
+  const answer = await api.createTask({ body });
+  if (answer.status === 201) own.push(dataOf(answer));
   return answer;
 }
 
-async function move(task: Made): Promise<Answer> {
+async function move(task: Created): Promise<Answer> {
   const status = task.status === 'in_progress' ? 'qa_review' : 'in_progress';
-  const params = { id: task.id };
-  const sent = { method: 'PATCH', path: `${path}/${task.id}`, params, body: { status }, token };
-  const answer = await call(updateTask, sent);
+  const answer = await api.updateTask({ params: { id: task.id }, body: { status } });
   if (answer.status === 200) task.status = status;
   return answer;
 }

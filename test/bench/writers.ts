@@ -5,54 +5,50 @@ import { qaReviewer } from '../../lib/agents/system-agents.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { defaultShards, maxShards, writesBeforeHalving } from '../../lib/table/shards.ts';
-import type { Bench, Part } from './bench.ts';
+import { type Bench, createFolder, type Part } from './bench.ts';
 import { type Contention, lockWindowMs } from './conflicting-engine.ts';
 import type { Said as EngineSaid } from './conflicting-engine-process.ts';
-import { figure, spread } from './figures.ts';
+import { figure, percentile, ratesOf, spread } from './figures.ts';
 import { forkFile } from './forked.ts';
-import { busyShare, coreTimes } from './machine-busy.ts';
 import type { Section } from './page.ts';
-import { percentile } from './percentile.ts';
-import { cpuOfTree } from './process-cpu.ts';
-import { ratesOf } from './slices.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { busyShare, coreTimes, cpuOfTree } from './process-stats.ts';
 import type { Load, Said, Written } from './writers-process.ts';
 
 const tableName = 'bench';
 
-/** The rate is told of so many slices of a load: their median, the least and the greatest. */
+/** The number of slices of a load whose rates are printed: their median, the least and the greatest. */
 const slices = 5;
 
-/** The agent that every organization has, for tasks that are all one agent's. */
+/** The agent of all tasks of one agent: every organization has it. */
 const agent = qaReviewer;
 
-/** A load, what was written and what it met, the CPU time of the engine, and how busy the machine was. */
+/** A load, its writes and conflicts, the CPU time of the engine, and the busy share of the machine. */
 type Run = { load: Load; written: Written; contention: Contention; engineMs: number; busy: number };
 
-/** How many writes a second one organization takes, and how often their transactions conflict. */
+/** The writes a second of one organization, and the conflicts of their transactions. */
 export const writers: Part = {
   name: 'writers',
   async measure(bench) {
     const ms = bench.quick ? 300 : 2_500;
     const run = await openRunning(bench);
-    const carriedOut = async (load: Load): Promise<Run> => {
+    const measured = async (load: Load): Promise<Run> => {
       const result = await run(load);
       bench.say(`${nameOf(load)}, ${load.writers} at once: ${figure(mean(result.contention.attempts), 2)} attempts`);
       return result;
     };
     await run({ write: 'create', writers: 8, ms: ms / 3, agent: undefined });
     const runs: Run[] = [];
-    for (const whose of [undefined, agent])
+    for (const agentOf of [undefined, agent])
       for (const count of bench.quick ? [1, 8] : [1, 8, 32, 100])
         for (const write of ['create', 'move'] as const)
-          runs.push(await carriedOut({ write, writers: count, ms, agent: whose }));
+          runs.push(await measured({ write, writers: count, ms, agent: agentOf }));
     return [sectionOf(runs)];
   },
 };
 
-/** Starts an engine, the conflicts on it and the writers. The answer carries a load out. */
+/** Starts an engine, the proxy that causes conflicts, and the writers. Returns a function that runs a load. */
 async function openRunning(bench: Bench): Promise<(load: Load) => Promise<Run>> {
-  const folder = temporaryFolder(bench);
+  const folder = createFolder(bench);
   const engine = await startEngine({ database: join(folder, 'table.db'), log: join(folder, 'engine.log') });
   bench.atEnd(engine.stop);
   await createTable(engine.endpoint, tableName);
@@ -82,25 +78,23 @@ function sectionOf(runs: readonly Run[]): Section {
   return {
     title: 'Writes a second to one organization',
     text: [
-      `Writers that write one after the other, without a pause, all to one organization: creates of a bare task, then moves of
-its own tasks from one status to another; first of tasks that are nobody’s, then of tasks that are all one agent’s. They
-call the handlers of the endpoints in one process, over the real table engine.`,
-      `The local engine never has transactions conflict, so they are made to on the way to it: a transaction holds its items
-for ${lockWindowMs} ms, in which any other on one of them is answered \`TransactionCanceledException\` with \`TransactionConflict\` as its
-reason, as DynamoDB does, whatever time the engine takes, which carries out one at a time. AWS publishes no such time. Seen from a Lambda function a transaction of 5 items takes 25.3 ms and
-a single put 7.6 (medians of 400, github.com/alexdebrie/dynamodb-performance-testing); the rest of it is taken for the time
-in which its items are held. Attempts: how often a transaction was tried, those that were given up after 8 tries (refused,
-503) among them. The goal: 1.3 at most for 100 writers of nobody’s tasks.`,
-      `The counters of a list have ${defaultShards} lanes, and a task’s is by its id: no more than ${figure(defaultShards / (lockWindowMs / 1000))} writes a second could pass.
-A writer who meets another over a list’s counters spreads what it writes there over twice the lanes, ${maxShards} at most, and
-over half as many after ${writesBeforeHalving} writes without a meeting. In Lambda each
-container learns that by itself; here the writers are one process and learn it together
-(\`test/table/contention.slow.test.ts\` has 100 that each learn by themselves). An agent’s own list is spread to the same
-lane as the organization’s: who has the one free mostly has the other. DynamoDB itself takes 1,000 write units a second to
-a partition, which are 250 new tasks of one organization.`,
-      `Rate: the median of ${slices} slices of a load, in brackets the least and the greatest. CPU is user and system time of the process
-of the writers, and of the table engine, a write that succeeded. Machine busy: the share of all cores’ time, with
-whatever ran; the engine with its conflicts is a third process.`,
+      `Writers that send one write after the other without a pause, all to one organization: each creates bare tasks, then moves its
+own tasks from one status to another; first tasks without an agent, then tasks of one agent. They call the handlers of
+the endpoints in one process, over the real table engine.`,
+      `The local engine never has conflicts between transactions. A proxy in front of it causes them as DynamoDB does: a transaction
+holds its items for ${lockWindowMs} ms, and any other transaction on one of them gets \`TransactionCanceledException\` with the reason
+\`TransactionConflict\`. AWS publishes no such time. Seen from a Lambda function a transaction of 5 items takes 25.3 ms and a
+single put 7.6 (medians of 400, github.com/alexdebrie/dynamodb-performance-testing); the difference is taken for the time in
+which the items are held. Attempts: the tries of a transaction, including those that failed after 8 tries (refused, 503). The
+goal: at most 1.3 for 100 writers of tasks without an agent.`,
+      `The counters of a list have ${defaultShards} shards, and a task’s shard follows from its id: at most ${figure(defaultShards / (lockWindowMs / 1000))} writes a second could pass.
+A writer that has a conflict on a list’s counters doubles its number of shards there, up to ${maxShards}, and halves it after ${writesBeforeHalving} writes
+without a conflict. In Lambda each container learns that by itself; here the writers are one process and share it
+(\`test/table/contention.slow.test.ts\` has 100 separate ones). An agent’s own list uses the same shard as the organization’s.
+DynamoDB itself takes 1,000 write units a second in a partition, which are 250 new tasks of one organization.`,
+      `Rate: the median of ${slices} slices of a load, in brackets the least and the greatest. CPU is user and system time of the writers’
+process, and of the table engine, for each successful write. Machine busy: the busy share of all cores’ time, by all
+processes; the proxy is a third process.`,
       'Repeat: `npm run bench -- writers`.',
     ],
     table: {
@@ -133,7 +127,7 @@ whatever ran; the engine with its conflicts is a third process.`,
   };
 }
 
-/** Which items conflicts were met on, in parts of all. */
+/** Returns the items of the conflicts, with their shares. */
 function conflictsIn({ conflicts }: Contention, { organization }: Written): string {
   const all = Object.values(conflicts).reduce((sum, one) => sum + one, 0);
   if (all === 0) return 'none';
@@ -150,7 +144,7 @@ function conflictsIn({ conflicts }: Contention, { organization }: Written): stri
 }
 
 function nameOf({ write, agent }: Load): string {
-  return `${write}, ${agent ? 'one agent’s' : 'nobody’s'}`;
+  return `${write}, ${agent ? 'of one agent' : 'without an agent'}`;
 }
 
 function mean(numbers: readonly number[]): number {

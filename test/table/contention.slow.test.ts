@@ -6,7 +6,7 @@ import { findDifferences } from '../../lib/reconcile/differences.ts';
 import { openTable } from '../../lib/table/client.ts';
 import { defaultShards, maxShards } from '../../lib/table/shards.ts';
 import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
-import { lockWindowMs, openConflictingEngine } from '../bench/conflicting-engine.ts';
+import { lockWindowMs, startConflictingEngine } from '../bench/conflicting-engine.ts';
 import { type Random, randomFrom } from '../soak/random.ts';
 import { agents, always, newTask, openBoard } from './board.ts';
 import { projects } from './model.ts';
@@ -45,7 +45,7 @@ afterEach(() => {
 /** Creates a board whose transactions lock their items for the lock window, in virtual time. */
 async function contendedBoard() {
   const board = await openBoard();
-  const engine = await openConflictingEngine(board.engine, async (carriedOut) => {
+  const engine = await startConflictingEngine(board.engine, async (carriedOut) => {
     await carriedOut;
     await time.sleep(lockWindowMs);
   });

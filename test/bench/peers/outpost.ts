@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { freePort } from '../../../infra/local/engine/engine.ts';
-import type { Bench } from '../bench.ts';
-import { cpuOfTree } from '../process-cpu.ts';
-import { residentOfTree } from '../process-memory.ts';
-import { request } from '../request.ts';
+import { successOf } from '../../api.ts';
+import { sendRequest } from '../../api-over-http.ts';
+import { type Bench, createFolder } from '../bench.ts';
+import { cpuOfTree, residentOfTree } from '../process-stats.ts';
 import type { Subject } from '../subject.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
 import { findPrograms, startProgram } from './programs.ts';
 import { startPostgres, startRabbit, startRedis } from './stores.ts';
 
@@ -47,7 +46,7 @@ export async function startOutpost(
   const { paths, missing } = findPrograms(names, [resolve(OUTPOST), ...usual, ...PATH.split(delimiter)]);
   if (missing.length > 0) return void skip(`${missing.join(', ')} not found`);
 
-  const cwd = temporaryFolder(bench);
+  const cwd = createFolder(bench);
   const base = { cwd, env: { PATH, HOME: cwd } };
   const redis = await startRedis(bench, paths['redis-server'], base);
   const postgres = await startPostgres(bench, paths, base);
@@ -79,7 +78,11 @@ export async function startOutpost(
     store: processes.store.reduce((sum, pid) => sum + measure(pid), 0),
   });
   const url = `http://127.0.0.1:${started[0]?.port}/api/v1`;
-  const api = (method: string, path: string, body?: unknown) => request(`${url}${path}`, method, token, body);
+  const send = async (method: string, path: string, body?: unknown) => {
+    const answer = await sendRequest(url, { method, path, body, token });
+    successOf(answer);
+    return answer.body as unknown;
+  };
   return {
     name: execFileSync(paths.outpost, ['--version'], { cwd, encoding: 'utf8' })
       .trim()
@@ -89,17 +92,17 @@ export async function startOutpost(
     memory: () => sumOf(residentOfTree),
     async subscribe(urls) {
       const tenant = randomUUID();
-      await api('PUT', `/tenants/${tenant}`);
+      await send('PUT', `/tenants/${tenant}`);
       for (const url of urls)
-        await api('POST', `/tenants/${tenant}/destinations`, { type: 'webhook', topics: [topic], config: { url } });
+        await send('POST', `/tenants/${tenant}/destinations`, { type: 'webhook', topics: [topic], config: { url } });
       return {
-        publish: (title) => api('POST', '/publish', { tenant_id: tenant, topic, data: { title } }),
+        publish: (title) => send('POST', '/publish', { tenant_id: tenant, topic, data: { title } }),
         async attempts() {
-          const page = await api('GET', `/attempts?tenant_id=${tenant}&limit=100`);
+          const page = await send('GET', `/attempts?tenant_id=${tenant}&limit=100`);
           return (page as { models: unknown[] }).models.length;
         },
         async end() {
-          await api('DELETE', `/tenants/${tenant}`);
+          await send('DELETE', `/tenants/${tenant}`);
         },
       };
     },

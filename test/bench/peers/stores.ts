@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync } from 'node:fs';
 import { freePort } from '../../../infra/local/engine/engine.ts';
-import type { Bench } from '../bench.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { type Bench, createFolder } from '../bench.ts';
 import { startProgram } from './programs.ts';
 
 /** The folder and the environment that the programs run in. */
@@ -21,7 +20,7 @@ export async function startPostgres(
   { initdb, postgres }: { initdb: string; postgres: string },
   base: Base,
 ): Promise<{ pid: number; url: string }> {
-  const cwd = temporaryFolder(bench);
+  const cwd = createFolder(bench);
   const user = process.getuid?.() === 0 ? { uid: Number(execFileSync('id', ['-u', 'postgres'])) } : {};
   if (user.uid !== undefined) chownSync(cwd, user.uid, -1);
   const options = { ...base, cwd, ...user };

@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+
+/** A process by `/proc/PID/stat`. `cpuMs` is its user and system time so far. */
+type Process = { pid: number; parent: number; name: string; cpuMs: number };
+
+/** The unit of CPU time in `/proc`, in milliseconds: Linux counts hundredths of a second on every machine. */
+const tickMs = 10;
+
+/** Reads a line of `/proc/PID/stat`. The name is in brackets, and can contain brackets and spaces. */
+export function processFrom(stat: string): Process {
+  const [from, to] = [stat.indexOf('('), stat.lastIndexOf(')')];
+  const fields = stat.slice(to + 2).split(' ');
+  const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number) as [number, number, number];
+  return { pid: Number.parseInt(stat, 10), parent, name: stat.slice(from + 1, to), cpuMs: (user + system) * tickMs };
+}
+
+/** Returns a process and all processes below it, without the trees of the ids in `without`. */
+export function treeOf(root: number, without: readonly number[] = [], processes = runningProcesses()): Process[] {
+  const children = Map.groupBy(processes, ({ parent }) => parent);
+  const tree = (one: Process): Process[] =>
+    without.includes(one.pid) ? [] : [one, ...(children.get(one.pid) ?? []).flatMap(tree)];
+  return processes.filter(({ pid }) => pid === root).flatMap(tree);
+}
+
+/** Returns the CPU time so far of a running process and all below it, in ms, without the trees of the ids in `without`. */
+export function cpuOfTree(root: number, without: readonly number[] = []): number {
+  return treeOf(root, without).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+}
+
+/**
+ * Returns the process of a name below another.
+ *
+ * @throws Error where there is none
+ */
+export function processNamed(name: string, root: number): number {
+  const found = treeOf(root).find((one) => one.name === name);
+  if (!found) throw new Error(`No process ${name} runs below ${root}.`);
+  return found.pid;
+}
+
+function runningProcesses(): Process[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [processFrom(readFileSync(`/proc/${pid}/stat`, 'utf8'))];
+      } catch {
+        // It has ended since the folder was listed.
+        return [];
+      }
+    });
+}
+
+/** Returns the resident memory (RSS) of a process of this user, in MiB. */
+export function residentOf(pid: number): number {
+  return memoryOf(pid, 'Rss');
+}
+
+/** Returns the resident memory of a process and all below it, in MiB: pages that they share count once (PSS). */
+export function residentOfTree(root: number): number {
+  return treeOf(root).reduce((sum, { pid }) => sum + memoryOf(pid, 'Pss'), 0);
+}
+
+function memoryOf(pid: number, field: 'Rss' | 'Pss'): number {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  return Number(new RegExp(`^${field}: +(\\d+) kB$`, 'm').exec(rollup)?.[1]) / 1024;
+}
+
+/** The time of all cores so far, in ms: idle, and in all. */
+export type CoreTimes = { idle: number; all: number };
+
+/** Returns the time of all cores so far. */
+export function coreTimes(): CoreTimes {
+  const times = cpus().map((core) => core.times);
+  const idle = times.reduce((sum, one) => sum + one.idle, 0);
+  const all = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
+  return { idle, all };
+}
+
+/** Returns the share of all cores' time that was busy between two moments, from 0 to 1. */
+export function busyShare(from: CoreTimes, to: CoreTimes): number {
+  return 1 - (to.idle - from.idle) / (to.all - from.all);
+}
