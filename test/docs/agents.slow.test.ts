@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { startDeployment } from '../journeys/deployment.ts';
-import { newScript } from '../journeys/executions.ts';
+import { newScript } from '../journeys/requests.ts';
 import { example } from './agents-page.ts';
 
 /** Returns a response without ids, times and durations. */

@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ExecutionListItem, Task } from '../../lib/client/operations.ts';
+import { dataOf } from '../api.ts';
 import { type Ended, newFolder, startDeployment } from '../journeys/deployment.ts';
-import { createAgent, endOf, execute } from '../journeys/executions.ts';
-import { createTask, moveTask, newToken, register } from '../journeys/stories.ts';
+import { createAgent, createTask, endOf, execute, moveTask, newToken, register } from '../journeys/requests.ts';
 import { secret } from './posted.ts';
 import { type Started, startReceiver } from './receiver-program.ts';
 
@@ -79,25 +79,24 @@ describe.each(examples)('the example in $name', (example) => {
     expect(lines[6]).toContain(output);
     expect(lines.slice(7)).toEqual(['to review: tk-2 Build it']);
 
-    const { body } = await api<Task[]>('GET', '/api/kanban-tasks', { token });
-    const [build, design, ...others] = body.data;
+    const [build, design, ...others] = dataOf<Task[]>(await api.listTasks({ token }));
     expect(others).toEqual([]);
     expect(build).toMatchObject({ title: 'Build it', status: 'up_for_review', dependsOn: [design?.id] });
     expect(build?.assignedAgent).toBe('builder');
     expect(design).toMatchObject({ title: 'Draw the landing page', status: 'done' });
-    const runs = await api<ExecutionListItem[]>('GET', '/api/agents/executions', { token });
-    expect(runs.body.data).toMatchObject([{ agentName: 'builder', taskId: build?.id, status: 'completed' }]);
+    const executions = dataOf<ExecutionListItem[]>(await api.listExecutions({ token }));
+    expect(executions).toMatchObject([{ agentName: 'builder', taskId: build?.id, status: 'completed' }]);
   });
 
   it('runs again with an existing agent, and lists more than one page of tasks', async ({ skip }) => {
     if (missing) skip(missing);
     const token = await newToken(service, `${example.name}-again`);
     const agent = { name: 'builder', displayName: 'Builder', category: 'development' };
-    await api('POST', '/api/agents', { body: agent, token });
+    await api.createAgent({ body: agent, token });
     const waiting = { title: 'Waits', status: 'up_for_review', assignedAgent: 'builder' };
-    const more = Array.from({ length: 120 }, () => api('POST', '/api/kanban-tasks', { body: waiting, token }));
+    const more = Array.from({ length: 120 }, () => api.createTask({ body: waiting, token }));
     expect(new Set((await Promise.all(more)).map(({ status }) => status))).toEqual(new Set([201]));
-    await api('POST', '/api/kanban-tasks', { body: { ...waiting, status: 'done' }, token });
+    await api.createTask({ body: { ...waiting, status: 'done' }, token });
 
     const { code, stdout, stderr } = await runExample(example, { token });
     expect([code, stderr]).toEqual([0, '']);

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { Agent, Execution, Task } from '../../lib/client/operations.ts';
+import { dataOf } from '../api.ts';
 import { startDeployment } from '../journeys/deployment.ts';
 import { blocksOf, sectionOf } from './markdown.ts';
 
@@ -38,8 +39,8 @@ it('the commands of the first session work as written', async () => {
   const execution = worked.data as Execution;
   expect(execution).toMatchObject({ status: 'completed', input: 'Build the landing page.', qualityGates: gates });
   expect(execution.output).toContain('simulator');
-  const task = await service.api<Task>('GET', `/api/kanban-tasks/${execution.taskId}`);
-  expect(task.body.data).toMatchObject({ title: 'Build it', status: 'up_for_review', blockedBy: [] });
+  const task = await service.api.getTask({ params: { id: execution.taskId as string } });
+  expect(dataOf(task)).toMatchObject({ title: 'Build it', status: 'up_for_review', blockedBy: [] });
 });
 
 it('the README links only to files that exist', () => {

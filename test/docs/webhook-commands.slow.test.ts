@@ -6,6 +6,7 @@ import type { DeliveryRecord, TestResult, Webhook } from '../../lib/client/opera
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import { startDeployment } from '../journeys/deployment.ts';
 import { startReceiver } from '../journeys/receiver.ts';
+import { register } from '../journeys/requests.ts';
 import { blocksOf } from './receivers-page.ts';
 
 const service = await startDeployment();
@@ -42,7 +43,7 @@ it('the commands for receivers register, test, list attempts and delete as writt
   const [history] = await answersTo(lookBack, ofIt);
   expect(dataOf<DeliveryRecord[]>(history)).toMatchObject([{ deliveryId, event: 'task.created', httpStatus: 204 }]);
   expect(await answersTo(remove, ofIt)).toEqual(['{"success":true}']);
-  expect((await service.api('GET', `/api/webhooks/${id}`)).status).toBe(404);
+  expect((await service.api.getWebhook({ params: { id } })).status).toBe(404);
 
   const [digest] = await answersTo(sign, {});
   expect(digest).toMatch(/88a67f24bbcdaed0e6c997404bb79a743baf44c6bab2f4c27328e3009d22e342$/);
@@ -53,10 +54,7 @@ it('the commands of the runbook show a stuck webhook, its attempts and a test de
   const [, block = ''] = /^```sh\n(.*?)^```$/ms.exec(section) ?? [];
   const [asking = '', ...traces] = block.split(/^npm run --silent trace .*$/m);
   expect(traces).toHaveLength(1);
-  const { body } = await service.api('POST', '/api/webhooks/register', {
-    body: { url: receiver.url, events: ['task.created'] },
-  });
-  const { id = '' } = body.data;
+  const id = await register(service, { url: receiver.url, events: ['task.created'] });
   const answers = await answersTo(asking, { URL: service.url, WEBHOOK: id });
   const [webhook, history, tested] = answers;
   expect(answers).toHaveLength(3);

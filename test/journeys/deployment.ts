@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { afterAll } from 'vitest';
 import type { Api } from '../api.ts';
-import { createApiOverHttp, sendRequest } from '../api-over-http.ts';
+import { createApiOverHttp } from '../api-over-http.ts';
 import { processesOn } from '../processes.ts';
-import { type Address, type Ended, type ServiceOptions, startProgram, startService } from '../service-process.ts';
+import { type Ended, type ServiceOptions, startProgram, startService } from '../service-process.ts';
 import { createTemporaryFolder } from '../temporary-files.ts';
 
 export type { Ended } from '../service-process.ts';
@@ -21,7 +21,7 @@ export type Deployment = {
   /** Returns all that the service has printed so far. */
   output: () => string;
   /** Sends requests over HTTP, with the deployment's own token unless another is given. */
-  api: Api & ByPath;
+  api: Api;
   /** Sends a signal to the process, and waits until it has ended. */
   stop: (signal?: NodeJS.Signals) => Promise<Ended>;
   ended: Promise<Ended>;
@@ -67,24 +67,6 @@ export function launch({ dataFolder = newFolder(), environment, ...options }: Op
   return { ...killAtEnd(startService({ dataFolder, environment: logged, ...options })), dataFolder };
 }
 
-/** Sends a request to a path; the tests of the CLI and the docs still use it. */
-type ByPath = <Data = Record<string, string>>(
-  method: string,
-  path: string,
-  sent?: { body?: unknown; headers?: Record<string, string>; token?: string },
-) => Promise<{
-  status: number;
-  headers: Headers;
-  body: { data: Data; pagination: { total: number }; error: { code: string; message: string } };
-}>;
-
-function byPath(address: Address): ByPath {
-  return async (method, path, sent) => {
-    const { status, headers, body } = await sendRequest(address.url, { method, path, token: address.token, ...sent });
-    return { status, headers: new Headers(headers), body: body as never };
-  };
-}
-
 /** Starts the service and waits until it is ready. */
 export async function startDeployment(options: Options = {}): Promise<Deployment> {
   const { child, output, ended, ready, dataFolder } = launch(options);
@@ -98,7 +80,7 @@ export async function startDeployment(options: Options = {}): Promise<Deployment
     dataFolder,
     pid: child.pid as number,
     output: () => output.stdout + output.stderr,
-    api: Object.assign(byPath(address), createApiOverHttp(address.url, address.token)),
+    api: createApiOverHttp(address.url, address.token),
     stop: (signal = 'SIGINT') => {
       child.kill(signal);
       return ended;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { refusalOf } from '../../api.ts';
 import { launch, newFolder, startDeployment, until, untilNoneRunsOn } from '../../journeys/deployment.ts';
 import { processesOn } from '../../processes.ts';
 
@@ -73,7 +74,7 @@ it.concurrent('reports that another service runs on its data folder, and does no
   expect(await startError({ CREWBOARD_DATA: service.dataFolder })).toMatch(
     sentence('nother Crewboard is running on the data folder'),
   );
-  expect((await service.api('GET', '/api/kanban-tasks')).status).toBe(200);
+  expect((await service.api.listTasks()).status).toBe(200);
 });
 
 it.concurrent('reports that no server answers at DYNAMODB_ENDPOINT', async () => {
@@ -95,7 +96,7 @@ it.concurrent('reports an invalid RETRY_LADDER', async () => {
 
 it.concurrent('treats an empty RETRY_LADDER as unset', async () => {
   const service = await startDeployment({ environment: { RETRY_LADDER: '' } });
-  expect((await service.api('GET', '/api/webhooks')).status).toBe(200);
+  expect((await service.api.listWebhooks()).status).toBe(200);
 });
 
 it.concurrent('reports an invalid RUNNING_CAP', async () => {
@@ -105,11 +106,11 @@ it.concurrent('reports an invalid RUNNING_CAP', async () => {
 it.concurrent('limits the concurrent executions of an organization to RUNNING_CAP', async () => {
   // The model answers long after the test has ended.
   const service = await startDeployment({ environment: { RUNNING_CAP: '1', MODEL_LATENCY_MS: '60000' } });
-  const execute = () => service.api('POST', '/api/agents/prompt-improver/execute', { body: { input: 'Improve.' } });
+  const execute = () => service.api.executeAgent({ params: { name: 'prompt-improver' }, body: { input: 'Improve.' } });
   expect((await execute()).status).toBe(200);
   const refused = await execute();
-  expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
-  expect(refused.headers.get('Retry-After')).toBe('10');
+  expect(refusalOf(refused)).toEqual([429, 'rate_limited']);
+  expect(refused.headers['Retry-After']).toBe('10');
   await service.stop('SIGKILL');
 });
 
@@ -173,6 +174,5 @@ it.concurrent('creates a token if the stored one is invalid; the old token stays
   writeFileSync(join(first.dataFolder, 'token'), 'rubbish\n');
   const second = await startDeployment({ dataFolder: first.dataFolder });
   expect(second.token).not.toBe(first.token);
-  for (const token of [first.token, second.token])
-    expect((await second.api('GET', '/api/kanban-tasks', { token })).status).toBe(200);
+  for (const token of [first.token, second.token]) expect((await second.api.listTasks({ token })).status).toBe(200);
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { newToken } from '../../../journeys/stories.ts';
+import { dataOf } from '../../api.ts';
 
 const service = await startDeployment({ environment: { DEFAULT_MODEL: 'old.model' } });
 const command = (...args: string[]) => run(['infra/cli/main.ts', ...args], { CREWBOARD_DATA: service.dataFolder });
@@ -10,11 +11,11 @@ const still = 'The default model of the deployment is still old.model; set anoth
 
 const create = async (token: string, name: string, model: string) => {
   const body = { name, displayName: 'Writer', category: 'business', model };
-  expect((await service.api('POST', '/api/agents', { token, body })).status).toBe(201);
+  expect((await service.api.createAgent({ token, body })).status).toBe(201);
 };
 const read = async (token: string, name: string) => {
-  const { body, headers } = await service.api('GET', `/api/agents/${name}`, { token });
-  return [body.data.model, headers.get('etag')];
+  const answer = await service.api.getAgent({ params: { name }, token });
+  return [dataOf<{ model: string }>(answer).model, answer.headers.ETag];
 };
 
 it('lists the changes, then makes them in one organization or in all, and each once', async () => {

@@ -81,7 +81,7 @@ it('publishes a change that was set aside, and keeps changes that fail again', a
   );
   expect(received.every(({ body }) => body.event === 'task.created')).toBe(true);
   expect(bodiesOf((await deadLetters('show')).stdout)?.sort()).toEqual(remaining.sort());
-  await service.api('DELETE', `/api/webhooks/${webhook}`);
+  await service.api.deleteWebhook({ params: { id: webhook } });
 });
 
 it('reports that no service runs on the data folder', async () => {

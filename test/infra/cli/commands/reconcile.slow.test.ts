@@ -7,6 +7,7 @@ import { type Key, keys } from '../../../../lib/table/keys.ts';
 import { transact } from '../../../../lib/table/transact.ts';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { createTask, newToken } from '../../../journeys/stories.ts';
+import { dataOf } from '../../api.ts';
 import { startAws, xmlError } from '../aws.ts';
 
 const service = await startDeployment();
@@ -26,8 +27,8 @@ async function createInconsistent(name: string): Promise<{ name: string; total: 
   const list = keys.taskScope(organization, {});
   const row = keys.listRow(list, 'bm', id.slice(-26));
   await transact(table, [{ Delete: { Key: row } }]);
-  const path = '/api/kanban-tasks?status=backlog&priority=medium';
-  const total = async () => (await service.api<object[]>('GET', path, { token })).body.data.length;
+  const query = 'status=backlog&priority=medium';
+  const total = async () => dataOf<object[]>(await service.api.listTasks({ query, token })).length;
   expect(await total()).toBe(1);
   return { name, total, row: `${row.pk} ${row.sk}` };
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { newToken } from '../../../journeys/stories.ts';
+import { dataOf } from '../../api.ts';
 
 const service = await startDeployment({
   environment: { DEFAULT_MODEL: 'the.deployments-model', REQUESTS_PER_MINUTE: '3000', EXECUTIONS_PER_MINUTE: '200' },
@@ -15,12 +16,12 @@ const deployed = [
 ];
 
 async function modelOf(token: string, name: string): Promise<string | undefined> {
-  return (await service.api('GET', `/api/agents/${name}`, { token })).body.data.model;
+  return dataOf<{ model?: string }>(await service.api.getAgent({ params: { name }, token })).model;
 }
 
 async function create(token: string, name: string): Promise<void> {
   const body = { name, displayName: 'Writer', category: 'business' };
-  expect((await service.api('POST', '/api/agents', { token, body })).status).toBe(201);
+  expect((await service.api.createAgent({ token, body })).status).toBe(201);
 }
 
 /** Returns the shown rows, one for each setting. */
@@ -75,8 +76,8 @@ it('sets the limits of an organization, shows them in its responses, and resets 
     ['executions-per-minute', '7', 'limits'],
   ]);
   // The service has not read this token before.
-  const { headers } = await service.api('GET', '/api/agents', { token });
-  expect(headers.get('RateLimit-Policy')).toBe('"requests";q=9000;w=60');
+  const { headers } = await service.api.listAgents({ token });
+  expect(headers['RateLimit-Policy']).toBe('"requests";q=9000;w=60');
   const one = await settings('unset', '--org', 'limits', '--requests-per-minute');
   expect([one.code, one.stderr, one.stdout]).toEqual([
     0,

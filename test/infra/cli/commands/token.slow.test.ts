@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { newFolder, run, startDeployment } from '../../../journeys/deployment.ts';
 import { newToken, tokenCommand } from '../../../journeys/stories.ts';
+import { paginationOf, refusalOf } from '../../api.ts';
 
 const service = await startDeployment();
-const tasks = '/api/kanban-tasks';
 
 /** Runs the npm script of the documentation. */
 function npmRun(...args: string[]): Promise<string> {
@@ -33,24 +33,24 @@ it.concurrent('prints the new token and nothing else, also through npm', async (
   expect(stdout).toMatch(/^crew_[0-9A-Za-z]{50}\n$/);
   const byNpm = await npmRun('create', '--org', 'printers');
   expect(byNpm).toMatch(/^crew_[0-9A-Za-z]{50}\n$/);
-  expect((await service.api('GET', tasks, { token: byNpm.trim() })).status).toBe(200);
+  expect((await service.api.listTasks({ token: byNpm.trim() })).status).toBe(200);
 });
 
 it.concurrent('creates several tokens for one organization', async () => {
   const [one, two] = [await newToken(service, 'shared'), await newToken(service, 'shared')];
   expect(one).not.toBe(two);
-  await service.api('POST', tasks, { body: { title: 'Ours' }, token: one });
-  expect((await service.api('GET', tasks, { token: two })).body.pagination.total).toBe(1);
+  await service.api.createTask({ body: { title: 'Ours' }, token: one });
+  expect(paginationOf(await service.api.listTasks({ token: two })).total).toBe(1);
 });
 
 it.concurrent('creates a token with the given scopes, by default with all scopes', async () => {
   const reader = await newToken(service, 'readers', '--scopes', 'tasks:read, webhooks:read');
-  expect((await service.api('GET', tasks, { token: reader })).status).toBe(200);
-  expect((await service.api('GET', '/api/webhooks', { token: reader })).status).toBe(200);
-  const refused = await service.api('POST', tasks, { body: { title: 'No' }, token: reader });
-  expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope']);
+  expect((await service.api.listTasks({ token: reader })).status).toBe(200);
+  expect((await service.api.listWebhooks({ token: reader })).status).toBe(200);
+  const refused = await service.api.createTask({ body: { title: 'No' }, token: reader });
+  expect(refusalOf(refused)).toEqual([403, 'insufficient_scope']);
   const all = await newToken(service, 'readers');
-  expect((await service.api('POST', tasks, { body: { title: 'Yes' }, token: all })).status).toBe(201);
+  expect((await service.api.createTask({ body: { title: 'Yes' }, token: all })).status).toBe(201);
 });
 
 it.concurrent('lists the tokens of an organization without their secrets', async () => {
@@ -84,8 +84,8 @@ it.concurrent('revokes a token by its text or its id, also repeatedly', async ()
   }
   // Neither was used before, so they are not in the cache of the service.
   for (const token of [byText, byId]) {
-    const answer = await service.api('GET', tasks, { token });
-    expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);
+    const answer = await service.api.listTasks({ token });
+    expect(refusalOf(answer)).toEqual([401, 'unauthorized']);
   }
   const { stdout } = await tokenCommand(service, 'list', '--org', 'revoked');
   const [, ...rows] = stdout.trimEnd().split('\n');
@@ -100,7 +100,7 @@ it.concurrent('creates a token that is rejected after it expires', async () => {
   const create = ['infra/cli/main.ts', 'token', 'create', '--org', 'short', '--expires-in-days'];
   const statusOf = async (days: string) => {
     const { stdout } = await run(['--import', twoDaysAgo, ...create, days], { CREWBOARD_DATA: service.dataFolder });
-    return (await service.api('GET', tasks, { token: stdout.trim() })).status;
+    return (await service.api.listTasks({ token: stdout.trim() })).status;
   };
   expect([await statusOf('1'), await statusOf('3')]).toEqual([401, 200]);
 });

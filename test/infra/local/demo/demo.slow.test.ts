@@ -10,8 +10,8 @@ const demoOn = (dataFolder: string, environment: Record<string, string> = {}) =>
 
 /** Returns every list of a service. */
 async function listed({ api }: Deployment): Promise<unknown[]> {
-  const paths = ['/api/kanban-tasks', '/api/agents', '/api/agents/executions', '/api/webhooks'];
-  return Promise.all(paths.map(async (path) => (await api<unknown>('GET', path)).body));
+  const lists = ['listTasks', 'listAgents', 'listExecutions', 'listWebhooks'] as const;
+  return Promise.all(lists.map(async (list) => (await api[list]()).body));
 }
 
 /** Returns the printed deliveries, sorted, because concurrent deliveries arrive in any order. */

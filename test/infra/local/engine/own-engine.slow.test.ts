@@ -6,6 +6,7 @@ import { newFolder, startDeployment } from '../../../journeys/deployment.ts';
 import { startReceiver } from '../../../journeys/receiver.ts';
 import { attemptsOf, createTask, newToken, register } from '../../../journeys/stories.ts';
 import { processesOn } from '../../../processes.ts';
+import { paginationOf } from '../../api.ts';
 
 it.concurrent('the service uses the engine that DYNAMODB_ENDPOINT names, and does not stop it', async () => {
   const folder = newFolder();
@@ -19,12 +20,12 @@ it.concurrent('the service uses the engine that DYNAMODB_ENDPOINT names, and doe
   const id = await createTask(first, 'Elsewhere');
   await attemptsOf(first, webhook, 1);
   const other = await newToken(first, 'guests');
-  expect((await first.api('GET', '/api/kanban-tasks', { token: other })).body.pagination.total).toBe(0);
+  expect(paginationOf(await first.api.listTasks({ token: other })).total).toBe(0);
   expect((await first.stop()).code).toBe(0);
 
   const second = await startDeployment({ environment, dataFolder: first.dataFolder });
   expect(second.token).toBe(first.token);
-  expect((await second.api('GET', `/api/kanban-tasks/${id}`)).status).toBe(200);
+  expect((await second.api.getTask({ params: { id } })).status).toBe(200);
   await createTask(second, 'Again');
   await receiver.next(2);
   expect((await second.stop()).code).toBe(0);

@@ -1,1 +1,0 @@
-export { createAgent, endOf, execute, newScript } from './requests.ts';

@@ -1,1 +1,0 @@
-export { attemptsOf, createTask, moveTask, newToken, register, tokenCommand } from './requests.ts';
