@@ -2,36 +2,36 @@ import { processContext } from '../../lib/context.ts';
 import type { ExecutionStarted } from '../../lib/contract/executions.ts';
 import { runExecution } from '../../lib/executions/run-execution.ts';
 import type { Model } from '../../lib/model/converse.ts';
-import { type Asked, type Company, text } from './company.ts';
+import { type Asked, type TestOrganization, text } from './test-organization.ts';
 
 const params = { name: 'writer' };
 const writer = { ...params, displayName: 'Writer', category: 'business', description: text, systemPrompt: text };
 const instruction = { input: text };
 
-/** Hands something in, and does not pass the review. */
+/** Completes the work, and fails the review. */
 const faulty: Model = async ({ user }) => ({
   kind: 'text',
   text: user.includes('Done.') ? 'VERDICT: FAIL' : 'Done.',
   tokens: 1,
 });
 
-const hire = ({ ask, once }: Company, fields: Partial<typeof writer> = {}) =>
+const createAgent = ({ ask, once }: TestOrganization, fields: Partial<typeof writer> = {}) =>
   once(`agent ${fields.name}`, () => ask('createAgent', { body: { ...writer, ...fields } }));
 
-/** Hires an agent: what asks for it by its name. */
-export const hired = async (company: Company, name = params.name): Promise<{ params: { name: string } }> => {
-  await hire(company, { name });
+/** Creates an agent, and returns the parameters of its path. */
+export const newAgent = async (caller: TestOrganization, name = params.name): Promise<{ params: { name: string } }> => {
+  await createAgent(caller, { name });
   return { params: { name } };
 };
-const changing = (body: object) => async (company: Company) => ({ ...(await hired(company)), body });
+const changing = (body: object) => async (caller: TestOrganization) => ({ ...(await newAgent(caller)), body });
 
-/** Has an agent start so many executions, and each come to its end unless it is to run on. Answers the last one's id. */
+/** Starts executions of an agent, ends each unless told otherwise, and returns the id of the last one. */
 export async function executed(
-  company: Company,
+  caller: TestOrganization,
   count: number,
   { name = params.name, ends = true } = {},
 ): Promise<string> {
-  const { ask, organization } = company;
+  const { ask, organization } = caller;
   let last = '';
   for (let nth = 0; nth < count; nth++) {
     const asked = { params: { name }, body: instruction };
@@ -44,26 +44,26 @@ export async function executed(
 
 const withExecutions =
   (count: number, of: { name?: string; ends?: boolean } = {}) =>
-  async (company: Company) => {
-    const asked = await hired(company, of.name);
-    await company.once('executions', () => executed(company, count, of));
+  async (caller: TestOrganization) => {
+    const asked = await newAgent(caller, of.name);
+    await caller.once('executions', () => executed(caller, count, of));
     return asked;
   };
 
-/** A new task, and what has the writer work on it. */
-export const onTask = (fields: object) => async (company: Company) => {
-  const asked = await hired(company);
-  const { id: taskId } = await company.ask('createTask', { body: { title: 'A task', description: text, ...fields } });
+/** Creates a task, and returns the request of an execution on it. */
+export const onTask = (fields: object) => async (caller: TestOrganization) => {
+  const asked = await newAgent(caller);
+  const { id: taskId } = await caller.ask('createTask', { body: { title: 'A task', description: text, ...fields } });
   return { ...asked, body: { ...instruction, taskId } };
 };
 
 const running = withExecutions(25, { ends: false });
 
-/** What is in the table, and what is then asked of it, for each budget of an agent's row. */
+/** For each budget of an agent's row: creates the items in the table, and returns the measured request. */
 export const agentScenarios = {
   listAgents: {
-    '20 of 25': async (company) => {
-      await Promise.all(Array.from({ length: 23 }, (_, nth) => hire(company, { name: `writer-${10 + nth}` })));
+    '20 of 25': async (caller) => {
+      await Promise.all(Array.from({ length: 23 }, (_, nth) => createAgent(caller, { name: `writer-${10 + nth}` })));
       return {};
     },
   },
@@ -71,29 +71,29 @@ export const agentScenarios = {
     'with the default model': async () => ({ body: writer }),
     'with a model': async () => ({ body: { ...writer, name: 'reader', model: 'some.model' } }),
   },
-  getAgent: { 'with a prompt': hired },
+  getAgent: { 'with a prompt': newAgent },
   updateAgent: {
     'its name': changing({ displayName: 'Another' }),
     'its prompt': changing({ systemPrompt: `${text}Another.` }),
     nothing: changing({ category: writer.category }),
   },
   deleteAgent: {
-    'without executions': (company) => hired(company, 'idle'),
+    'without executions': (caller) => newAgent(caller, 'idle'),
     'with an execution': withExecutions(1, { name: 'busy' }),
   },
   listSkills: {
-    two: async (company) => {
-      await hired(company);
+    two: async (caller) => {
+      await newAgent(caller);
       for (const skillId of ['sk_code-review', 'sk_release-notes'])
-        await company.ask('assignSkill', { params, body: { skillId } });
+        await caller.ask('assignSkill', { params, body: { skillId } });
       return { params };
     },
   },
   assignSkill: { one: changing({ skillId: 'sk_code-review' }) },
   unassignSkill: {
-    one: async (company) => {
-      await hired(company);
-      await company.ask('assignSkill', { params, body: { skillId: 'sk_code-review' } });
+    one: async (caller) => {
+      await newAgent(caller);
+      await caller.ask('assignSkill', { params, body: { skillId: 'sk_code-review' } });
       return { params: { ...params, skillId: 'sk_code-review' } };
     },
   },
@@ -104,28 +104,28 @@ export const agentScenarios = {
     'with a task of a project': onTask({ assignedAgent: 'writer', projectId: 'proj_one' }),
   },
   delegateTask: {
-    'without a task': async (company) => {
-      await hired(company, 'reader');
-      return { ...(await hired(company)), body: { toAgent: 'reader', instruction: text } };
+    'without a task': async (caller) => {
+      await newAgent(caller, 'reader');
+      return { ...(await newAgent(caller)), body: { toAgent: 'reader', instruction: text } };
     },
-    'with a task': async (company) => {
-      await hired(company, 'reader');
-      const { body } = await onTask({ assignedAgent: 'writer' })(company);
+    'with a task': async (caller) => {
+      await newAgent(caller, 'reader');
+      const { body } = await onTask({ assignedAgent: 'writer' })(caller);
       return { params, body: { toAgent: 'reader', instruction: text, taskId: body.taskId } };
     },
   },
   listExecutions: {
     '20 of 25': running,
-    'with a status': async (company) => ({ ...(await running(company)), query: 'status=running' }),
+    'with a status': async (caller) => ({ ...(await running(caller)), query: 'status=running' }),
   },
   listAgentExecutions: { '20 of 25': running },
   getExecution: {
-    ended: async (company) => {
-      await hired(company);
-      return { params: { ...params, id: await executed(company, 1) } };
+    ended: async (caller) => {
+      await newAgent(caller);
+      return { params: { ...params, id: await executed(caller, 1) } };
     },
   },
   getMetrics: { 'of 30 days, of three executions': withExecutions(3) },
   selfImproveAgent: { 'from two executions, adopted': withExecutions(2) },
   listSkillCatalogue: { all: async () => ({}) },
-} satisfies Record<string, Record<string, (company: Company) => Promise<Asked>>>;
+} satisfies Record<string, Record<string, (caller: TestOrganization) => Promise<Asked>>>;

@@ -1,8 +1,8 @@
 import { environment } from '../../lib/deployment/environment.ts';
 
 /**
- * Has the functions of this process write their log and their metrics as they do in AWS, and keep secrets by a key of
- * KMS, which `meter.ts` plays. To be called before the first of them is.
+ * Has the functions of this process write logs and metrics as in AWS, and encrypt secrets by a key of KMS, which
+ * `meter.ts` mocks. Call it before the first function.
  */
 export function asDeployed(): void {
   Object.assign(process.env, {

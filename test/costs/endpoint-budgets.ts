@@ -2,15 +2,15 @@ import type { endpoints } from '../../lib/contract/endpoints.ts';
 import type { Operation } from '../../lib/contract/routes.ts';
 import { type Usage, usage } from './usage.ts';
 
-/** The rows that ask for a token. */
+/** The rows with a scope. */
 type Guarded = {
   [Name in Operation]: (typeof endpoints)[Name] extends { scope: string } ? Name : never;
 }[Operation];
 
 /**
- * What requests to these rows take of AWS beside their line in the log. A row needs no budget; where it has one, a test
- * measures the same and fails on more as on less, so that docs/costs.md stays correct. Rounds are upper bounds, since
- * requests that are sent at the same time can happen to follow one another.
+ * The usage of requests to these rows, beside their line in the log. A row needs no budget; where it has one, a test
+ * measures exactly the same, so that docs/costs.md stays correct. Rounds are upper bounds, since requests that are sent
+ * at the same time can follow one another.
  *
  * Items have a text of half a kilobyte. The token was read before; reading it is `tokenBudget`.
  */
@@ -137,13 +137,13 @@ export const endpointBudgets = {
 /** A row that has a budget. */
 export type Budgeted = keyof typeof endpointBudgets;
 
-/** What every request writes into its function's log: one line, of at most this number of bytes. */
+/** The log of every request: one line, of at most this number of bytes. */
 export const requestLog = { logLines: 1, logBytes: 420 } as const;
 
-/** What a request takes beside its row where its token was not used in the container for half a minute. */
+/** The further usage of a request whose token was not used in the container for half a minute. */
 export const tokenBudget = usage({ requests: 1, rounds: 1, rcu: 1 });
 
-/** What a list of tasks takes at most, whatever filter, on boards of 100 to 100,000 tasks over a year. */
+/** The largest usage of a list of tasks with any filter, of 100 to 100,000 tasks over a year. */
 export const listLimits = {
   firstPage: { requests: 8, rounds: 3, rcu: 40 },
   anyOffset: { requests: 26, rounds: 3, rcu: 170 },

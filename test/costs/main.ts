@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { costsPage } from './page.ts';
 
-/** `npm run costs`: computes the costs anew and writes their page. */
+/** `npm run costs`: computes the costs and writes their page. */
 writeFileSync('docs/costs.md', costsPage());

@@ -6,16 +6,16 @@ import { vi } from 'vitest';
 import { unitsOf } from '../table/capacity.ts';
 import { type Usage, usage } from './usage.ts';
 
-/** A command of any client; its input goes to the engine as it is by then. */
+/** A command of any client. The meter changes its input before it is sent. */
 type Command = { input: Record<string, unknown> };
 type Send = (command: Command) => Promise<never>;
 
-/** What a function has waited is in each line, in as many digits as it happened to take; every line counts as one of these. */
+/** The duration in a line of the log, whose number of digits differs from run to run, and its replacement. */
 const anyDuration = [/"durationMs":[\d.]+/g, '"durationMs":10.5'] as const;
 
 /**
- * Watches what the functions of this process ask of AWS and write into their logs. They open their clients themselves,
- * so it is the clients' class that is watched; the key of KMS, for which there is no engine here, is played.
+ * Counts the requests of this process's functions to AWS, and the bytes of their logs. The functions create their clients,
+ * so the classes of the clients are spied on. KMS has no engine here and is mocked.
  */
 export function startMeter() {
   let [used, roundsEnded] = [usage({}), 0];
@@ -35,7 +35,7 @@ export function startMeter() {
         used[unit as 'rcu' | 'wcu' | 'indexWcu'] += count;
       return output;
     } catch (error) {
-      // A condition that fails takes the units of the item that it looks at, and no engine tells of it: here at least one.
+      // A failed condition takes the units of its item, which no engine reports: here at least one.
       if (error instanceof ConditionalCheckFailedException) used.wcu += 1;
       throw error;
     } finally {
@@ -63,7 +63,7 @@ export function startMeter() {
   for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockImplementation(intoLog);
 
   return {
-    /** What an action takes. One at a time. */
+    /** Returns the usage of an action. One at a time. */
     async usageOf(action: () => Promise<unknown>): Promise<Usage> {
       [used, roundsEnded] = [usage({}), 0];
       await action();

@@ -6,18 +6,18 @@ import { costOf } from './prices.ts';
 import { goals } from './stories.ts';
 import { usage } from './usage.ts';
 
-it('the page is what is computed; npm run costs writes it anew', () => {
+it('docs/costs.md is the computed page; npm run costs writes it', () => {
   expect(readFileSync('docs/costs.md', 'utf8')).toBe(costsPage());
 });
 
-/** Figures above their goal: the alarm on throttled calls is worth $0.10 (docs/decisions/17-late-work-and-silence-raise-alarms.md). */
+/** Figures above their goal: the alarm on throttled calls costs $0.10 (docs/decisions/17-late-work-and-silence-raise-alarms.md). */
 const over = ['a month at rest'];
 
-it.each(goals)('$what costs no more than it is to cost, or is known to', ({ what, most, dollars }) => {
+it.each(goals)('$what meets its goal, or is a known exception', ({ what, most, dollars }) => {
   expect(dollars > most).toBe(over.includes(what));
 });
 
-it('a price is paid for each unit, less those that are free', () => {
+it('a price is paid for each unit, less the free ones', () => {
   expect(costOf('queueRequest', 3e6)).toBeCloseTo(1.2);
   expect(costOf('queueRequest', 3e6, { free: true })).toBeCloseTo(0.8);
   expect(costOf('queueRequest', 5e5, { free: true })).toBe(0);
@@ -25,7 +25,7 @@ it('a price is paid for each unit, less those that are free', () => {
 
 const reads: Step = { what: 'read', usage: usage({ requests: 2, rounds: 2, rcu: 3, logBytes: 0 }), by: 'queue' };
 
-it('a message is received and deleted, and its call shared where more come at once, but not what it asks of the table', () => {
+it('a message is received and deleted; messages of a batch share the call, but not the requests to the table', () => {
   const [alone, together] = [countsOf(reads), countsOf(reads, 10)];
   expect([alone.queueRequest, alone.call, alone.readUnit]).toEqual([2, 1, 3]);
   expect([together.queueRequest, together.call, together.readUnit]).toEqual([0.2, 0.1, 3]);
@@ -33,7 +33,7 @@ it('a message is received and deleted, and its call shared where more come at on
   expect(countsOf({ ...reads, batchSize: 1 }, 10)).toEqual(alone);
 });
 
-it('a part of another call is paid for by what it asks for alone', () => {
+it('a part of another call has the cost of its requests only', () => {
   const part: Step = { ...reads, by: 'part' };
   expect(perMillion([part])).toBeCloseTo(3 * 0.125);
 });

@@ -25,8 +25,8 @@ import { runJob } from '../functions/pipeline/jobs.ts';
 import type { Pipeline } from '../functions/pipeline/pipeline.ts';
 import { queueEvent } from '../queue-event.ts';
 import { streamed } from '../table-stream.ts';
-import { agentScenarios, executed, hired, onTask } from './agent-scenarios.ts';
-import { type Company, text } from './company.ts';
+import { agentScenarios, executed, newAgent, onTask } from './agent-scenarios.ts';
+import { type TestOrganization, text } from './test-organization.ts';
 import { register } from './webhook-scenarios.ts';
 
 /** A receiver that does not answer. */
@@ -48,8 +48,8 @@ const deliver = (bodies: readonly string[]) =>
 const run = (bodies: readonly string[]) =>
   batch('runExecution', runExecution(queueEvent(bodies), contextOf('runExecution', 660)));
 
-/** What the stream tells of a company's items of a kind, in order. */
-async function changesOf({ service, organization }: Company, kind: string): Promise<DynamoDBRecord[]> {
+/** What the stream tells of a caller's items of a kind, in order. */
+async function changesOf({ service, organization }: TestOrganization, kind: string): Promise<DynamoDBRecord[]> {
   const records = await streamed(service, kind);
   return records.filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S?.startsWith(`O#${organization}#`));
 }
@@ -61,11 +61,11 @@ const isSampled = (item: string, event: EventName) => {
 };
 
 /** The changes of an execution that tell of its start and of its end. */
-async function startAndEnd(company: Company): Promise<[DynamoDBRecord, DynamoDBRecord]> {
+async function startAndEnd(caller: TestOrganization): Promise<[DynamoDBRecord, DynamoDBRecord]> {
   let id: string;
-  do id = await executed(company, 1);
+  do id = await executed(caller, 1);
   while (isSampled(id, 'agent.spawned') || isSampled(id, 'agent.completed'));
-  const changes = (await changesOf(company, 'execution')).filter(({ dynamodb }) =>
+  const changes = (await changesOf(caller, 'execution')).filter(({ dynamodb }) =>
     dynamodb?.Keys?.pk?.S?.includes(ulidOf(id)),
   );
   return [changes.at(0) as DynamoDBRecord, changes.at(-1) as DynamoDBRecord];
@@ -74,45 +74,45 @@ async function startAndEnd(company: Company): Promise<[DynamoDBRecord, DynamoDBR
 /** Steps of the pipeline, by function: what happened before, and the call that is then measured. */
 export function pipelineScenarios({ receive }: Pipeline) {
   const created = async (
-    company: Company,
+    caller: TestOrganization,
     { webhooks = 0, sampled = false }: { webhooks?: number; sampled?: boolean | undefined } = {},
   ): Promise<DynamoDBRecord[]> => {
-    for (let nth = 0; nth < webhooks; nth++) await register(company);
+    for (let nth = 0; nth < webhooks; nth++) await register(caller);
     let id: string;
-    do ({ id } = await company.ask('createTask', { body: { title: 'A task', description: text } }));
+    do ({ id } = await caller.ask('createTask', { body: { title: 'A task', description: text } }));
     while (isSampled(id, 'task.created') !== sampled);
-    return (await changesOf(company, 'task')).slice(-1);
+    return (await changesOf(caller, 'task')).slice(-1);
   };
 
   /** The message of a new task's only delivery, of which it is not the turn to count the attempts of its webhook. */
-  const awaited = async (company: Company, { url, sampled }: { url?: string; sampled?: boolean } = {}) => {
-    await register(company, url ? { url } : undefined);
+  const awaited = async (caller: TestOrganization, { url, sampled }: { url?: string; sampled?: boolean } = {}) => {
+    await register(caller, url ? { url } : undefined);
     let messages: string[];
     do {
-      await publish(await created(company, { sampled }));
+      await publish(await created(caller, { sampled }));
       messages = await receive();
     } while (messages.some((body) => isTurnToCount(JSON.parse(body).deliveryId)));
     return messages;
   };
 
   /** The row of the attempt that a message asks for. */
-  const rowOf = async ({ service }: Company, body: string): Promise<Item> =>
+  const rowOf = async ({ service }: TestOrganization, body: string): Promise<Item> =>
     (await getItem(service.table, attemptKey(placeOf(v.parse(DeliveryMessage, JSON.parse(body)))))) ?? {};
 
   /** The message of an execution that was accepted. */
-  const accepted = async (company: Company, asked: Promise<object>): Promise<string[]> => {
-    const { executionId } = await company.ask<{ executionId: string }>('executeAgent', await asked);
-    return [JSON.stringify({ organization: company.organization, executionId })];
+  const accepted = async (caller: TestOrganization, asked: Promise<object>): Promise<string[]> => {
+    const { executionId } = await caller.ask<{ executionId: string }>('executeAgent', await asked);
+    return [JSON.stringify({ organization: caller.organization, executionId })];
   };
 
-  const deleted = async (company: Company, executions: number): Promise<DynamoDBRecord[]> => {
-    const { params } = await hired(company);
-    await executed(company, executions);
-    await company.ask('deleteAgent', { params });
-    return changesOf(company, 'purge');
+  const deleted = async (caller: TestOrganization, executions: number): Promise<DynamoDBRecord[]> => {
+    const { params } = await newAgent(caller);
+    await executed(caller, executions);
+    await caller.ask('deleteAgent', { params });
+    return changesOf(caller, 'purge');
   };
-  const purging = (executions: number) => async (company: Company) => {
-    await publish(await deleted(company, executions));
+  const purging = (executions: number) => async (caller: TestOrganization) => {
+    await publish(await deleted(caller, executions));
     const messages = await receive('purges');
     return () => batch('purgeAgent', purgeAgent(queueEvent(messages), contextOf('purgeAgent', 300)));
   };
@@ -124,118 +124,118 @@ export function pipelineScenarios({ receive }: Pipeline) {
       'no execution overdue': async () => () => runJob('executions'),
       'no purge overdue': async () => () => runJob('purges'),
       'a heartbeat': async () => () => runJob('heartbeat'),
-      'a sampled event': async (company) => {
-        await deliver(await awaited(company, { sampled: true }));
+      'a sampled event': async (caller) => {
+        await deliver(await awaited(caller, { sampled: true }));
         const until = timestamp(processContext().clock() + sampledAfterMs);
         return () => runJob('deliveries', until);
       },
-      'a retry overdue': async (company) => {
-        const [body = ''] = await awaited(company, { url: nobody });
+      'a retry overdue': async (caller) => {
+        const [body = ''] = await awaited(caller, { url: nobody });
         await deliver([body]);
-        const { pk, sk, dueAt } = (await rowOf(company, body)) as Key & { dueAt: string };
+        const { pk, sk, dueAt } = (await rowOf(caller, body)) as Key & { dueAt: string };
         // Five minutes before its time.
-        await postponeDue(company.service, { key: { pk, sk }, dueAt }, timestamp(processContext().clock()));
+        await postponeDue(caller.service, { key: { pk, sk }, dueAt }, timestamp(processContext().clock()));
         return () => runJob('deliveries');
       },
     },
     publishEvents: {
-      'a new task without subscribers': async (company) => {
-        const records = await created(company);
+      'a new task without subscribers': async (caller) => {
+        const records = await created(caller);
         return () => publish(records);
       },
-      'a new task with a subscriber': async (company) => {
-        const records = await created(company, { webhooks: 1 });
+      'a new task with a subscriber': async (caller) => {
+        const records = await created(caller, { webhooks: 1 });
         return () => publish(records);
       },
-      'a new task with a subscriber, sampled': async (company) => {
-        const records = await created(company, { webhooks: 1, sampled: true });
+      'a new task with a subscriber, sampled': async (caller) => {
+        const records = await created(caller, { webhooks: 1, sampled: true });
         return () => publish(records);
       },
-      'a new task with ten subscribers': async (company) => {
-        const records = await created(company, { webhooks: 10 });
+      'a new task with ten subscribers': async (caller) => {
+        const records = await created(caller, { webhooks: 10 });
         return () => publish(records);
       },
-      'a change that is no event': async (company) => {
-        await created(company);
-        const [{ id = '' } = {}] = await company.ask<{ id: string }[]>('listTasks');
-        await company.ask('updateTask', { params: { id }, body: { title: 'Another' } });
-        const records = (await changesOf(company, 'task')).slice(-1);
+      'a change that is no event': async (caller) => {
+        await created(caller);
+        const [{ id = '' } = {}] = await caller.ask<{ id: string }[]>('listTasks');
+        await caller.ask('updateTask', { params: { id }, body: { title: 'Another' } });
+        const records = (await changesOf(caller, 'task')).slice(-1);
         return () => publish(records);
       },
-      'the start of an execution': async (company) => {
-        await hired(company);
-        const [start] = await startAndEnd(company);
+      'the start of an execution': async (caller) => {
+        await newAgent(caller);
+        const [start] = await startAndEnd(caller);
         return () => publish([start]);
       },
-      'the end of an execution': async (company) => {
-        await hired(company);
-        const [, end] = await startAndEnd(company);
+      'the end of an execution': async (caller) => {
+        await newAgent(caller);
+        const [, end] = await startAndEnd(caller);
         return () => publish([end]);
       },
-      'a deleted agent': async (company) => {
-        const records = await deleted(company, 0);
+      'a deleted agent': async (caller) => {
+        const records = await deleted(caller, 0);
         return () => publish(records);
       },
-      'a heartbeat': async (company) => {
+      'a heartbeat': async (caller) => {
         await runJob('heartbeat');
-        const records = (await streamed(company.service, 'heartbeat')).slice(-1);
+        const records = (await streamed(caller.service, 'heartbeat')).slice(-1);
         return () => publish(records);
       },
     },
     deliverWebhook: {
-      delivered: async (company) => {
-        const messages = await awaited(company);
+      delivered: async (caller) => {
+        const messages = await awaited(caller);
         return () => deliver(messages);
       },
-      'not delivered': async (company) => {
-        const messages = await awaited(company, { url: nobody });
+      'not delivered': async (caller) => {
+        const messages = await awaited(caller, { url: nobody });
         return () => deliver(messages);
       },
-      'delivered before': async (company) => {
-        const messages = await awaited(company);
+      'delivered before': async (caller) => {
+        const messages = await awaited(caller);
         await deliver(messages);
         return () => deliver(messages);
       },
-      'received early': async (company) => {
-        const [body = ''] = await awaited(company, { url: nobody });
+      'received early': async (caller) => {
+        const [body = ''] = await awaited(caller, { url: nobody });
         await deliver([body]);
         // The queue keeps the retry from view until it is due.
-        const retry = retryOf(await rowOf(company, body)) as DeliveryMessage;
+        const retry = retryOf(await rowOf(caller, body)) as DeliveryMessage;
         return () => deliver([JSON.stringify(sentForm(retry))]);
       },
     },
     runExecution: {
-      'without a task': async (company) => {
-        const messages = await accepted(company, agentScenarios.executeAgent['without a task'](company));
+      'without a task': async (caller) => {
+        const messages = await accepted(caller, agentScenarios.executeAgent['without a task'](caller));
         return () => run(messages);
       },
-      'with a task': async (company) => {
-        const messages = await accepted(company, onTask({ assignedAgent: 'writer' })(company));
+      'with a task': async (caller) => {
+        const messages = await accepted(caller, onTask({ assignedAgent: 'writer' })(caller));
         return () => run(messages);
       },
-      'of an agent that ran before': async (company) => {
-        await hired(company);
-        await executed(company, 1);
-        const messages = await accepted(company, agentScenarios.executeAgent['without a task'](company));
+      'of an agent that ran before': async (caller) => {
+        await newAgent(caller);
+        await executed(caller, 1);
+        const messages = await accepted(caller, agentScenarios.executeAgent['without a task'](caller));
         return () => run(messages);
       },
-      'executed before': async (company) => {
-        const messages = await accepted(company, agentScenarios.executeAgent['without a task'](company));
+      'executed before': async (caller) => {
+        const messages = await accepted(caller, agentScenarios.executeAgent['without a task'](caller));
         await run(messages);
         return () => run(messages);
       },
       // Without a worker, which would renew after ten seconds.
-      'a renewal of the lease': async (company) => {
-        const [message = '{}'] = await accepted(company, agentScenarios.executeAgent['without a task'](company));
+      'a renewal of the lease': async (caller) => {
+        const [message = '{}'] = await accepted(caller, agentScenarios.executeAgent['without a task'](caller));
         const { organization, executionId: id } = JSON.parse(message);
         const [now = '', until = '', longer = ''] = [0, 30_000, 40_000].map((later) =>
           timestamp(processContext().clock() + later),
         );
-        const leased = await leaseExecution(company.service, { organization, id }, { claim: 'first', now, until });
+        const leased = await leaseExecution(caller.service, { organization, id }, { claim: 'first', now, until });
         if (!leased) throw new Error('The execution is leased already.');
-        return () => renewLease(company.service, leased, longer);
+        return () => renewLease(caller.service, leased, longer);
       },
     },
     purgeAgent: { 'without executions': purging(0), 'with an execution': purging(1) },
-  } satisfies Record<string, Record<string, (company: Company) => Promise<Act>>>;
+  } satisfies Record<string, Record<string, (caller: TestOrganization) => Promise<Act>>>;
 }

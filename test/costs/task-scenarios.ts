@@ -1,28 +1,28 @@
 import { taskPriorities, taskStatuses } from '../../lib/contract/tasks.ts';
 import type { StoredTask } from '../../lib/table/task-items.ts';
 import { seed } from '../table/seed.ts';
-import { type Asked, type Company, text, ulidOf } from './company.ts';
+import { type Asked, type TestOrganization, text, ulidOf } from './test-organization.ts';
 
 const [assignedAgent, projectId] = ['qa-reviewer', 'proj_one'];
 const bare = { title: 'A task', description: text };
 const both = { ...bare, assignedAgent, projectId };
 
-const put = ({ ask }: Company, fields: object = bare) => ask('createTask', { body: fields });
-const putMany = async (company: Company, count: number): Promise<string[]> => {
-  const tasks = await Promise.all(Array.from({ length: count }, () => put(company)));
+const put = ({ ask }: TestOrganization, fields: object = bare) => ask('createTask', { body: fields });
+const putMany = async (caller: TestOrganization, count: number): Promise<string[]> => {
+  const tasks = await Promise.all(Array.from({ length: count }, () => put(caller)));
   return tasks.map(({ id }) => id);
 };
-const one = async (company: Company, fields: object = bare): Promise<{ params: { id: string } }> => {
-  const { id } = await put(company, fields);
+const one = async (caller: TestOrganization, fields: object = bare): Promise<{ params: { id: string } }> => {
+  const { id } = await put(caller, fields);
   return { params: { id } };
 };
-const changing = (fields: object, body: object) => async (company: Company) => ({
-  ...(await one(company, fields)),
+const changing = (fields: object, body: object) => async (caller: TestOrganization) => ({
+  ...(await one(caller, fields)),
   body,
 });
 
-/** A board of 100 tasks over a year, spread over its facets; one in two has an agent. Its ids are the same in each run. */
-async function yearOf({ service, organization }: Company): Promise<void> {
+/** Writes 100 tasks of a year, spread over their facets; half have an agent. Their ids are the same in each run. */
+async function seedYear({ service, organization }: TestOrganization): Promise<void> {
   const tasks = Array.from({ length: 100 }, (_, nth): StoredTask => {
     const time = Date.UTC(2025, 0, 1) + nth * 3.65 * 86_400_000;
     const createdAt = new Date(time).toISOString();
@@ -36,12 +36,12 @@ async function yearOf({ service, organization }: Company): Promise<void> {
   await seed(service.table, organization, tasks);
 }
 
-const listing = (query: string) => async (company: Company) => {
-  await company.once('year', () => yearOf(company));
+const listing = (query: string) => async (caller: TestOrganization) => {
+  await caller.once('year', () => seedYear(caller));
   return { query };
 };
 
-/** What is in the table, and what is then asked of it, for each budget of a task's row. */
+/** For each budget of a task's row: creates the items in the table, and returns the measured request. */
 export const taskScenarios = {
   listTasks: {
     '20 of 100': listing(''),
@@ -56,24 +56,24 @@ export const taskScenarios = {
     'with an agent': async () => ({ body: { ...bare, assignedAgent } }),
     'with a project': async () => ({ body: { ...bare, projectId } }),
     'with both': async () => ({ body: both }),
-    'with five dependencies': async (company) => ({ body: { ...bare, dependsOn: await putMany(company, 5) } }),
+    'with five dependencies': async (caller) => ({ body: { ...bare, dependsOn: await putMany(caller, 5) } }),
     'with an Idempotency-Key': async () => ({ body: bare, headers: { 'Idempotency-Key': 'once' } }),
   },
   getTask: {
     bare: one,
-    'with five dependencies': async (company) => one(company, { ...bare, dependsOn: await putMany(company, 5) }),
+    'with five dependencies': async (caller) => one(caller, { ...bare, dependsOn: await putMany(caller, 5) }),
   },
   updateTask: {
     'its text': changing(both, { title: 'Another' }),
     'its status': changing(bare, { status: 'done' }),
     'its status, with an agent': changing({ ...bare, assignedAgent }, { status: 'done' }),
     'its status, with both': changing(both, { status: 'done' }),
-    'a new dependency': async (company) => changing(bare, { dependsOn: await putMany(company, 1) })(company),
+    'a new dependency': async (caller) => changing(bare, { dependsOn: await putMany(caller, 1) })(caller),
     nothing: changing(bare, { title: bare.title }),
   },
   deleteTask: {
     bare: one,
-    'with both': (company) => one(company, both),
-    'with five dependencies': async (company) => one(company, { ...bare, dependsOn: await putMany(company, 5) }),
+    'with both': (caller) => one(caller, both),
+    'with five dependencies': async (caller) => one(caller, { ...bare, dependsOn: await putMany(caller, 5) }),
   },
-} satisfies Record<string, Record<string, (company: Company) => Promise<Asked>>>;
+} satisfies Record<string, Record<string, (caller: TestOrganization) => Promise<Asked>>>;

@@ -1,8 +1,8 @@
-/** What something takes of AWS, beside the call of its function: what is counted of a handler that is called here. */
+/** The requests, units and log lines of an action, beside the call of its function. */
 export type Usage = {
   /** Requests to the table. */
   requests: number;
-  /** How many of them had to wait for one another. */
+  /** The number of rounds of requests that wait for one another. */
   rounds: number;
   /** Read and write units of the table; a write in a transaction takes two for each kilobyte. */
   rcu: number;
@@ -18,7 +18,7 @@ export type Usage = {
   logBytes: number;
 };
 
-/** A usage of which only what is not nothing is said. */
+/** Returns a usage whose other counts are zero. */
 export function usage(some: Partial<Usage>): Usage {
   const nothing = { requests: 0, rounds: 0, rcu: 0, wcu: 0, indexWcu: 0, sends: 0, keyUses: 0 };
   return { ...nothing, logLines: 0, logBytes: 0, ...some };

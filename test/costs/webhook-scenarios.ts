@@ -1,20 +1,20 @@
 import type { Webhook } from '../../lib/contract/webhooks.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
-import type { Asked, Company } from './company.ts';
+import type { Asked, TestOrganization } from './test-organization.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const receiver = await startReceiver();
 
-/** Registers a webhook for new tasks at a receiver that takes everything. */
-export const register = ({ ask }: Company, fields: object = { secret }) =>
+/** Registers a webhook for new tasks, whose receiver responds 204. */
+export const register = ({ ask }: TestOrganization, fields: object = { secret }) =>
   ask<Webhook>('registerWebhook', { body: { url: receiver.url, events: ['task.created'], ...fields } });
 
-const registered = async (company: Company): Promise<Asked & { params: { id: string } }> => {
-  const { id } = await register(company);
+const registered = async (caller: TestOrganization): Promise<Asked & { params: { id: string } }> => {
+  const { id } = await register(caller);
   return { params: { id } };
 };
 
-/** What is in the table, and what is then asked of it, for each budget of a webhook's row. */
+/** For each budget of a webhook's row: creates the items in the table, and returns the measured request. */
 export const webhookScenarios = {
   registerWebhook: {
     'with a secret': async () => ({ body: { url: receiver.url, events: ['task.created'], secret } }),
@@ -23,20 +23,19 @@ export const webhookScenarios = {
     }),
   },
   listWebhooks: {
-    ten: async (company) => {
-      for (let nth = 0; nth < 10; nth++) await register(company);
+    ten: async (caller) => {
+      for (let nth = 0; nth < 10; nth++) await register(caller);
       return {};
     },
   },
   getWebhook: { one: registered },
   deleteWebhook: { one: registered },
-  testWebhook: { delivered: async (company) => ({ ...(await registered(company)), body: { event: 'task.created' } }) },
+  testWebhook: { delivered: async (caller) => ({ ...(await registered(caller)), body: { event: 'task.created' } }) },
   listDeliveries: {
-    '20 of 25': async (company) => {
-      const asked = await registered(company);
-      for (let nth = 0; nth < 25; nth++)
-        await company.ask('testWebhook', { ...asked, body: { event: 'task.created' } });
+    '20 of 25': async (caller) => {
+      const asked = await registered(caller);
+      for (let nth = 0; nth < 25; nth++) await caller.ask('testWebhook', { ...asked, body: { event: 'task.created' } });
       return asked;
     },
   },
-} satisfies Record<string, Record<string, (company: Company) => Promise<Asked>>>;
+} satisfies Record<string, Record<string, (caller: TestOrganization) => Promise<Asked>>>;

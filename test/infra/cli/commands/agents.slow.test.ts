@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { dataOf } from '../../../api.ts';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
-import { newToken } from '../../../journeys/stories.ts';
-import { dataOf } from '../../api.ts';
+import { newToken } from '../../../journeys/requests.ts';
 
 const service = await startDeployment({ environment: { DEFAULT_MODEL: 'old.model' } });
 const command = (...args: string[]) => run(['infra/cli/main.ts', ...args], { CREWBOARD_DATA: service.dataFolder });

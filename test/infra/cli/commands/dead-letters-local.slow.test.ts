@@ -8,7 +8,7 @@ import { timestamp } from '../../../../lib/contract/ids.ts';
 import { environment as names } from '../../../../lib/deployment/environment.ts';
 import { newFolder, run, startDeployment, until } from '../../../journeys/deployment.ts';
 import { startReceiver } from '../../../journeys/receiver.ts';
-import { createTask, register } from '../../../journeys/stories.ts';
+import { createTask, register } from '../../../journeys/requests.ts';
 import { streamed } from '../../../table-stream.ts';
 
 const service = await startDeployment();

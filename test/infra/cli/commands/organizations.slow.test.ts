@@ -6,7 +6,7 @@ import { openTable } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { transact } from '../../../../lib/table/transact.ts';
 import { newFolder, run, startDeployment } from '../../../journeys/deployment.ts';
-import { createTask, newToken } from '../../../journeys/stories.ts';
+import { createTask, newToken } from '../../../journeys/requests.ts';
 import { startAws } from '../aws.ts';
 
 const service = await startDeployment();

@@ -5,9 +5,9 @@ import { environment as variables } from '../../../../lib/deployment/environment
 import { openTable } from '../../../../lib/table/client.ts';
 import { type Key, keys } from '../../../../lib/table/keys.ts';
 import { transact } from '../../../../lib/table/transact.ts';
+import { dataOf } from '../../../api.ts';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
-import { createTask, newToken } from '../../../journeys/stories.ts';
-import { dataOf } from '../../api.ts';
+import { createTask, newToken } from '../../../journeys/requests.ts';
 import { startAws, xmlError } from '../aws.ts';
 
 const service = await startDeployment();

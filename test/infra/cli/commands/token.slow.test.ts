@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { expect, it } from 'vitest';
+import { paginationOf, refusalOf } from '../../../api.ts';
 import { newFolder, run, startDeployment } from '../../../journeys/deployment.ts';
-import { newToken, tokenCommand } from '../../../journeys/stories.ts';
-import { paginationOf, refusalOf } from '../../api.ts';
+import { newToken, tokenCommand } from '../../../journeys/requests.ts';
 
 const service = await startDeployment();
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Deployment, newFolder, run, start, startDeployment, until } from '../../../journeys/deployment.ts';
-import { createTask } from '../../../journeys/stories.ts';
+import { createTask } from '../../../journeys/requests.ts';
 
 /** Runs the demo with a data folder, on which a service may run. */
 const demoOn = (dataFolder: string, environment: Record<string, string> = {}) =>

@@ -2,8 +2,8 @@ import { environment } from '../../lib/deployment/environment.ts';
 import { learningModel } from '../improvements/learning-model.ts';
 import { json, startBedrock } from '../model/bedrock-server.ts';
 
-/** Has the functions of this process ask a model that does as it is told, and proposes an edit that is worth adopting. */
-export async function startLearning(): Promise<void> {
+/** Starts a model for the functions of this process that follows its prompt, and proposes an edit that is adopted. */
+export async function startImprovingModel(): Promise<void> {
   const bedrock = await startBedrock();
   process.env[environment.modelEndpoint] = bedrock.endpoint;
   const { tools } = learningModel();
