@@ -12,7 +12,7 @@ import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 import { startTableProxy, type TableProxy } from './table-proxy.ts';
 
 /** The table's engine as a process that can be killed and started again on the same file. */
-export type EngineProcess = {
+type EngineProcess = {
   /** The address of the engine itself, without the faults of the proxy. */
   endpoint: () => string;
   kill: () => Promise<void>;
