@@ -7,7 +7,7 @@ import type { Bench } from './bench.ts';
 export type Forked<Question, Said> = {
   pid: number;
   /** Waits for its next message, for at most half a minute. */
-  hear: <Answer extends Said>() => Promise<Answer>;
+  nextMessage: <Answer extends Said>() => Promise<Answer>;
   ask: <Answer extends Said>(question: Question) => Promise<Answer>;
 };
 
@@ -23,7 +23,7 @@ export function forkFile<Question, Said>(
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   atEnd(() => child.connected && child.disconnect());
-  const hear = async <Answer extends Said>() => {
+  const nextMessage = async <Answer extends Said>() => {
     const { promise: ended, reject } = Promise.withResolvers<never>();
     const end = (code: number | null) => reject(new Error(`${file} ended with code ${code}.`));
     child.once('exit', end);
@@ -32,9 +32,9 @@ export function forkFile<Question, Said>(
   };
   return {
     pid: child.pid as number,
-    hear,
+    nextMessage,
     ask(question) {
-      const answer = hear<never>();
+      const answer = nextMessage<never>();
       child.send(question as object);
       return answer;
     },

@@ -27,7 +27,7 @@ use([LineChart, CustomChart, GridComponent, LegendComponent, TitleComponent, SVG
 /** In pixels, all of them. */
 const size = { panel: 430, height: 330, left: 56, right: 36, top: 56, bottom: 92, whisker: 4 };
 
-/** Told apart by those who do not see all colours, too. */
+/** Colours that people with colour blindness can distinguish. */
 const colors = ['#0072b2', '#d55e00', '#009e73', '#cc79a7'];
 
 const ink = '#24292f';

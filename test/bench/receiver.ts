@@ -18,8 +18,8 @@ const [nextWithinMs, repeatedWithinMs] = [30_000, 500];
 
 /** Starts the receiver of a part of the benchmark. */
 export async function startReceiver(bench: Bench): Promise<Receiver> {
-  const { hear, ask } = forkFile<Question, Said>(bench, './receiver-process.ts');
-  const { port } = await hear<{ port: number }>();
+  const { nextMessage, ask } = forkFile<Question, Said>(bench, './receiver-process.ts');
+  const { port } = await nextMessage<{ port: number }>();
   return {
     url: `http://127.0.0.1:${port}`,
     async settle(count) {

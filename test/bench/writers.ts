@@ -55,11 +55,11 @@ async function openRunning(bench: Bench): Promise<(load: Load) => Promise<Run>> 
   const conflicting = forkFile<'take', EngineSaid>(bench, './conflicting-engine-process.ts', {
     args: [engine.endpoint],
   });
-  const { endpoint } = await conflicting.hear<{ endpoint: string }>();
+  const { endpoint } = await conflicting.nextMessage<{ endpoint: string }>();
   const { PATH, HOME } = process.env;
   const where = { [environment.tableName]: tableName, [environment.dynamodbEndpoint]: endpoint };
   const writing = forkFile<Load, Said>(bench, './writers-process.ts', { env: { PATH, HOME, ...where } });
-  await writing.hear();
+  await writing.nextMessage();
   const engineCpu = () => {
     const { user, system } = process.cpuUsage();
     return cpuOfTree(process.pid, [conflicting.pid, writing.pid]) - (user + system) / 1000;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folder of this run, from whoever started the emulator. */
+/** Returns the folder of this run, which the start of the emulator sets. */
 export function folderOfRun(): string {
   const { DEPLOY_FOLDER } = process.env;
   if (!DEPLOY_FOLDER) throw new Error('These tests need an emulator of AWS; run them by npm run test:deploy.');

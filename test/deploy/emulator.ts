@@ -44,7 +44,7 @@ export async function startEmulator(programs: string, folder: string, model: str
       BIND_HOST: '127.0.0.1',
       MINISTACK_HOST: '127.0.0.1',
       MINISTACK_BEDROCK_PROXY_URL: model,
-      // Every call is held to the policies of whoever makes it.
+      // Every call is checked by the policies of its caller.
       AUTH: 'true',
       USE_SSL: '1',
       MINISTACK_SSL_CERT: certificate,

@@ -11,12 +11,12 @@ const client = new IAMClient({});
 export type Grant = (action: string, resource: string) => boolean;
 
 /**
- * Takes a grant from a function's role for as long as a story lasts: from all functions that share the role.
+ * Removes a grant from a function's role during an action, and so from all functions that share the role.
  *
  * @param construct the function, by its construct id
  * @throws Error where the role has no such grant
  */
-export async function without(construct: string, grant: Grant, story: () => Promise<unknown>): Promise<void> {
+export async function without(construct: string, grant: Grant, act: () => Promise<unknown>): Promise<void> {
   const { Role } = await functionOf(construct);
   const RoleName = Role?.split('/').at(-1);
   const { PolicyNames: [PolicyName] = [] } = await client.send(new ListRolePoliciesCommand({ RoleName }));
@@ -29,7 +29,7 @@ export async function without(construct: string, grant: Grant, story: () => Prom
   if (JSON.stringify(left) === JSON.stringify(policy.Statement)) throw new Error(`${construct} has no such grant.`);
   await put(JSON.stringify({ ...policy, Statement: left }));
   try {
-    await story();
+    await act();
   } finally {
     await put(whole);
   }

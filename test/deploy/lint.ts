@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 /**
- * Has cfn-lint judge a template by CloudFormation's own schemas. Its warnings are left to whoever reads them.
+ * Checks a template with cfn-lint by CloudFormation's own schemas, without its warnings.
  *
  * @returns the errors that it finds, as it words them; empty where there are none
  */

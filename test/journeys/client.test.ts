@@ -14,21 +14,21 @@ import { startReceiver } from './receiver.ts';
 const service = await startDeployment();
 const crewboard = openClient(service);
 
-/** Tasks on the board, from the oldest, before anything else is. */
+/** The tasks in the table before the first test, from the oldest. */
 const seeded = bareTasks(250, (nth) => Date.UTC(2026, 0, 1) + nth).map(
   (task): StoredTask => ({ ...task, priority: 'high' }),
 );
 const running = await findRunning(service.dataFolder);
 await seed(openTable(tableName, running.environment[environment.dynamodbEndpoint]), 'local' as Organization, seeded);
 
-/** What a call was refused with. */
+/** Returns the error of a call. */
 async function refusal(call: Promise<unknown>): Promise<CrewboardError> {
   const error = await call.catch((error: unknown) => error);
   expect(error).toBeInstanceOf(CrewboardError);
   return error as CrewboardError;
 }
 
-it('carries a task from the board’s one end to the other', async () => {
+it('creates, reads, changes and deletes tasks', async () => {
   const { data: first, pagination, replayed } = await crewboard.createTask({ body: { title: 'Draw it' } });
   expect([first.status, pagination, replayed]).toEqual(['backlog', undefined, false]);
   const { data: second } = await crewboard.createTask({ body: { title: 'Build it', dependsOn: [first.id] } });
@@ -51,7 +51,7 @@ it('carries a task from the board’s one end to the other', async () => {
   expect(await refusal(crewboard.getTask({ params: { id: second.id } }))).toMatchObject({ code: 'not_found' });
 });
 
-it('tells each fault of a request', async () => {
+it('throws an error with each invalid field of a request', async () => {
   const { status, code, details } = await refusal(
     crewboard.createTask({ body: { title: '', priorty: 'low' } as never }),
   );
@@ -62,7 +62,7 @@ it('tells each fault of a request', async () => {
   ]);
 });
 
-it('posts once under one key, and twice under none', async () => {
+it('creates once with one key, and twice without', async () => {
   const query = { project_id: 'proj_keys' };
   const request = { body: { title: 'Once', projectId: query.project_id }, idempotencyKey: 'k-1' };
   const answers = [await crewboard.createTask(request), await crewboard.createTask(request)];
@@ -76,9 +76,9 @@ it('posts once under one key, and twice under none', async () => {
   expect((await crewboard.listTasks({ query })).pagination.total).toBe(3);
 });
 
-it('posts once where the answer was lost on the way', async () => {
+it('creates once when the response is lost', async () => {
   let sent = 0;
-  /** The service does what it is asked, and the caller never hears of it the first time. */
+  /** Sends the request, and loses the first response. */
   const losing: typeof fetch = async (target, init) => {
     const answer = await fetch(target, init);
     if (++sent > 1) return answer;
@@ -90,13 +90,13 @@ it('posts once where the answer was lost on the way', async () => {
   expect((await crewboard.listTasks({ query: { project_id: 'proj_lost' } })).pagination.total).toBe(1);
 });
 
-it('gives all 250 items of a list, filtered, in the order of the list', async () => {
+it('everyItem returns all 250 items of a filtered list in its order', async () => {
   await crewboard.createTask({ body: { title: 'Of another priority', priority: 'low' } });
   const all = await Array.fromAsync(everyItem(crewboard.listTasks, { query: { priority: 'high' } }));
   expect(all.map(({ id }) => id)).toEqual(seeded.map(({ id }) => id).reverse());
 });
 
-it('has an agent work, and is told of it by a webhook', async () => {
+it('runs an agent, and gets the event of its end by a webhook', async () => {
   const receiver = await startReceiver();
   const secret = 'a secret of the journey';
   const { data: webhook } = await crewboard.registerWebhook({
@@ -127,7 +127,7 @@ it('has an agent work, and is told of it by a webhook', async () => {
   expect((await crewboard.listWebhooks()).data).toEqual([]);
 });
 
-it('ends a request when its caller does', async () => {
+it('a signal ends a request', async () => {
   const receiver = await startReceiver(() => {});
   const { data: webhook } = await crewboard.registerWebhook({
     body: { url: receiver.url, events: ['task.created'] },

@@ -10,7 +10,7 @@ const path = '/api/kanban-tasks';
 
 type Reply = { status: number; head: string; body: string };
 
-/** Sends bytes as they are and reads until the service closes. `then` may send more after something has come. */
+/** Sends bytes and reads until the service closes the connection. `then` can send more after the first response. */
 function exchange(parts: (string | Buffer)[], then?: (came: string) => string | undefined): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), '127.0.0.1');
@@ -35,7 +35,7 @@ function replyIn(text: string): Reply {
   return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, body: body.join('\r\n\r\n') };
 }
 
-/** A request's head, of which the service is to close the connection after its answer. */
+/** Returns the head of a request after which the service closes the connection. */
 function head(method: string, target: string, ...headers: string[]): string {
   return [`${method} ${target} HTTP/1.1`, 'Host: crewboard', auth, ...headers, 'Connection: close', '', ''].join(
     '\r\n',
@@ -113,7 +113,7 @@ it('refuses 11 MB with 413, and still answers others', async () => {
   expect((await exchange([head('GET', '/health')])).status).toBe(200);
 });
 
-it('takes a body in chunks, split in the middle of a letter', async () => {
+it('takes a body in chunks that split a character', async () => {
   const body = Buffer.from('{"title":"Grüße"}');
   const cut = body.indexOf(0xc3) + 1;
   const chunk = (part: Buffer) => [`${part.length.toString(16)}\r\n`, part, '\r\n'];
@@ -140,7 +140,7 @@ it.each([
   expect([reply.status, JSON.parse(dechunked(reply.head, reply.body)).error.code]).toEqual([400, 'invalid_json']);
 });
 
-it('asks a client that expects it to go on, and then answers', async () => {
+it('responds with 100 to Expect: 100-continue, and then to the request', async () => {
   const body = '{"title":"Expected"}';
   const sent = head('POST', path, json, `Content-Length: ${body.length}`, 'Expect: 100-continue');
   const asked: string[] = [];
@@ -152,13 +152,13 @@ it('asks a client that expects it to go on, and then answers', async () => {
   expect(reply.status).toBe(201);
 });
 
-it('takes what comes in single bytes', async () => {
+it('takes a request in single bytes', async () => {
   const body = '{"title":"Slow"}';
   const sent = head('POST', path, json, `Content-Length: ${body.length}`) + body;
   expect((await exchange([...sent])).status).toBe(201);
 });
 
-it('outlives clients that hang up in the middle', async () => {
+it('still responds after clients that close the connection during a request', async () => {
   for (let round = 0; round < 20; round++)
     await new Promise<void>((resolve) => {
       const socket = connect(Number(port), '127.0.0.1', () => {
@@ -169,12 +169,12 @@ it('outlives clients that hang up in the middle', async () => {
   expect((await exchange([head('GET', '/health')])).status).toBe(200);
 });
 
-/** Queries as they go over the wire: Node's parser takes bytes above ASCII as they are. */
+/** Encodes characters above ASCII, as clients do. */
 function encodeOdd(query: string): string {
   return query.replace(/[^\0-\x7f]+/g, encodeURIComponent);
 }
 
-/** The text of a body that came in chunks. */
+/** Returns the text of a body in chunks. */
 function dechunked(headers: string, body: string): string {
   if (!/^Transfer-Encoding: chunked$/im.test(headers)) return body;
   return body.replace(/(^|\r\n)[0-9a-f]+\r\n/gi, '');

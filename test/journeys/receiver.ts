@@ -2,10 +2,10 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 
-/** A request that a receiver got: when, its headers, and its body as the bytes that came. */
+/** A request to a receiver: its time, its headers, and its body, also as the received bytes. */
 export type Received = { at: number; path: string; headers: Record<string, string>; raw: Buffer; body: Delivered };
 
-/** The body of a delivery: it tells of a task or of an execution. */
+/** The body of a delivery, about a task or an execution. */
 type Delivered = {
   event: string;
   deliveryId: string;
@@ -13,19 +13,19 @@ type Delivered = {
   data: { task: Record<string, string>; execution: Record<string, unknown>; occurredAt: string };
 };
 
-/** A receiver of webhooks, and all that it has got so far. */
+/** A receiver of webhooks, and all requests that it has got. */
 export type Receiver = {
   url: string;
   port: number;
   received: Received[];
-  /** Resolves with the first `count` requests once they have come; fails when they do not within the bound. */
+  /** Resolves with the first `count` requests; fails when they do not come in time. */
   next: (count: number, withinMs?: number) => Promise<Received[]>;
-  /** Resolves once what has come satisfies a condition. */
+  /** Resolves with all requests once they satisfy a condition. */
   once: (what: string, enough: (received: Received[]) => boolean, withinMs?: number) => Promise<Received[]>;
   close: () => Promise<void>;
 };
 
-/** How a receiver answers; one that does nothing hangs. */
+/** The response of a receiver; one that does nothing hangs. */
 export type Answering = (received: Received, response: ServerResponse) => void;
 
 const closes: (() => Promise<void>)[] = [];
@@ -34,7 +34,7 @@ afterAll(async () => {
   for (const close of closes) await close();
 });
 
-/** Starts a receiver on the loopback. It answers 204 unless it is told how to answer. */
+/** Starts a receiver on the loopback. It responds with 204 by default. */
 export async function startReceiver(
   answer: Answering = (_, response) => response.writeHead(204).end(),
   port = 0,
@@ -65,7 +65,7 @@ export async function startReceiver(
       };
       const timer = setTimeout(() => {
         waiting.delete(look);
-        reject(new Error(`The receiver got ${received.length} requests and waited in vain for ${what}.`));
+        reject(new Error(`The receiver got ${received.length} requests and not ${what}.`));
       }, withinMs);
       waiting.add(look);
       look();
