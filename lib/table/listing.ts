@@ -7,32 +7,32 @@ import { transactionLimit } from './transact.ts';
 import type { Item, OnConditionFailed, Write } from './write.ts';
 
 /**
- * Lists with exact totals, whose reads see all earlier writes and cost the same at any size
- * (docs/architecture.md#lists-and-counts). DynamoDB cannot count or skip items. So each item has small rows in the
- * lists that it is in, sorted by its ULID, and counters have the number of rows. Rows and counters are written in the
- * transaction that changes the item.
+ * Lists with exact totals (docs/architecture.md#lists-and-counts). Reads are strongly consistent, and their cost does
+ * not depend on the size of the list. DynamoDB cannot count or skip items, so each item has small rows in its lists,
+ * sorted by ULID, and counters store the number of rows. The transaction that changes an item also writes its rows and
+ * counters.
  */
 
 /**
- * The facet of all items of a list. Like any facet it has its own rows and its own number in the counters. It has no
- * rows in a list whose items are one partition in the order of the list: the items are read instead.
+ * The facet that contains all items of a list. Like any facet it has its own number in the counters, and usually its
+ * own rows. It has no rows in a list whose items are in one partition in list order: the items are read instead.
  */
 export const everything = '*';
 
 /** The lists that an item is in, and its facet in them (of a task: status and priority). */
 export type ListMembership = {
-  /** Sorts the item in the lists. */
+  /** The sort key of the item in its lists. */
   ulid: string;
   /** `everything` if the items of the lists have no facets. */
   facet: string;
   lists: ListScope[];
-  /** Further attributes of the rows, if a row is itself the entry of the list. */
+  /** Further attributes of the rows, for a list that is read without its items. */
   entry?: Item;
 };
 
 /**
- * Divides the time of a list into periods, each with its own counters. A page at an offset skips whole periods by their
- * counters, and the total stays exact if the rows of a whole period expire.
+ * Divides the time of a list into periods, each with its own counters. A read at an offset uses the counters to skip
+ * whole periods. When all rows of a period expire, its counters expire too, so the total stays exact.
  */
 export type Periods = {
   /** Returns the period of a ULID. Periods sort by time. */
@@ -50,7 +50,7 @@ export const ulidPeriods: Periods = {
   last: (period) => period.padEnd(26, 'Z'),
 };
 
-/** Returns the facets whose rows and counters include an item of a facet. */
+/** Returns the facets whose rows and counters include an item with the given facet. */
 const includingFacets = (facet: string) => (facet === everything ? [everything] : [everything, facet]);
 
 const hasRows = ({ items }: ListScope, facet: string) => facet !== everything || items === undefined;
@@ -58,7 +58,7 @@ const hasRows = ({ items }: ListScope, facet: string) => facet !== everything ||
 const isIn = (membership: ListMembership | undefined, list: ListScope): membership is ListMembership =>
   membership?.lists.some((other) => other.rows === list.rows) ?? false;
 
-/** The periods of a list, and when its new rows and counters expire (seconds since 1970; never by default). */
+/** The periods of a list, and when its new rows and counters expire (Unix time in seconds; never by default). */
 export type ListOptions = { periods?: Periods; expiresAt?: number };
 
 /**
@@ -91,10 +91,10 @@ export function listingWrites(before?: ListMembership, after?: ListMembership, o
   });
 }
 
-/** The most items whose `leavingWrites` fit one transaction: two rows for each item, and the counter. */
+/** The maximum number of items whose `leavingWrites` fit in one transaction: two rows for each, and the counter. */
 export const leavingLimit = Math.floor((transactionLimit - 1) / 2);
 
-/** Returns the name of an item's counter in a list. Items with the same counter can leave the list together. */
+/** Returns the name of an item's counter in a list. Items with one counter can leave the list in one transaction. */
 export function counterOf(ulid: string): string {
   return `${ulidPeriods.of(ulid)}#${shardOf(ulid)}`;
 }
@@ -102,7 +102,7 @@ export function counterOf(ulid: string): string {
 /**
  * Returns the writes that remove several items with the same counter from a list.
  *
- * @param onConditionFailed what it means that an item has left the list or changed its facet
+ * @param onConditionFailed returns the error if an item has already left the list or changed its facet
  */
 export function leavingWrites(
   list: ListScope,
@@ -126,7 +126,7 @@ function put(item: Item, { expiresAt }: ListOptions): Write {
   return { Put: { Item: { ...item, ...(expiresAt && { [tableSchema.expiry]: expiresAt }) } } };
 }
 
-/** Returns the change in the number of each facet, without changes of 0. */
+/** Returns by how much the number of each facet changes, without changes of 0. */
 function countChanges(leaves: readonly string[], enters: readonly string[]): Record<string, number> {
   const changes: Record<string, number> = {};
   for (const facet of leaves) changes[facet] = (changes[facet] ?? 0) - 1;
@@ -160,7 +160,7 @@ function addToCounter(
   };
 }
 
-/** The page to read of a list. */
+/** A query for one page of a list. */
 export type ListQuery = {
   list: ListScope;
   /** The facets that match the filters. `undefined` means all items, in a list that has rows of `everything`. */
@@ -168,9 +168,9 @@ export type ListQuery = {
   limit: number;
   offset: number;
   periods?: Periods;
-  /** The oldest ULID that has not expired; the start of a period. DynamoDB deletes expired rows late. */
+  /** The least ULID to read, at the start of a period. Older rows have expired, but may not be deleted yet. */
   since?: string;
-  /** Counts the items of a list without counters by period, the newest first. */
+  /** For a list without counters: counts the items of each period, newest period first. */
   count?: () => Promise<PeriodCount[]>;
 };
 
@@ -201,7 +201,8 @@ export async function readPage(table: Table, query: ListQuery): Promise<{ rows: 
 
 /**
  * Returns a page of a list whose items are one partition, newest first, and the exact total. Reads are strongly
- * consistent. It also reads all items before the page, which are larger than rows. So it is for pages near the start.
+ * consistent. Use it only for pages near the start: it also reads all items before the page, and items are larger than
+ * rows.
  */
 export async function readItemPage(
   table: Table,
@@ -216,8 +217,8 @@ export async function readItemPage(
 }
 
 /**
- * Returns the newest and the oldest period of a page, and the number of items that are newer than both. Without the
- * oldest period as a bound the queries of several facets would read rows of older periods too.
+ * Returns the newest and the oldest period of a page, and the number of items in still newer periods. The oldest period
+ * limits the queries: those of several facets would otherwise also read rows of older periods.
  */
 function periodsOfPage(counts: PeriodCount[], offset: number, limit: number) {
   const onPage: PeriodCount[] = [];
@@ -233,7 +234,7 @@ function periodsOfPage(counts: PeriodCount[], offset: number, limit: number) {
 
 const totalOf = (counts: PeriodCount[]) => counts.reduce((total, { number }) => total + number, 0);
 
-/** Returns the number of items with the queried facets in each period, the newest first. */
+/** Returns the number of items with the queried facets in each period, newest period first. */
 async function countPeriods(
   table: Table,
   query: Pick<ListQuery, 'list' | 'facets' | 'periods' | 'since'>,
@@ -243,7 +244,7 @@ async function countPeriods(
   for await (const { sk, ...numbers } of queryItems(table, {
     pk: list.counters,
     from: since && periods.of(since),
-    // A year has about a hundred counters of up to 25 numbers: only the needed numbers are worth parsing.
+    // A year has about a hundred counters of up to 25 numbers, so parse only the needed numbers.
     only: facets,
   })) {
     const [period] = (sk as string).split('#') as [string];
@@ -253,8 +254,8 @@ async function countPeriods(
 }
 
 /**
- * Returns the newest `limit` rows of each queried facet together, newest first, from the ULID `from` downwards. An item
- * whose facet changes during the queries can have a row in two of them; it is returned once.
+ * Returns the newest `limit` rows of each queried facet in one list, newest first. It reads no ULID above `from`. An
+ * item whose facet changes during the queries can have a row in two of them; it is returned once.
  */
 async function readRows(table: Table, query: ListQuery, from: string | undefined, limit: number): Promise<Row[]> {
   const { list, facets = [everything], since = '' } = query;

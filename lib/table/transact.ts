@@ -17,27 +17,33 @@ import { asUnavailable, isThrottling, OutcomeUnknown } from './unavailable.ts';
 import type { Item, Write } from './write.ts';
 import { hasMark, marked, newMark, unmarked } from './write-marks.ts';
 
-/** The item has changed since it was read. Read it and decide again, see `retryOnConflict`. */
+/** The item has changed since it was read. The caller reads it again and repeats its decision (`retryOnConflict`). */
 export class Conflict extends Error {
   override name = 'Conflict';
-  /** Whether the response to an earlier try was lost: the write may be done, and another one after it. */
+  /**
+   * Whether the response to an earlier try was lost. That try may have made the write before another writer changed the
+   * item.
+   */
   answerLost = false;
 }
 
-/** Returns `undefined` for a `Conflict`, and throws any other error. For writes that another writer may do instead. */
+/**
+ * Returns `undefined` for a `Conflict`, and throws any other error. For writes that are not needed if another writer
+ * was first.
+ */
 export function ignoreConflict(error: unknown): undefined {
   if (!(error instanceof Conflict)) throw error;
 }
 
-/** A duplicate request with the same Idempotency-Key was carried out at the same time. Its response is to be used. */
+/** A duplicate request with the same Idempotency-Key was carried out at the same time. Use its recorded response. */
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }
 
-/** The most items that DynamoDB takes in one transaction. */
+/** The maximum number of items in a DynamoDB transaction. */
 export const transactionLimit = 100;
 
-/** Reasons of a cancellation after which the same transaction may succeed a moment later. */
+/** Transient cancellation reasons: the same transaction may succeed a moment later. */
 const transientReasons = [
   'TransactionConflict',
   'ThrottlingError',
@@ -57,11 +63,15 @@ type Tries = {
 
 /**
  * The outcome of a try: the item that a single update returns, or a failure. A failure has the errors of all failed
- * conditions. Without errors the write is to be retried; `conflicting` are the writes in conflict with a transaction.
+ * conditions. If it has none, `transact` retries the write; `conflicting` has the writes that conflicted with another
+ * transaction.
  */
 type Outcome = { item: Item | undefined } | { errors: Error[]; conflicting?: readonly Write[] };
 
-/** Returns the rank of an error among several. The least is thrown: a duplicate request, a conflict, the first check. */
+/**
+ * Returns the rank of an error. Of several errors the one with the lowest rank is thrown: first a duplicate request,
+ * then a conflict, then the failed checks in their order.
+ */
 function precedence(error: Error): number {
   if (error instanceof AlreadyDone) return 0;
   if (error instanceof Conflict) return 1;
@@ -82,10 +92,10 @@ export function merged(errors: Error[]): Error {
   );
 }
 
-/** Returns the error that the failed condition of a write means. */
+/** Returns the error for the failed condition of a write. */
 function conditionError(write: Write, found: Item | undefined): Error {
   if (write.onConditionFailed) return write.onConditionFailed(found);
-  // Only the expression: its values are texts of callers, and this error goes to the log.
+  // Without the values: they can contain text from callers, and this error is logged.
   const [[kind, { ConditionExpression }]] = Object.entries(write) as [[string, { ConditionExpression?: string }]];
   return new Error(`Unexpected failed condition: ${kind} IF ${ConditionExpression}`);
 }
@@ -93,16 +103,16 @@ function conditionError(write: Write, found: Item | undefined): Error {
 /**
  * Carries out all of the writes or none: one write by a single command, several by a transaction. Conflicts with other
  * transactions and throttling are retried here, because the SDK does not retry them. Each try sends the same items with
- * the same token, except after a conflict over a counter: then the counter is written in another shard, which is a new
+ * the same token, except after a conflict on a counter: the counter is then written in another shard, which needs a new
  * transaction with a new token.
  *
  * A write takes effect once, even if a response is lost and the SDK sends the request again: DynamoDB recognizes a
  * transaction by its token, and a single put or update is recognized by the mark that it leaves on the item
  * (docs/decisions/04-one-function-writes.md).
  *
- * @returns the item, if a single update asks for it by `ReturnValues`
+ * @returns the item, if a single update requests it with `ReturnValues`
  * @throws the error of a failed condition (`onConditionFailed`); `ApiError` `unavailable` if the last try fails because
- *   of conflicts, throttling or an outage; `OutcomeUnknown` if the write may be done
+ *   of conflicts, throttling or an outage; `OutcomeUnknown` if it is not known whether the write was carried out
  */
 export async function transact(table: Table, writes: readonly Write[]): Promise<Item | undefined> {
   if (writes.length > transactionLimit)
@@ -120,7 +130,7 @@ export async function transact(table: Table, writes: readonly Write[]): Promise<
       return { result: outcome.item };
     }
     if (outcome.errors.length > 0) throw merged(outcome.errors);
-    // A new token makes a new transaction. It must not follow one that may have been carried out.
+    // Keep the token if an earlier try may have been carried out: with a new one DynamoDB would write a second time.
     if (noteConflicts(table.shards, outcome.conflicting ?? []) && !tries.answerLost) {
       placed = placeCounters(table.shards, writes);
       tries.token = randomUUID();
@@ -131,10 +141,10 @@ export async function transact(table: Table, writes: readonly Write[]): Promise<
 }
 
 /**
- * Runs a function that reads, decides and writes, again after each `Conflict`.
+ * Runs a function that reads, decides and writes. Runs it again after each `Conflict`.
  *
  * @throws `ApiError` `unavailable` after the last conflict; `OutcomeUnknown` instead of an `ApiError` if the response
- *   to an earlier write was lost: that write may be done, and the error would deny it
+ *   to an earlier write was lost: that write may have been carried out, and an `ApiError` would say that it was not
  */
 export async function retryOnConflict<Result>(table: Table, decide: () => Promise<Result>): Promise<Result> {
   let answerLost = false;
@@ -172,14 +182,14 @@ function noteIfLost(tries: Tries, error: unknown): void {
   noteChange();
 }
 
-/** Returns the outcome of a single write whose condition failed. An earlier try of the same write may be the reason. */
+/** Returns the outcome of a single write whose condition failed. The cause may be an earlier try of the same write. */
 function conditionFailed(write: Write, found: Item | undefined, { mark, answerLost }: Tries): Outcome {
   if (found && hasMark(found, mark)) return { item: unmarked(found) };
-  // The item is deleted, by an earlier try or by another writer.
+  // An earlier try or another writer has deleted the item.
   if (answerLost && 'Delete' in write && !found) return { item: undefined };
   const failure = conditionError(write, found && unmarked(found));
   if (!answerLost) return { errors: [failure] };
-  // A later write may have replaced the mark. An error to the caller would deny a change that may be done.
+  // A later write may have replaced the mark. Then the change was made, and an `ApiError` would say that it was not.
   if (failure instanceof ApiError) throw new OutcomeUnknown(failure);
   if (failure instanceof Conflict) failure.answerLost = true;
   return { errors: [failure] };
@@ -209,7 +219,7 @@ async function tryTransaction(table: Table, writes: readonly Write[], tries: Tri
   } catch (error) {
     noteIfLost(tries, error);
     if (error instanceof TransactionInProgressException) {
-      // DynamoDB still carries out an earlier try.
+      // DynamoDB is still carrying out an earlier try.
       tries.answerLost = true;
       noteChange();
       return { errors: [] };
