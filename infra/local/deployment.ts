@@ -20,12 +20,12 @@ import type { Settings } from './settings.ts';
 import { createChangeSignal, signalChange } from './stream/change-signal.ts';
 import { createPositionStore } from './stream/stream-positions.ts';
 
-/** A running local deployment. `stop` ends it cleanly: every change that it confirmed is then in the data folder. */
+/** A running local deployment. `stop` ends it cleanly: every confirmed change is then in the data folder. */
 export type Deployment = {
   url: string;
   token: string;
   tokenFile: string;
-  /** A line that names the model, for the output at the start. */
+  /** A line that names the model, for the startup output. */
   modelDescription: string;
   /** Resolves when the table's engine has ended unexpectedly. The deployment cannot work without it. */
   broken: Promise<void>;
@@ -33,8 +33,8 @@ export type Deployment = {
 };
 
 /**
- * The highest number of concurrent attempts of one webhook. In AWS each container makes five; this one process replaces all
- * containers. A receiver that takes 300 ms can still get hundreds of events a second.
+ * The maximum number of concurrent attempts of one webhook that is not slow. In AWS each container makes five; locally
+ * one process replaces all containers. A receiver that takes 300 ms can still get hundreds of events a second.
  */
 const promptAttempts = 100;
 
@@ -68,7 +68,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       [environment.dynamodbEndpoint]: endpoint,
       [environment.sqsEndpoint]: queueServer.endpoint,
       ...queueServer.variables,
-      // The endpoint of Bedrock itself, even if the shell sets another one.
+      // Empty means Bedrock's own endpoint. This overrides a value from the shell.
       [environment.modelEndpoint]: '',
       [environment.defaultModel]: settings.model.defaultModel,
       ...(settings.retryLadder !== undefined && { [environment.retryLadder]: settings.retryLadder }),

@@ -16,11 +16,11 @@ import { pick, replayedResponse } from './envelope.ts';
 import { RequestTimeout } from './time-limit.ts';
 
 /**
- * Returns the middleware that carries out a POST with an Idempotency-Key only once. If an idempotency record exists, it
- * responds from the record: before the behaviour runs, and again before it responds with an error. Otherwise it gives
- * the behaviour a write that creates the record in the same transaction as the change. A request to an endpoint that
- * calls out first takes a lease, because its transaction comes too late to prevent the external call of a duplicate
- * request.
+ * Returns the middleware that carries out a POST with an Idempotency-Key only once. It looks for an idempotency record
+ * before the behaviour runs, and once more before some error responses. If there is a record, it responds from it.
+ * Otherwise it gives the behaviour a write that creates the record in the same transaction as the change. If an
+ * endpoint calls an external service (`callsOut`), its request takes a lease before the call: the transaction comes
+ * only after the call, too late to prevent the call of a duplicate request.
  */
 export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
   return {
@@ -45,7 +45,7 @@ export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<Ap
       // If the lease cannot be deleted, it expires; the response does not wait for that.
       if (lease && !(error instanceof RequestTimeout))
         await deleteIdempotencyLease(open(), callerOf(event).organization, request, lease).catch(() => {});
-      if (!(error instanceof AlreadyDone) && !mayHaveBeenCarriedOut(event, error) && !mayFollowDuplicate(event, error))
+      if (!(error instanceof AlreadyDone) && !mayHaveBeenCarriedOut(event, error) && !mayBeDueToDuplicate(event, error))
         return;
       try {
         call.response = await recordedResponse(row, event, request, open());
@@ -66,20 +66,20 @@ function mayHaveBeenCarriedOut({ state }: ApiEvent, error: unknown): boolean {
 }
 
 /**
- * Returns whether the error of a request may be due to the changes of a duplicate request, which was carried out after
- * this request had found no record and before it read the state. A lease rules this out.
+ * Returns whether a duplicate request may have caused the error of this request: it was carried out after this request
+ * found no record, and before this request read the state. A lease prevents this.
  */
-function mayFollowDuplicate({ state }: ApiEvent, error: unknown): boolean {
+function mayBeDueToDuplicate({ state }: ApiEvent, error: unknown): boolean {
   return state?.recordResponse !== undefined && !state.lease && error instanceof ApiError && error.status < 500;
 }
 
-/** Returns the error for a request while a duplicate of it is in progress. */
+/** Returns the error for a request whose duplicate is in progress. */
 function requestInProgress(): ApiError {
   const message = 'A request with this Idempotency-Key is in progress; retry after the time in Retry-After.';
   return new ApiError('request_in_progress', message, [], { 'Retry-After': '1' });
 }
 
-/** Returns the parts of a request that its idempotency record depends on; `undefined` without an Idempotency-Key. */
+/** Returns the parts of a request that identify its idempotency record; `undefined` without an Idempotency-Key. */
 function requestOf(row: Endpoint, event: ApiEvent): Request | undefined {
   const key = row.method === 'POST' && row.scope ? header(event, 'Idempotency-Key') : undefined;
   if (key === undefined) return undefined;

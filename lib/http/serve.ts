@@ -18,7 +18,7 @@ import { timeLimit } from './time-limit.ts';
 /** An endpoint that needs an access token; `serveOpen` serves the others. */
 type ScopedEndpoint = Endpoint & { scope: Scope };
 
-/** The work of an endpoint for a valid request. */
+/** What an endpoint does with a request that has passed all checks of the middlewares. */
 export type Behaviour<Row extends Endpoint, App extends Context = Context> = (
   request: BehaviourRequest<Row>,
   app: App,
@@ -29,8 +29,8 @@ export type Behaviour<Row extends Endpoint, App extends Context = Context> = (
  * the envelope, error responses and the log line. The order of the middlewares is the order of checks
  * (docs/architecture.md#order-of-checks).
  *
- * @param open returns the context, that of this process if none is given; with the app of the row's family where it
- *   needs one
+ * @param open returns the context, or the app if the behaviour needs one (`lib/apps`); by default the context of the
+ *   process
  */
 export function serve<const Row extends ScopedEndpoint, App extends Context = Context>(
   row: Row,
@@ -61,7 +61,7 @@ export function serve<const Row extends ScopedEndpoint, App extends Context = Co
         }
       });
     });
-  // The middlewares also read and write the table for the request, so they need its context too.
+  // The middlewares also read and write the table for the request, so they run with its ids too.
   return (event: ApiEvent, context: LambdaContext): Promise<ApiResult> =>
     runWithRequest({ requestId: event.requestContext.requestId }, () => handler(event, context));
 }

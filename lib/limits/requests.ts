@@ -9,19 +9,19 @@ import { type Bucket, isReportDue, newBucket, type Taken, takeRequest } from './
 
 /** The bucket of an organization in one container, and its reports. */
 type RequestCount = Bucket & {
-  /** The report that is under way. The promise never rejects. */
+  /** The report in progress. The promise never rejects. */
   report?: Promise<void> | undefined;
-  /** The time from which the next report can be sent. It is later after a failed report. */
-  reportFrom: number;
+  /** The earliest time of the next report. A failed report postpones it. */
+  nextReportAt: number;
 };
 
 /** The counts of a container by organization, the oldest first. */
 export type RequestCounts = Map<Organization, RequestCount>;
 
-/** The context of counting requests. */
+/** The part of the context that counting requests needs. */
 export type LimitContext = {
   table: Table;
-  /** Milliseconds since 1970. */
+  /** Returns the Unix time in milliseconds. */
   clock: () => number;
   log: Pick<Logger, 'warn'>;
   requestCounts: RequestCounts;
@@ -31,36 +31,39 @@ export type LimitContext = {
 export type Admission = {
   /** The headers of its response that describe the limit. */
   headers: Readonly<Record<string, string>>;
-  /** The error of a request that exceeds the limit; absent for a request that is let through. */
+  /** The error of a request that exceeds the limit; absent for an admitted request. */
   error?: ApiError;
   startedAt: number;
   counted: RequestCount;
 };
 
-/** The most organizations that a container counts. Beyond it the organization that was added first is dropped. */
+/** The maximum number of organizations that a container counts. Above it, the one that was added first is evicted. */
 const maxOrganizations = 1_000;
 
-/** The time in which a container sends no report after a failed one. */
+/** How long a container sends no report after a failed one. */
 const pauseAfterFailureMs = 10_000;
 
-/** The longest time that a response waits for a report. The report continues with the container's next request. */
+/**
+ * The longest time that a response waits for a report. Lambda then freezes the container; the report continues with its
+ * next request.
+ */
 const reportWaitMs = 250;
 
 /**
- * Counts a request of an organization, and starts a report to the shared bucket if one is due. The request does not
- * wait for the report before it is carried out. If a report fails, the container continues with its own count.
+ * Counts a request of an organization, and starts a report to the shared bucket if one is due. The request is carried
+ * out without waiting for the report. If a report fails, the container continues with its own count.
  */
 export function admitRequest(context: LimitContext, organization: Organization, perMinute: number): Admission {
   const now = context.clock();
   const counted = countedFor(context, organization, now);
   const taken = takeRequest(counted, perMinute, now);
-  if (!counted.report && now >= counted.reportFrom && isReportDue(counted, perMinute))
+  if (!counted.report && now >= counted.nextReportAt && isReportDue(counted, perMinute))
     counted.report = runWithoutRequest(() => report(context, organization, counted, perMinute));
   const headers = headersOf(taken, perMinute);
   return { headers, ...(!taken.admitted && { error: errorOf(taken, perMinute) }), startedAt: now, counted };
 }
 
-/** Ends a counted request: adds its time to the count, and waits for a report that is under way. */
+/** Ends a counted request: adds its time to the count, and waits for a report in progress. */
 export async function finishRequest({ clock }: LimitContext, { counted, startedAt }: Admission): Promise<void> {
   counted.unreportedMs += clock() - startedAt;
   if (!counted.report) return;
@@ -73,7 +76,7 @@ export async function finishRequest({ clock }: LimitContext, { counted, startedA
 function countedFor({ requestCounts }: LimitContext, organization: Organization, now: number): RequestCount {
   const known = requestCounts.get(organization);
   if (known) return known;
-  const counted: RequestCount = { ...newBucket(now), reportFrom: 0 };
+  const counted: RequestCount = { ...newBucket(now), nextReportAt: 0 };
   requestCounts.set(organization, counted);
   if (requestCounts.size > maxOrganizations) requestCounts.delete(requestCounts.keys().next().value as Organization);
   return counted;
@@ -92,12 +95,12 @@ async function report(
   try {
     const takesMs = Math.round(unreported * intervalMs);
     counted.sharedFullAt = await takeFromBucket(table, organization, { fullAt: sharedFullAt, takesMs, now: clock() });
-    // Requests that were let through during the report belong to the next one.
+    // Requests that were admitted during this report are part of the next one.
     counted.fullAt = counted.sharedFullAt + counted.unreported * intervalMs;
   } catch (error) {
     counted.unreported += unreported;
     counted.unreportedMs += unreportedMs;
-    counted.reportFrom = clock() + pauseAfterFailureMs;
+    counted.nextReportAt = clock() + pauseAfterFailureMs;
     log.warn('request report failed; this container counts alone', {
       organization,
       error: error as Error,
