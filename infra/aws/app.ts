@@ -6,7 +6,7 @@ import { ServiceStack } from './service-stack.ts';
 import { readSettings, type StackSettings, withDefaultModel } from './settings.ts';
 import { stageOf } from './stage.ts';
 
-// The folder of the settings files is an argument for tests only, which bring their own.
+// The argument, the folder of the settings files, is for tests only.
 const [folder] = process.argv.slice(2);
 
 const app = new App();
@@ -14,12 +14,11 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks
 const settings = await settingsOfDeploy();
 new ServiceStack(app, { bundles: await bundleFunctions('.build/functions'), settings });
 
-/** Reads the settings, or ends this process with a message that says what is wrong with them. */
+/** Reads the settings. Ends this process with an error message if they are invalid. */
 async function settingsOfDeploy(): Promise<StackSettings> {
   try {
     const read = readSettings(stageOf(app.node), folder);
-    // The CDK always sets the region that it deploys to, and the account if its shell has AWS credentials, as it must for
-    // a deploy. Without them nothing is deployed.
+    // The CDK sets the region of the deploy, and the account if the shell has AWS credentials. A deploy needs both.
     const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
     if (account && region) {
       process.env.AWS_REGION = region;

@@ -5,12 +5,12 @@ import { readSkills } from '../../lib/agents/skill-catalogue.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** What reads a folder beside itself: that goes into the bundle of whoever reads it. */
+/** A module that reads a folder at run time. The folder is copied beside the bundle of each function with this module. */
 const renderer = { reader: 'lib/http/docs-script.ts', folder: 'lib/http/scalar' };
 
 /**
- * The skills are read and checked here instead of when a function starts, and stand in the bundles of those that read
- * them: none carries a parser of YAML, and a broken skill is not deployed.
+ * Reads and validates the skills during bundling, and puts them into the bundles of the functions that use them. So no
+ * bundle contains a YAML parser, and an invalid skill is not deployed.
  */
 const skills: Plugin = {
   name: 'skills',
@@ -20,7 +20,7 @@ const skills: Plugin = {
     })),
 };
 
-/** Modules that the SDK imports and no function needs, each with the file of its stub, which says why. */
+/** Modules that the SDK imports and no function needs, each with the file of its stub, which states the reason. */
 export const stubs: Readonly<Record<string, string>> = {
   '@aws-sdk/credential-provider-node': stub('credentials'),
   '@aws-sdk/eventstream-handler-node': stub('event-streams'),
@@ -31,7 +31,7 @@ export const stubs: Readonly<Record<string, string>> = {
   'node:http2': stub('http2'),
 };
 
-/** How anything is bundled for Lambda's Node.js. */
+/** The options of esbuild for Lambda's Node.js. */
 export const forLambda = {
   bundle: true,
   format: 'esm',
@@ -41,18 +41,18 @@ export const forLambda = {
   minify: true,
   legalComments: 'none',
   sourcemap: 'linked',
-  // Names and lines are what a stack trace needs; the sources themselves would be most of what is uploaded.
+  // A stack trace needs names and lines only. The sources would be most of the uploaded bytes.
   sourcesContent: false,
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-/** How functions are bundled: with the skills and the stubs. */
+/** The options of esbuild for functions, with the skills and the stubs. */
 export const asFunctions = { ...forLambda, alias: stubs, plugins: [skills] } satisfies BuildOptions;
 
-/** The bundled functions: the folder of each, by its source below the repository's root. */
+/** The folder of each bundled function, by the path of its source from the repository's root. */
 export type Bundles = ReadonlyMap<string, string>;
 
-/** The source of every function there is, as `functions/<family>/<file>.ts`. */
+/** Returns the source of every function, as `functions/<family>/<file>.ts`. */
 export function functionSources(): string[] {
   return globSync('functions/*/*.ts', { cwd: root })
     .map((source) => source.replaceAll(sep, '/'))
@@ -60,11 +60,11 @@ export function functionSources(): string[] {
 }
 
 /**
- * Bundles every function, each with all that it imports, into `<folder>/<file name>/index.mjs`, by a single call
- * of esbuild that parses what they share once. What fills them is told by `<folder>/meta.json`, esbuild's metafile.
+ * Bundles every function with its imports into `<folder>/<file name>/index.mjs`. A single call of esbuild parses shared
+ * modules once. Writes esbuild's metafile, which lists the content of each bundle, to `<folder>/meta.json`.
  *
- * @param folder where to, relative to the repository's root; what it held is gone afterwards
- * @throws esbuild's `BuildFailure` for what does not resolve or parse, and for two functions of one file name
+ * @param folder the target folder, relative to the repository's root; its previous content is deleted
+ * @throws esbuild's `BuildFailure` if an import does not resolve or parse, or if two functions have the same file name
  */
 export async function bundleFunctions(folder: string): Promise<Bundles> {
   const outdir = resolve(root, folder);

@@ -17,31 +17,31 @@ import { type Polling, pollingOf, slowAttemptsOf } from '../../lib/deployment/po
 import { maxReceiveCount, type QueueName, queues, type WorkQueue, workQueues } from '../../lib/deployment/queues.ts';
 import type { ServiceTable } from './data/table.ts';
 import { mayAskModels } from './functions/model-access.ts';
-import { constructIdOf, ServiceFunction, type Surroundings } from './functions/service-function.ts';
+import { constructIdOf, ServiceFunction, type SharedProps } from './functions/service-function.ts';
 import type { ServiceLog } from './functions/service-log.ts';
 import { FunctionRole } from './functions/service-role.ts';
 
-/** As long as SQS keeps anything. A dead letter's time runs from when it was first sent. */
+/** The longest retention of SQS. The time of a dead letter starts when its message was first sent. */
 const deadLettersKept = Duration.days(14);
 
 /**
- * How long a message waits for a function. A first attempt is nowhere but in its message, so it should outlast a fault that
- * takes days to correct; and less than a dead letter is kept, so that the last tries of it leave days to look at.
+ * The retention of messages. A first attempt exists only as its message, so it must outlast a fault that takes days to
+ * correct. It is shorter than that of dead letters, so that operators have days to look at a message that fails at its end.
  */
 const messagesKept = Duration.days(10);
 
-/** The stream keeps a record for 24 h; what is given up before that can still be read there. */
+/** The age at which the mapping skips a record. The stream keeps it for 24 h, so it can still be read for some hours. */
 const maxRecordAge = Duration.hours(20);
 
-/** What happens after a write: the queues, and the functions that the stream, the queues and the clock call. */
+/** The pipeline that runs after a write: the queues, and the functions that the stream, the queues and schedules call. */
 export class Pipeline extends Construct {
   readonly queues: Record<QueueName, Queue>;
   /** The log of each function. */
   readonly logs: Readonly<Record<ConsumerName, ServiceLog>>;
 
-  constructor(scope: Construct, id: string, surroundings: Surroundings) {
+  constructor(scope: Construct, id: string, shared: SharedProps) {
     super(scope, id);
-    const { table, secretsKey, settings } = surroundings;
+    const { table, secretsKey, settings } = shared;
     const built = buildQueues(this);
     this.queues = built;
     const sources: Sources = { table, queues: built, polling: pollingOf(settings.lambdaConcurrency, settings.queues) };
@@ -50,13 +50,13 @@ export class Pipeline extends Construct {
     for (const [name, consumer] of Object.entries(consumers) as [ConsumerName, Consumer][]) {
       const role = new FunctionRole(this, constructIdOf(name), settings);
       const handler = new ServiceFunction(this, name, {
-        ...surroundings,
+        ...shared,
         role,
         folder: 'pipeline',
         description: `Called by ${consumer.sources.map(nameOf).join(', ')}`,
         timeoutSeconds: consumer.timeoutSeconds,
         memoryMegabytes: consumer.memoryMegabytes,
-        // Lambda ends a chain of about 16 calls; the retry ladder is longer, and ends by itself.
+        // By default Lambda stops a chain of about 16 calls. The retry schedule needs more, and ends by itself.
         recursiveLoop: feedsItself(consumer) ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       });
       logs[name] = role.logGroup;
@@ -65,7 +65,7 @@ export class Pipeline extends Construct {
       table.hideTokens(handler);
       for (const to of consumer.sendsTo) {
         built[to].grant(handler, 'sqs:SendMessage');
-        // AWS takes the right to send for a batch too, and knows no other; the emulator asks for one of that name.
+        // In AWS the right to send includes batches. The emulator checks a separate action.
         if (settings.emulator) built[to].grant(handler, 'sqs:SendMessageBatch');
         handler.addEnvironment(queues[to].urlVariable, built[to].queueUrl);
       }
@@ -88,7 +88,7 @@ function feedsItself({ sources, sendsTo }: Consumer): boolean {
   return sources.some((source) => 'queue' in source && sendsTo.includes(source.queue));
 }
 
-/** All queues: what fails too often in any other goes to `deadLetters`. */
+/** Creates all queues. The dead-letter queue of all others is `deadLetters`. */
 function buildQueues(scope: Construct): Record<QueueName, Queue> {
   const build = (name: QueueName, rest?: QueueProps) =>
     new Queue(scope, constructIdOf(name), {
@@ -109,24 +109,24 @@ function nameOf(source: Source): string {
   if ('stream' in source) return `changes of ${source.kinds.join(', ')}`;
   return 'queue' in source
     ? `the queue of ${source.queue}`
-    : `the clock, every ${source.everySeconds} s for ${source.job}`;
+    : `a schedule, every ${source.everySeconds} s for ${source.job}`;
 }
 
-/** What calls functions, and how its queues do. */
+/** The event sources of functions, and the polling of the queues. */
 type Sources = { table: ServiceTable; queues: Record<QueueName, Queue>; polling: Record<WorkQueue, Polling> };
 
-/** The least that EventBridge and Lambda keep an event for. */
+/** The shortest time for which EventBridge and Lambda keep an event. */
 const shortestEventAge = Duration.seconds(60);
 
 /**
- * Turns off the retries of asynchronous calls, which schedules make: by default Lambda calls a function that fails twice
- * more and keeps events for six hours. The next call of a schedule does the same work.
+ * Turns off retries of asynchronous calls, which schedules make. By default Lambda retries a failed call twice and keeps
+ * events for six hours. The next call of a schedule does the same work.
  */
 function callOnce(handler: ServiceFunction): void {
   handler.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: shortestEventAge });
 }
 
-/** Has the stream or a queue call the function, as its row says. */
+/** Adds the stream or a queue as an event source of a function. */
 function connect(handler: ServiceFunction, source: Source, { table, queues: built, polling }: Sources): void {
   if ('stream' in source) {
     handler.addEventSource(
@@ -137,7 +137,8 @@ function connect(handler: ServiceFunction, source: Source, { table, queues: buil
           FilterCriteria.filter({ dynamodb: { [image]: { kind: { S: FilterRule.or(...source.kinds) } } } }),
         ),
         startingPosition: StartingPosition.TRIM_HORIZON,
-        // Given up by age, not by count: a long fault of ours must not lose events, one bad record not block a day.
+        // Records are skipped by age and not by attempts: a long outage must lose no events, and a bad record must not block
+        // its shard for a day.
         maxRecordAge,
         retryAttempts: -1,
         bisectBatchOnError: true,
@@ -156,9 +157,8 @@ function connect(handler: ServiceFunction, source: Source, { table, queues: buil
 }
 
 /**
- * Has the clock call the function, with a call of its own for each job. Jobs that are due equally often share a rule, so
- * that no job can be stopped without the others: an alarm watches the heartbeat, which is one of them. EventBridge allows a
- * rule five targets.
+ * Adds schedules to a function, with one call for each job. Jobs with the same interval share a rule, so that no job can be
+ * disabled without the heartbeat, which is monitored by an alarm. A rule of EventBridge can have five targets.
  */
 function schedule(handler: ServiceFunction, clocks: readonly Clock[], table: ServiceTable): void {
   table.allowDueReads(handler);
@@ -166,7 +166,7 @@ function schedule(handler: ServiceFunction, clocks: readonly Clock[], table: Ser
   for (const [seconds, due] of Map.groupBy(clocks, ({ everySeconds }) => everySeconds)) {
     const targets = due.map(({ job }) => {
       const event = RuleTargetInput.fromObject({ detail: { job } });
-      // EventBridge tries again for a day where it may not call the function; the next minute's event does as well.
+      // By default EventBridge retries for a day. The event of the next minute does the same.
       return new LambdaTarget(handler, { event, retryAttempts: 0, maxEventAge: shortestEventAge });
     });
     new Rule(handler, `Every${seconds}Seconds`, { schedule: Schedule.rate(Duration.seconds(seconds)), targets });

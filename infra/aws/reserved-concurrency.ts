@@ -1,10 +1,10 @@
 import { type Consumer, type ConsumerName, consumers } from '../../lib/deployment/consumers.ts';
 import { type PollingSettings, pollingOf } from '../../lib/deployment/polling.ts';
 
-/** What Lambda keeps for the functions without a reservation (AWS Lambda Developer Guide, "Configuring reserved concurrency"). */
+/** The concurrency that Lambda keeps for functions without a reservation (AWS Lambda Developer Guide, "Configuring reserved concurrency"). */
 const keptUnreserved = 100;
 
-/** The settings that decide whether reservations can be deployed. */
+/** The settings that determine whether reservations are valid. */
 type Reservations = {
   reservedConcurrency: Readonly<Partial<Record<string, number>>>;
   lambdaConcurrency: number;
@@ -12,9 +12,9 @@ type Reservations = {
 };
 
 /**
- * Returns what is wrong with the reserved concurrency of a stack: more than the account has, or less for a consumer than
- * its sources may call at the same time. Lambda refuses the other calls, and a message that is refused five times becomes a
- * dead letter.
+ * Returns the errors in the reserved concurrency of a stack: a sum above the quota of the account, or a reservation of a
+ * consumer below the number of concurrent calls by its sources. Lambda would throttle the other calls, and a message that
+ * is throttled five times becomes a dead letter.
  */
 export function reservationFaults({ reservedConcurrency, lambdaConcurrency, queues }: Reservations): string[] {
   const polling = pollingOf(lambdaConcurrency, queues);
@@ -26,7 +26,7 @@ export function reservationFaults({ reservedConcurrency, lambdaConcurrency, queu
     const reserved = reservedConcurrency[name];
     if (reserved === undefined || reserved >= calls) return [];
     return [
-      `reservedConcurrency.${name} must be at least ${calls}, what its sources call at the same time, not ${reserved}`,
+      `reservedConcurrency.${name} must be at least ${calls}, the number of concurrent calls by its sources, not ${reserved}`,
     ];
   });
   const sum = Object.values(reservedConcurrency).reduce((total: number, one) => total + (one ?? 0), 0);

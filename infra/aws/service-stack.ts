@@ -10,7 +10,7 @@ import { Canary } from './options/canary.ts';
 import { Pipeline } from './pipeline.ts';
 import { type StackSettings, stackNameOf, standardStage } from './settings.ts';
 
-/** The service in AWS: callers reach the API, the API the table, and what changes there runs down the pipeline. */
+/** The service in AWS: the API writes to the table, and the table's stream feeds the pipeline. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, { bundles, settings }: { bundles: Bundles; settings: StackSettings }) {
     const { ephemeral, canary } = settings;
@@ -24,17 +24,17 @@ export class ServiceStack extends Stack {
 
     const table = new ServiceTable(this, 'GlobalTable', { ...settings, tags });
     const secretsKey = new SecretsKey(this, 'SecretsKey', settings);
-    const surroundings = { bundles, table, secretsKey, settings };
-    const api = new Api(this, 'Api', surroundings);
-    const pipeline = new Pipeline(this, 'Pipeline', surroundings);
+    const shared = { bundles, table, secretsKey, settings };
+    const api = new Api(this, 'Api', shared);
+    const pipeline = new Pipeline(this, 'Pipeline', shared);
     acknowledge(this, settings);
     const { rollbackAlarms: alarms } = new Monitoring(this, 'Monitoring', { api, pipeline, settings });
     if (canary) new Canary(this, 'Canary', { aliases: api.aliases, alarms, canary });
 
-    new CfnOutput(this, 'Url', { value: api.url, description: 'Where the API answers' });
+    new CfnOutput(this, 'Url', { value: api.url, description: 'The URL of the API' });
     new CfnOutput(this, 'DefaultModel', {
       value: settings.defaultModel,
-      description: 'The model of agents that name none',
+      description: 'The default model of agents',
     });
     if (settings.allowedModels)
       new CfnOutput(this, 'AllowedModels', {
@@ -43,13 +43,19 @@ export class ServiceStack extends Stack {
       });
     new CfnOutput(this, 'RequestsPerMinute', {
       value: String(settings.requestsPerMinute),
-      description: 'How many requests an organization may make in a minute',
+      description: 'The limit of requests of an organization in a minute',
     });
     new CfnOutput(this, 'ExecutionsPerMinute', {
       value: String(settings.executionsPerMinute),
-      description: 'How many executions an organization may start in a minute',
+      description: 'The limit of executions that an organization starts in a minute',
     });
-    new CfnOutput(this, 'TableName', { value: table.inUse.tableName, description: 'The table, for the command line' });
-    new CfnOutput(this, 'SecretsKeyArn', { value: secretsKey.arn, description: 'The key of the webhooks’ secrets' });
+    new CfnOutput(this, 'TableName', {
+      value: table.inUse.tableName,
+      description: 'The name of the table, for the command line',
+    });
+    new CfnOutput(this, 'SecretsKeyArn', {
+      value: secretsKey.arn,
+      description: 'The key that encrypts the secrets of webhooks',
+    });
   }
 }

@@ -12,16 +12,16 @@ import { workQueues } from '../../lib/deployment/queues.ts';
 import { nearestName } from '../../lib/http/nearest-name.ts';
 import { reservationFaults } from './reserved-concurrency.ts';
 
-/** The settings of a stack: what its file sets, the defaults of everything else, and its stage. */
+/** The settings of a stack: those of its file, the defaults of all others, and its stage. */
 export type Settings = v.InferOutput<typeof schema> & {
-  /** The name of the file, if that is not `default.json`. */
+  /** The name of the file without `.json`, if it is not `default.json`. */
   stage?: string | undefined;
 };
 
-/** The folder of the settings files, from the root of the repository. */
+/** The folder of the settings files, relative to the repository's root. */
 const settingsFolder = 'settings';
 
-/** The stage of a deploy that names none. Its stack has no suffix. */
+/** The stage of a deploy without a stage. Its stack has no suffix. */
 export const standardStage = 'default';
 
 const number = (least: number, most: number) =>
@@ -34,15 +34,15 @@ const number = (least: number, most: number) =>
 
 const flag = v.boolean('must be true or false');
 
-const text = v.pipe(v.string('must be text'), v.minLength(1, 'must not be empty'));
+const text = v.pipe(v.string('must be a string'), v.minLength(1, 'must not be empty'));
 
-/** Text of a form, which `what` describes. */
-const textAs = (form: RegExp, what: string) => v.pipe(v.string(what), v.regex(form, what));
+/** Returns a schema of strings that match a pattern; `message` describes it. */
+const textAs = (pattern: RegExp, message: string) => v.pipe(v.string(message), v.regex(pattern, message));
 
-/** Names and values of tags, as AWS takes them. */
+/** Names and values of AWS tags. */
 export type Tags = Readonly<Record<string, string>>;
 
-/** Settings of one object. A name that is not among them is refused, with the name that was probably meant. */
+/** Returns a schema of an object of settings. The error for an unknown name suggests a similar one. */
 function group<const Entries extends v.ObjectEntries>(entries: Entries) {
   return v.strictObject(entries, ({ expected, path }) => {
     if (expected === 'Object') return 'must be an object';
@@ -52,18 +52,18 @@ function group<const Entries extends v.ObjectEntries>(entries: Entries) {
   });
 }
 
-/** The periods that CloudWatch Logs can keep a log for, in days. */
+/** The retention periods of CloudWatch Logs, in days. */
 const retentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-const seconds = 'must be three numbers of seconds, as [300, 1800, 7200]';
+const seconds = 'must be three numbers of seconds, such as [300, 1800, 7200]';
 
-const models = 'must be a list of ids of models';
+const models = 'must be a list of model ids';
 
 const origins = 'must be a list of * or origins such as https://board.example';
 
-/** The polling of each queue that is named. */
+/** The polling of queues, by name. */
 const polling = group(
   v.entriesFromList(
     workQueues,
@@ -76,12 +76,12 @@ const polling = group(
   ),
 );
 
-/** A function's name in the contract; `unmatched` answers what no route serves. */
+/** The name of a function in the contract. The function `unmatched` answers requests that match no route. */
 type FunctionName = Operation | ConsumerName | 'unmatched';
 
 const functionNames = [...Object.keys(endpoints), ...Object.keys(consumers), 'unmatched'] as FunctionName[];
 
-/** The deployment configurations of AWS CodeDeploy that last long enough for an alarm of the API to be raised. */
+/** The deployment configurations of AWS CodeDeploy that take long enough for an alarm of the API to be raised. */
 const canaries = [
   'Canary10Percent15Minutes',
   'Canary10Percent30Minutes',
@@ -92,20 +92,17 @@ const canaries = [
 
 const customDomain = group({
   name: textAs(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'must be a domain name such as api.example.com'),
-  /** The certificate of the name, in the stack's region. */
-  certificateArn: textAs(
-    /^arn:[\w-]+:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
-    'must be the ARN of a certificate of ACM',
-  ),
-  /** Whether the API stops answering under the URL that API Gateway gives it. */
+  /** The certificate of the domain name, in the stack's region. */
+  certificateArn: textAs(/^arn:[\w-]+:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of an ACM certificate'),
+  /** Whether to disable the URL that API Gateway gives the API. */
   disableExecuteApiEndpoint: v.optional(flag, false),
 });
 
 const openTelemetry = group({
   layer: textAs(/^arn:[\w-]+:lambda:[\w-]+:\d{12}:layer:[\w-]+:\d+$/, 'must be the ARN of a version of a Lambda layer'),
-  /** The script of the layer that starts a function. */
+  /** The wrapper script of the layer. */
   wrapper: v.optional(textAs(/^\/opt\/[\w./-]+$/, 'must be a path below /opt'), '/opt/otel-instrument'),
-  /** Further variables of the functions. */
+  /** More environment variables of the functions. */
   variables: v.optional(
     v.record(textAs(/^OTEL_\w+$/, 'must have names such as OTEL_TRACES_SAMPLER'), text, 'must be an object'),
     {},
@@ -113,19 +110,19 @@ const openTelemetry = group({
 });
 
 const schema = group({
-  /** The model of agents that name none: a model id or an inference profile. Without one the region decides. */
+  /** The default model of agents: a model id or an inference profile. Without it the region determines the model. */
   defaultModel: v.optional(text),
-  /** The models that agents may name; without a list they may name every model. */
+  /** The models that agents may name. Without a list they may name every model. */
   allowedModels: v.optional(v.pipe(v.array(textAs(/^[^\s,]{1,256}$/, models), models), v.minLength(1, models))),
-  /** The region where models are called, if it is not the stack's own. */
+  /** The region where models are called, if it is not the stack's. */
   modelRegion: v.optional(textAs(/^[a-z]{2}(-[a-z]+)+-\d$/, 'must be a region such as eu-central-1')),
   /** The seconds from each failed attempt of a delivery to the next attempt. */
   retryLadder: v.optional(v.pipe(v.array(number(0, 604_800), seconds), v.length(3, seconds)), [300, 1_800, 7_200]),
   /** How many executions of an organization may run at once. */
   runningCap: v.optional(number(1, 999_999), 50),
-  /** The account's quota of Lambda functions that run at the same time in the region, 10 in a new account. */
+  /** The account's quota of concurrent Lambda functions in the region; a new account has 10. */
   lambdaConcurrency: v.optional(number(10, 1_000_000), usualLambdaConcurrency),
-  /** Batch size and concurrency of queues, instead of the defaults that are derived from `lambdaConcurrency`. */
+  /** The batch size and the concurrency of queues. The defaults are derived from `lambdaConcurrency`. */
   queues: v.optional(polling, {}),
   /** How many minutes an execution may wait for its first worker. */
   waitingLimitMinutes: v.optional(number(1, 1_440), 60),
@@ -134,35 +131,35 @@ const schema = group({
     v.pipe(number(1, 3653), v.picklist(retentions, `must be one of ${retentions.join(', ')}`)),
     30,
   ),
-  /** How many requests a second the API takes in the long run, and at once. */
+  /** The throttle of the API: requests a second, and requests in a burst. */
   throttleRate: v.optional(number(1, 10_000), 100),
   throttleBurst: v.optional(number(1, 5_000), 200),
-  /** The same for each route that calls out to others, and so may take 10 to 29 seconds. */
+  /** The throttle of each route that calls other services, which may take 10 to 29 seconds. */
   callsOutThrottleRate: v.optional(number(1, 10_000), 5),
   callsOutThrottleBurst: v.optional(number(1, 5_000), 10),
-  /** The same for each route that starts an execution. */
+  /** The throttle of each route that starts an execution. */
   executionThrottleRate: v.optional(number(1, 10_000), 20),
   executionThrottleBurst: v.optional(number(1, 5_000), 40),
-  /** How many requests an organization may make in a minute, and how many executions it may start, if it has no limits of its own. */
+  /** The limits of requests and of new executions in a minute, for an organization without its own limits. */
   requestsPerMinute: v.optional(number(1, highestLimit), standardLimits.requestsPerMinute),
   executionsPerMinute: v.optional(number(1, highestLimit), standardLimits.executionsPerMinute),
   /**
-   * The ARN of the stream of an existing table: the stack runs on that table instead of its own, which it keeps. The
-   * ARN names the table too.
+   * The ARN of the stream of an existing table, which contains the name of the table. The stack uses that table, and keeps
+   * its own.
    */
   restoredStream: v.optional(
     textAs(/^arn:[\w-]+:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/\S+$/, 'must be the ARN of a table’s stream'),
   ),
   /**
-   * The ARN of an existing key for the secrets of webhooks: the stack uses it and creates none. Its key policy has to let
-   * the account's IAM policies decide.
+   * The ARN of an existing key for the secrets of webhooks. The stack uses it and creates none. Its key policy must delegate
+   * to the IAM policies of the account.
    */
   secretsKey: v.optional(
     textAs(/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'must be the ARN of a key, not of an alias'),
   ),
-  /** The name of the deployed table that another one replaces: confirms that change. */
+  /** Confirms that a deploy replaces the deployed table of this name. */
   replacedTable: v.optional(text),
-  /** The ARN of the deployed key that another one replaces: confirms that change. */
+  /** Confirms that a deploy replaces the deployed key with this ARN. */
   replacedKey: v.optional(text),
   /** Tags of all resources, besides `service` and `stage`. */
   tags: v.optional(
@@ -172,31 +169,31 @@ const schema = group({
         v.maxLength(128, 'must have at most 128 characters'),
         v.regex(/^(?!aws:)./i, 'must not begin with aws:'),
       ),
-      v.pipe(v.string('must be text'), v.maxLength(256, 'must have at most 256 characters')),
+      v.pipe(v.string('must be a string'), v.maxLength(256, 'must have at most 256 characters')),
       'must be an object of names and values',
     ),
   ),
-  /** Origins of web pages that may call the API; none by default. */
+  /** The origins of web pages that may call the API; none by default. */
   corsOrigins: v.optional(
     v.pipe(v.array(textAs(/^(\*|https?:\/\/[^/\s]+)$/, origins), origins), v.minLength(1, origins)),
   ),
-  /** Who is told of alarms. */
-  alarmEmail: v.optional(v.pipe(v.string('must be an e-mail address'), v.email('must be an e-mail address'))),
-  /** The ARN of an existing SNS topic that alarms publish to. Its policy must let CloudWatch publish (docs/deploying.md). */
+  /** The email address for alarms. */
+  alarmEmail: v.optional(v.pipe(v.string('must be an email address'), v.email('must be an email address'))),
+  /** The ARN of an existing SNS topic for alarms. Its policy must let CloudWatch publish (docs/deploying.md). */
   alarmTopicArn: v.optional(
     textAs(/^arn:[\w-]+:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, 'must be the ARN of a standard SNS topic'),
   ),
-  /** A domain name of the team for the API. */
+  /** A custom domain name for the API. */
   customDomain: v.optional(customDomain),
-  /** How CodeDeploy moves the traffic of the API's functions to a new version. Without it a deploy moves all at once. */
+  /** How CodeDeploy moves the traffic of the API's functions to a new version. By default a deploy moves all at once. */
   canary: v.optional(v.picklist(canaries, `must be one of ${canaries.join(', ')}`)),
-  /** The concurrency that Lambda reserves for functions, by their names. A function gets no more than its reservation. */
+  /** The reserved concurrency of functions, by name. A function cannot exceed its reservation. */
   reservedConcurrency: v.optional(group(v.entriesFromList(functionNames, v.optional(number(1, 1_000_000)))), {}),
   /** The OpenTelemetry layer that traces the functions. */
   openTelemetry: v.optional(openTelemetry),
-  /** Whether the stack is for a trial: its data is deleted with it. */
+  /** Whether the stack is a trial, whose data is deleted with it. */
   ephemeral: v.optional(flag, false),
-  /** Whether the stack is for an emulator of AWS on this machine, never for an account: leaves out what it refuses. */
+  /** Whether the stack is for an emulator of AWS on this machine. It then lacks resources that the emulator rejects. */
   emulator: v.optional(flag, false),
 });
 
@@ -211,12 +208,12 @@ export function settingsFileOf(stage = standardStage, folder = settingsFolder): 
 /**
  * Reads the settings file of a stage.
  *
- * @param stage the name of the file without `.json`; without a stage `default.json` is read
- * @throws Error that says what is wrong with the stage or the file, and what to write instead
+ * @param stage the name of the file without `.json`; the default is `default`
+ * @throws Error if the stage or the file is invalid
  */
 export function readSettings(stage = standardStage, folder = settingsFolder): Settings {
   if (!/^[a-z][a-z0-9-]{0,30}$/.test(stage))
-    throw new Error(`The stage ${JSON.stringify(stage)} must be lower-case letters, digits and hyphens.`);
+    throw new Error(`The stage ${JSON.stringify(stage)} is invalid; use lower-case letters, digits and hyphens.`);
   const file = settingsFileOf(stage, folder);
   return parseSettings(readJson(file, folder), file, stage === standardStage ? undefined : stage);
 }
@@ -226,7 +223,7 @@ function readJson(file: string, folder: string): unknown {
   try {
     source = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new Error(`There is no ${file}. The stages in ${folder} are: ${stagesIn(folder).join(', ')}.`, { cause });
+    throw new Error(`${file} does not exist. The stages in ${folder} are: ${stagesIn(folder).join(', ')}.`, { cause });
   }
   try {
     return JSON.parse(source);
@@ -241,18 +238,18 @@ function stagesIn(folder: string): string[] {
 }
 
 /**
- * Returns the settings that the content of a settings file gives a stack.
+ * Returns the settings of a stack for the content of a settings file.
  *
  * @param given the parsed JSON
- * @param file where it is from, for messages
- * @throws Error that lists all settings that cannot be used, and what each should be
+ * @param file the path of the file, for messages
+ * @throws Error that lists all invalid settings with their errors
  */
 export function parseSettings(given: unknown, file: string, stage?: string): Settings {
   const read = v.safeParse(schema, given, { abortPipeEarly: true });
-  if (!read.success) throw new Error(`${file} cannot be used:\n${read.issues.map(faultOf).join('\n')}`);
+  if (!read.success) throw new Error(`${file} is invalid:\n${read.issues.map(faultOf).join('\n')}`);
   const settings = read.output;
   const faults = reservationFaults(settings);
-  if (faults.length > 0) throw new Error(`${file} cannot be used:\n  ${faults.join('\n  ')}`);
+  if (faults.length > 0) throw new Error(`${file} is invalid:\n  ${faults.join('\n  ')}`);
   return { ...settings, ...(stage && { stage }) };
 }
 
@@ -262,22 +259,22 @@ function faultOf(issue: v.BaseIssue<unknown>): string {
 }
 
 /**
- * Returns the name of the stack. An ephemeral stack has a name of its own, so that the flag alone never removes the
- * protection of a lasting one.
+ * Returns the name of the stack. An ephemeral stack has another name, so that setting the flag cannot remove the protection
+ * of a permanent stack.
  */
 export function stackNameOf({ stage, ephemeral }: Pick<Settings, 'stage' | 'ephemeral'>): string {
   return [ephemeral ? 'CrewboardEphemeral' : 'Crewboard', ...(stage ? [stage] : [])].join('-');
 }
 
-/** The settings of a stack with the model of agents that name none. */
+/** The settings of a stack with the default model of agents. */
 export type StackSettings = Settings & { defaultModel: string };
 
 /**
- * Returns the settings with a default model: that of the settings, or the inference profile that keeps prompts within
- * the geography of the region where models are called.
+ * Returns the settings with a default model: that of the settings, or the inference profile for the geography of the region
+ * where models are called.
  *
- * @param region the region that the stack is deployed to, as far as it is known
- * @throws Error where the region has no such profile, or the default model is not among the allowed ones
+ * @param region the region of the stack, if it is known
+ * @throws Error if the region has no such profile, or the default model is not allowed
  */
 export function withDefaultModel(settings: Settings, region: string | undefined): StackSettings {
   const { defaultModel = standardModelOf(settings.modelRegion ?? region), allowedModels } = settings;
@@ -293,11 +290,11 @@ function standardModelOf(region: string | undefined): string {
   const profile = standardProfileIn(region);
   if (profile) return profile;
   throw new Error(
-    `${standardModelName} has no inference profile that keeps prompts near ${region}. Set defaultModel to ${globalProfile} if prompts may be processed in any region of AWS, or to another model; or set modelRegion to a region of the United States, Canada or Europe.`,
+    `${standardModelName} has no inference profile for the geography of ${region}. Set defaultModel to ${globalProfile} if prompts may be processed in any region of AWS, or to another model; or set modelRegion to a region of the United States, Canada or Europe.`,
   );
 }
 
-/** Returns the environment variables that the settings give every function. */
+/** Returns the environment variables of every function for the settings. */
 export function variablesOf({
   defaultModel,
   allowedModels,

@@ -2,16 +2,16 @@ import type { Node } from 'constructs';
 import { nearestName } from '../../lib/http/nearest-name.ts';
 import { settingNames, settingsFileOf } from './settings.ts';
 
-/** The names of the CDK's own context that have no colon. */
+/** The names in the CDK's own context that have no colon. */
 const namesOfCdk = ['cli-telemetry', 'acknowledged-issue-numbers'];
 
 /**
- * Returns the stage that the context of a deploy names: `cdk deploy -c stage=prod`.
+ * Returns the stage in the context of a deploy, as in `cdk deploy -c stage=prod`.
  *
- * The stage is the only value that is read from the context. All others are refused, because a setting that is given
- * on one command line is missing on the next one.
+ * The stage is the only value that is read from the context. All others are rejected, because a setting on one command
+ * line is missing on the next one.
  *
- * @throws Error that names each other value, and the file to write it to
+ * @throws Error that names each other value, and the settings file for it
  */
 export function stageOf(node: Pick<Node, 'getAllContext'>): string | undefined {
   const { stage, ...others } = node.getAllContext() as Record<string, unknown>;
@@ -21,7 +21,7 @@ export function stageOf(node: Pick<Node, 'getAllContext'>): string | undefined {
     .map((name) => faultOf(name, settingsFileOf(named)));
   if (faults.length === 0) return named;
   throw new Error(
-    `Only the stage can be given by -c or in the context of cdk.json, as -c stage=prod:\n${faults.join('\n')}`,
+    `Only the stage can be set with -c or in the context of cdk.json, as in -c stage=prod:\n${faults.join('\n')}`,
   );
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings, stackNameOf } from '../../infra/aws/settings.ts';
-import { everything } from '../infra/aws/all-options.ts';
+import { allOptions } from '../infra/aws/all-options.ts';
 import { testAgents } from './agents.ts';
 import { cdk, folderOfRun } from './cdk.ts';
 import { deploy, destroy } from './deployed.ts';
@@ -27,7 +27,7 @@ describe('the template', () => {
   );
 
   it('of a stack with every optional part has no such error, and keeps the same rules', async () => {
-    expect(await cdk(['synth', '--quiet'], everything)).not.toContain('Acknowledge with');
+    expect(await cdk(['synth', '--quiet'], allOptions)).not.toContain('Acknowledge with');
     expect(await errorsOf(join(folderOfRun(), 'cdk.out', 'Crewboard.template.json'))).toBe('');
   }, 120_000);
 

@@ -1,18 +1,18 @@
 import type { Construct } from 'constructs';
 import type { Endpoint } from '../../../lib/contract/endpoint.ts';
 import { mayAskModels } from '../functions/model-access.ts';
-import { constructIdOf, type Surroundings } from '../functions/service-function.ts';
+import { constructIdOf, type SharedProps } from '../functions/service-function.ts';
 import { FunctionRole } from '../functions/service-role.ts';
 
-/** A right of a function of the API, beside the right to write to its log group. Its name is part of construct ids. */
+/** A right of a function of the API, besides the right to write to its log group. Its name is part of construct ids. */
 type Right = 'reads' | 'counts' | 'writes' | 'seals' | 'opens' | 'asksModels';
 
 /** The use of secrets that each right allows. A change of a right's name would replace the role and its log group. */
 const secretsUses = { seals: 'encrypts', opens: 'decrypts' } as const;
 
 /**
- * The rights that an endpoint needs. Open paths read no data; every other endpoint reads tokens and counts requests, and
- * GET writes nothing else.
+ * Returns the rights of an endpoint. Open endpoints read no data. Every other endpoint reads tokens and counts requests; GET
+ * endpoints write nothing else.
  */
 function rightsOf({ scope, method, secrets, asksModels }: Endpoint): Right[] {
   if (!scope) return [];
@@ -25,18 +25,18 @@ function rightsOf({ scope, method, secrets, asksModels }: Endpoint): Right[] {
 }
 
 /**
- * The roles of the API's functions: one for each set of rights that an endpoint needs. Functions share a role, and its
- * log group, only where they have exactly the same rights.
+ * The roles of the API's functions: one for each set of rights. Functions share a role and its log group only if they have
+ * exactly the same rights.
  */
 export class ApiRoles {
   readonly #scope: Construct;
-  readonly #surroundings: Surroundings;
+  readonly #shared: SharedProps;
   readonly #roles = new Map<string, FunctionRole>();
 
   /** @param scope the construct that the roles belong to */
-  constructor(scope: Construct, surroundings: Surroundings) {
+  constructor(scope: Construct, shared: SharedProps) {
     this.#scope = scope;
-    this.#surroundings = surroundings;
+    this.#shared = shared;
   }
 
   /** Returns the role for the function of an endpoint. */
@@ -44,19 +44,19 @@ export class ApiRoles {
     return this.withRights(rightsOf(row));
   }
 
-  /** Returns the role that has exactly these rights; its construct is named after them, as `ReadsWritesRole`. */
+  /** Returns the role with exactly these rights. The id of its construct consists of them, such as `ReadsWritesRole`. */
   withRights(rights: readonly Right[]): FunctionRole {
     const name = rights.map(constructIdOf).join('') || 'Open';
     const known = this.#roles.get(name);
     if (known) return known;
-    const role = new FunctionRole(this.#scope, name, this.#surroundings.settings);
+    const role = new FunctionRole(this.#scope, name, this.#shared.settings);
     for (const right of rights) this.#grant(right, role);
     this.#roles.set(name, role);
     return role;
   }
 
   #grant(right: Right, role: FunctionRole): void {
-    const { table, secretsKey, settings } = this.#surroundings;
+    const { table, secretsKey, settings } = this.#shared;
     if (right === 'reads') table.allowReads(role);
     else if (right === 'counts') table.allowRequestCounts(role);
     else if (right === 'writes') table.allowWrites(role);

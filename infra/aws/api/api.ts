@@ -14,17 +14,17 @@ import { Alias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type Endpoint, templateOf } from '../../../lib/contract/endpoint.ts';
 import { familyOf, routes } from '../../../lib/contract/routes.ts';
-import { ServiceFunction, type Surroundings } from '../functions/service-function.ts';
+import { ServiceFunction, type SharedProps } from '../functions/service-function.ts';
 import { ServiceLog } from '../functions/service-log.ts';
 import { CustomDomain } from '../options/custom-domain.ts';
 import type { Settings } from '../settings.ts';
 import { ApiRoles } from './api-roles.ts';
 import { InvokerRole } from './invoker-role.ts';
 
-/** API Gateway gives up at 30 s; a function that ends before can still answer in the envelope. */
+/** The timeout of API functions. It is below the timeout of API Gateway, 30 s, so that a function can still respond. */
 const timeoutSeconds = 29;
 
-/** A line for each request, also for what reaches no function: whom it came from and what it was answered. */
+/** The format of the access log: a line for each request, also if it reaches no function. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: '$context.requestId',
@@ -38,15 +38,15 @@ const accessLogFormat = AccessLogFormat.custom(
 );
 
 /**
- * Returns the name of the access log's group. API Gateway has each group that it writes to allowed by the account's
- * policy of CloudWatch Logs, which holds 5,120 characters; groups below `/aws/vendedlogs/` share one statement. The part
- * at the end is unique: a stack that was deleted has left its log, and one of the same name can be created again.
+ * Returns the name of the log group of the access log. API Gateway adds each log group to the account's resource policy of
+ * CloudWatch Logs, which is limited to 5,120 characters; groups below `/aws/vendedlogs/` share one statement. The last part
+ * is unique, because the log group of a deleted stack remains, and a stack of the same name can be created again.
  */
 function accessLogName(): string {
   return `/aws/vendedlogs/${Aws.STACK_NAME}/access/${Fn.select(2, Fn.split('/', Aws.STACK_ID))}`;
 }
 
-/** What pages of these origins may send and read. Requests carry a token, never a cookie. */
+/** Returns the CORS settings for web pages of these origins. Requests have a token, never a cookie. */
 function corsFor(allowOrigins: string[]): CorsPreflightOptions {
   return {
     allowOrigins,
@@ -57,21 +57,21 @@ function corsFor(allowOrigins: string[]): CorsPreflightOptions {
   };
 }
 
-/** The HTTP API: a route and a function for each row of the contract, and one for all that no row serves. */
+/** The HTTP API: a route and a function for each endpoint, and a function for all other requests. */
 export class Api extends Construct {
-  /** Where it answers, without a slash at the end. */
+  /** The URL of the API, without a slash at the end. */
   readonly url: string;
-  /** A line for each request. */
+  /** The log of all requests. */
   readonly accessLog: ServiceLog;
-  /** The aliases that the routes invoke; none where a deploy moves all traffic at once. */
+  /** The aliases that the routes invoke; none if a deploy moves all traffic at once. */
   readonly aliases: Alias[] = [];
   readonly #api: HttpApi;
 
-  constructor(scope: Construct, id: string, surroundings: Surroundings) {
+  constructor(scope: Construct, id: string, shared: SharedProps) {
     super(scope, id);
-    const roles = new ApiRoles(this, surroundings);
-    const { throttleRate, throttleBurst, corsOrigins, customDomain, canary } = surroundings.settings;
-    // Another role for aliases: the role of before may invoke the functions until no integration has it any more.
+    const roles = new ApiRoles(this, shared);
+    const { throttleRate, throttleBurst, corsOrigins, customDomain, canary } = shared.settings;
+    // Aliases have another role, so that the previous role may invoke the functions until no integration uses it.
     const invoker = new InvokerRole(this, canary ? 'AliasInvoker' : 'Invoker');
     const integrationFor = (handler: ServiceFunction) => {
       if (!canary) return invoker.integrationFor(handler.node.id, handler);
@@ -80,10 +80,10 @@ export class Api extends Construct {
       return invoker.integrationFor(handler.node.id, alias);
     };
     const unmatched = new ServiceFunction(this, 'unmatched', {
-      ...surroundings,
+      ...shared,
       role: roles.withRights([]),
       folder: 'open',
-      description: 'Answer what no route serves',
+      description: 'Answer requests that match no route',
       timeoutSeconds,
     });
     const api = new HttpApi(this, 'Http', {
@@ -95,7 +95,7 @@ export class Api extends Construct {
       ...(customDomain?.disableExecuteApiEndpoint && { disableExecuteApiEndpoint: true }),
     });
     this.#api = api;
-    this.accessLog = new ServiceLog(this, 'AccessLog', surroundings.settings, accessLogName());
+    this.accessLog = new ServiceLog(this, 'AccessLog', shared.settings, accessLogName());
     const stage = api.addStage('Stage', {
       stageName: '$default',
       autoDeploy: true,
@@ -106,31 +106,31 @@ export class Api extends Construct {
 
     for (const [operation, row] of routes) {
       const handler = new ServiceFunction(this, operation, {
-        ...surroundings,
+        ...shared,
         role: roles.of(row),
         folder: familyOf(row),
         description: row.summary,
         timeoutSeconds,
       });
-      if (row.secrets) surroundings.secretsKey.identifyTo(handler);
+      if (row.secrets) shared.secretsKey.identifyTo(handler);
       const added = api.addRoutes({
         path: templateOf(row.path),
         methods: [HttpMethod[row.method]],
         integration: integrationFor(handler),
       });
-      throttle(stage.node.defaultChild as CfnStage, row, added, surroundings.settings);
+      throttle(stage.node.defaultChild as CfnStage, row, added, shared.settings);
     }
   }
 
-  /** What API Gateway counts of it. */
+  /** Returns a metric of API Gateway for the API. */
   metric(metricName: string, statistic: string, period: Duration): Metric {
     return this.#api.metric(metricName, { statistic, period });
   }
 }
 
 /**
- * Gives a costly route a throttle of its own, so that it cannot take all concurrency of the account. The stage depends on
- * the route: API Gateway refuses settings of a route that does not exist.
+ * Gives a costly route its own throttle, so that it cannot use all concurrency of the account. The stage depends on the
+ * route, because API Gateway rejects settings of a route that does not exist.
  */
 function throttle(stage: CfnStage, row: Endpoint, added: readonly HttpRoute[], settings: Settings): void {
   const limits = throttleOf(row, settings);

@@ -11,8 +11,8 @@ import type { Construct } from 'constructs';
 import { ServiceRole } from '../functions/service-role.ts';
 
 /**
- * The role that API Gateway assumes to invoke functions. The CDK's own integration gives each function a permission
- * instead, which is a resource more for each endpoint.
+ * The role that API Gateway assumes to invoke functions. The CDK's own integration would add a permission, and so a
+ * resource, for each endpoint.
  */
 export class InvokerRole extends ServiceRole {
   constructor(scope: Construct, id: string) {
@@ -22,7 +22,7 @@ export class InvokerRole extends ServiceRole {
   /**
    * Returns the integration that invokes this function or alias, and gives the role the right to do so.
    *
-   * @param id of the integration's construct
+   * @param id the id of the construct of the integration
    */
   integrationFor(id: string, { functionArn }: IFunction): HttpRouteIntegration {
     this.addToPrincipalPolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [functionArn] }));

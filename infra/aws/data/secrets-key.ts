@@ -10,22 +10,22 @@ import type { Settings } from '../settings.ts';
 const actions = { encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' } as const satisfies Record<SecretsUse, string>;
 
 /**
- * The key that encrypts the secrets of webhooks: an existing one, or one that the stack creates. The stack's own key can
- * be replicated to other Regions, which has to be decided when it is created, and KMS rotates it every year.
+ * The key that encrypts the secrets of webhooks: an existing one, or one that the stack creates. The stack's own key is a
+ * multi-Region key, which can be set only at its creation, and KMS rotates it every year.
  */
 export class SecretsKey extends Construct {
   readonly arn: string;
   readonly #key: IKey;
 
   /**
-   * @param ephemeral whether the stack's own key, and with it every encrypted secret, is deleted with the stack
+   * @param ephemeral whether the stack's own key is deleted with the stack; all secrets are then unreadable
    * @param secretsKey the ARN of an existing key
    */
   constructor(scope: Construct, id: string, { ephemeral, secretsKey }: Pick<Settings, 'ephemeral' | 'secretsKey'>) {
     super(scope, id);
     this.#key = secretsKey
       ? Key.fromKeyArn(this, 'Existing', secretsKey)
-      : // An id that is no part of the logical id: with another logical id this is another key.
+      : // The id `Default` is not part of the logical id. With another logical id CloudFormation would create another key.
         new Key(this, 'Default', {
           description: 'Encrypts the secrets of webhooks',
           multiRegion: true,
@@ -35,12 +35,12 @@ export class SecretsKey extends Construct {
     this.arn = this.#key.keyArn;
   }
 
-  /** Allows a function, or several that share a role, one use of secrets. */
+  /** Grants a function, or several that share a role, the right to encrypt or to decrypt secrets. */
   allow(grantee: IGrantable, use: SecretsUse): void {
     this.#key.grant(grantee, actions[use]);
   }
 
-  /** Sets the variable of a function that holds the key's ARN. */
+  /** Sets the environment variable of a function with the ARN of the key. */
   identifyTo(handler: LambdaFunction): void {
     handler.addEnvironment(environment.secretsKeyId, this.arn);
   }

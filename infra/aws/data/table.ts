@@ -7,7 +7,7 @@ import type { Settings, Tags } from '../settings.ts';
 
 const reads = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'];
 
-/** A transaction needs the rights of the writes it is made of; none is allowed beyond those. */
+/** The actions of writes. A transaction needs the actions of its writes and no others. */
 const writes = [
   'dynamodb:BatchWriteItem',
   'dynamodb:PutItem',
@@ -17,28 +17,29 @@ const writes = [
 ];
 
 /**
- * The partitions of tokens, as `lib/table/keys.ts` spells them, where `*` is anything: the tokens themselves, and
- * each organization's list of its own.
+ * The partition keys of tokens in `lib/table/keys.ts`, with `*` as a wildcard: the tokens, and the list of tokens of each
+ * organization.
  */
 export const tokenPartitions = ['TOK#*', 'O#*#TOK'];
 
-/** The partitions of the token buckets of requests, likewise. */
+/** The partition keys of the request counts, likewise. */
 export const requestBuckets = 'O#*#RL';
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 
 /**
- * The table of the contract's `tableSchema`, billed on demand. It is a global table of one Region, to which replicas in
- * other Regions can be added later (docs/decisions/13-settings-are-files-and-a-deploy-compares-the-data.md). Its grants
- * are narrower than the CDK's own: no scan, no index, no stream comes with a read.
+ * The table with the schema of `lib/deployment/table-schema.ts`, billed on demand. It is a global table of one Region, to
+ * which replicas in other Regions can be added later
+ * (docs/decisions/13-settings-are-files-and-a-deploy-compares-the-data.md). Its grants are narrower than the CDK's own: a
+ * right to read includes no scan, no index and no stream.
  */
 export class ServiceTable extends TableV2 {
-  /** The table that the service runs on: this one, or an existing one instead. */
+  /** The table that the service uses: this one, or an existing one. */
   readonly inUse: ITable;
 
   /**
-   * @param ephemeral whether the table is deleted with the stack; otherwise it is kept
-   * @param restoredStream of the existing table to run on
+   * @param ephemeral whether the table is deleted with the stack
+   * @param restoredStream the ARN of the stream of an existing table to use
    */
   constructor(
     scope: Construct,
@@ -55,7 +56,7 @@ export class ServiceTable extends TableV2 {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: !ephemeral,
       removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-      // A table has the tags of its replica: CloudFormation gives it none of the stack's.
+      // CloudFormation does not add the tags of the stack to a replica of a global table.
       tags: Object.entries(tags).map(([key, value]) => ({ key, value })),
       globalSecondaryIndexes: [
         {
@@ -69,30 +70,30 @@ export class ServiceTable extends TableV2 {
     this.inUse = restoredStream ? existing(scope, restoredStream) : this;
   }
 
-  /** Lets a function read items and ranges of the table. */
+  /** Grants the right to read items and to query the table. */
   allowReads(grantee: IGrantable): void {
     this.state(grantee, Effect.ALLOW, reads);
   }
 
-  /** Lets a function write any item but a token: those are made and revoked by the command line alone. */
+  /** Grants the right to write all items except tokens, which only the command line creates and revokes. */
   allowWrites(grantee: IGrantable): void {
     this.state(grantee, Effect.ALLOW, writes);
     this.state(grantee, Effect.DENY, writes, onTokens);
   }
 
-  /** Lets a function that only reads count the requests that it is sent. */
+  /** Grants a function that only reads the right to count its requests. */
   allowRequestCounts(grantee: IGrantable): void {
     this.state(grantee, Effect.ALLOW, ['dynamodb:UpdateItem'], {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [requestBuckets] },
     });
   }
 
-  /** Keeps tokens from a function that serves no caller and has none to check. */
+  /** Denies a function of the pipeline the right to read tokens. */
   hideTokens(grantee: IGrantable): void {
     this.state(grantee, Effect.DENY, reads, onTokens);
   }
 
-  /** Lets a function find what is due. */
+  /** Grants the right to query the index of due work. */
   allowDueReads(grantee: IGrantable): void {
     grantee.grantPrincipal.addToPrincipalPolicy(
       new PolicyStatement({
@@ -110,8 +111,8 @@ export class ServiceTable extends TableV2 {
 }
 
 /**
- * Returns the existing table that a stream belongs to. Its id is the one that the stack's own table had before 22 November
- * 2026: the id of the stream's event source mapping is made of it, and Lambda refuses a second mapping of the same stream.
+ * Returns the existing table of a stream. Its construct id is that of the stack's own table before 22 November 2026. The id
+ * of the stream's event source mapping contains it, and Lambda rejects a second mapping of the same stream.
  */
 function existing(scope: Construct, tableStreamArn: string): ITable {
   const tableArn = tableStreamArn.replace(/\/stream\/.*$/, '');
@@ -119,7 +120,7 @@ function existing(scope: Construct, tableStreamArn: string): ITable {
 }
 
 /**
- * Holds where any item of the call is a token's. It stands in denials: in a batch or transaction one such item is
- * enough, and a call whose keys are not told to IAM is not refused by mistake.
+ * The condition that any item of a call is a token. It is used in Deny statements: one such item in a batch or transaction
+ * is enough, and a call whose keys IAM does not know is not denied.
  */
 const onTokens = { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': tokenPartitions } };

@@ -3,9 +3,10 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Settings } from '../settings.ts';
 
 /**
- * Returns the right to call models: the allowed ones, or every model where none is named, for an agent names its own.
+ * Returns the right to call models: the allowed models, or every model if the settings name none, because an agent names
+ * its own model.
  *
- * @param settings.emulator AWS takes this right for Converse, and knows none of that name; the emulator asks for one
+ * @param settings.emulator whether to add the action `bedrock:Converse`, which the emulator checks; AWS has no such action
  */
 export function mayAskModels({
   allowedModels,
@@ -19,13 +20,13 @@ export function mayAskModels({
   });
 }
 
-/** Returns the patterns among the resources of the right to call models, as cdk-nag writes them. */
+/** Returns the resources of the right to call models that contain a wildcard, in the notation of cdk-nag. */
 export function modelPatterns({ allowedModels = [] }: Pick<Settings, 'allowedModels'>): string[] {
   const resources = allowedModels.flatMap((model) => resourcesOf(model, '', '<AWS::Partition>'));
   return [...new Set(resources)].filter((resource) => resource.includes('*'));
 }
 
-/** The regions that a geographic profile may send a prompt to, as patterns of ARNs. */
+/** The regions to which a geographic profile may send a prompt, as patterns of ARNs. */
 const destinations: Readonly<Record<string, readonly string[]>> = {
   us: ['us-*', 'ca-*'],
   'us-gov': ['us-gov-*'],
@@ -36,10 +37,10 @@ const destinations: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The resources that a call of a model needs: an inference profile, and the foundation model behind it in every region
- * that it may send a prompt to (Amazon Bedrock User Guide, "Geographic cross-Region inference" and "Global cross-Region
- * inference"). A model in one region is its own resource. An ARN is taken as it is; an application inference profile
- * does not show its model, so all foundation models are allowed with it.
+ * Returns the resources of a call of a model: an inference profile, and its foundation model in every region to which it may
+ * send a prompt (Amazon Bedrock User Guide, "Geographic cross-Region inference" and "Global cross-Region inference"). A model
+ * in one region is its own resource. An ARN is used unchanged. An application inference profile does not show its model, so
+ * all foundation models are allowed with it.
  */
 function resourcesOf(model: string, region: string, partition: string = Aws.PARTITION): string[] {
   const arn = (inRegion: string, account: string, resource: string) =>

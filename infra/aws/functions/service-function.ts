@@ -18,30 +18,30 @@ import { traceOptionsOf } from '../options/traces.ts';
 import { type StackSettings, variablesOf } from '../settings.ts';
 import type { FunctionRole } from './service-role.ts';
 
-/** What every function of a stack is built from. */
-export type Surroundings = { bundles: Bundles; table: ServiceTable; secretsKey: SecretsKey; settings: StackSettings };
+/** The properties that all functions of a stack share. */
+export type SharedProps = { bundles: Bundles; table: ServiceTable; secretsKey: SecretsKey; settings: StackSettings };
 
-/** One function: `functions/<folder>/<file name of its construct>.ts`. */
-export type ServiceFunctionProps = Surroundings & {
-  /** What the function may do; it logs to the log group of this role. */
+/** The properties of a function, whose source is `functions/<folder>/<file name of its construct>.ts`. */
+export type ServiceFunctionProps = SharedProps & {
+  /** The role with the rights of the function. The function logs to the log group of this role. */
   role: FunctionRole;
   folder: string;
   description: string;
   timeoutSeconds: number;
-  /** If not as much as the others. */
+  /** The memory, if it differs from the default. */
   memoryMegabytes?: number | undefined;
   recursiveLoop?: RecursiveLoop;
 };
 
-/** The construct of an operation or a consumer: `createTask` is `CreateTask`. */
+/** Returns the construct id of an operation or a consumer, such as `CreateTask` for `createTask`. */
 export function constructIdOf(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 /**
- * A function with the settings that all functions share. Its role decides what it may do.
+ * A Lambda function with the settings that all functions share.
  *
- * @throws `Error` when the contract names a function that has no file
+ * @throws `Error` if the contract names a function without a file
  */
 export class ServiceFunction extends LambdaFunction {
   /** @param name the operation id or the consumer's name */
@@ -70,7 +70,7 @@ export class ServiceFunction extends LambdaFunction {
       description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      // Lambda's share of processor grows with memory: at 128 MB most of a cold start is waiting for it.
+      // Lambda's share of the processor grows with memory: with 128 MB a cold start takes several times as long.
       memorySize: memoryMegabytes,
       timeout: Duration.seconds(timeoutSeconds),
       ...(recursiveLoop && { recursiveLoop }),
@@ -79,7 +79,7 @@ export class ServiceFunction extends LambdaFunction {
       role,
       logGroup: role.logGroup,
       loggingFormat: LoggingFormat.JSON,
-      // Of a call that went well our own line says more than Lambda's two; of one that did not, Lambda still reports.
+      // For a successful call, our own line says more than Lambda's two. Lambda still reports failed calls.
       systemLogLevelV2: SystemLogLevel.WARN,
       environment: {
         NODE_OPTIONS: '--enable-source-maps',

@@ -3,9 +3,9 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Settings } from '../settings.ts';
 
-/** A log of the stack, kept for as long as the settings say; an ephemeral stack deletes it. */
+/** A log group with the retention of the settings. It remains when the stack is deleted, unless the stack is ephemeral. */
 export class ServiceLog extends LogGroup {
-  /** @param logGroupName set only where the name matters */
+  /** @param logGroupName the name of the log group; by default CloudFormation generates it */
   constructor(scope: Construct, id: string, { logRetentionDays, ephemeral }: Settings, logGroupName?: string) {
     super(scope, id, {
       ...(logGroupName && { logGroupName }),

@@ -4,8 +4,8 @@ import type { Settings } from '../settings.ts';
 import { ServiceLog } from './service-log.ts';
 
 /**
- * A role that one AWS service may assume. Its rights are an inline policy of the role. The CDK's own role keeps them in
- * a resource beside it, and a stack can have 500 resources at most.
+ * A role that one AWS service may assume. Its rights are an inline policy. The CDK's own role would store them in a separate
+ * resource, and a stack can have at most 500 resources.
  */
 export class ServiceRole extends Role {
   private readonly rights: PolicyDocument;
@@ -17,7 +17,7 @@ export class ServiceRole extends Role {
     this.rights = rights;
   }
 
-  /** Adds a right to the inline policy; every `grant` of the CDK ends here. */
+  /** Adds a right to the inline policy. Every `grant` method of the CDK calls this method. */
   override addToPrincipalPolicy(statement: PolicyStatement) {
     this.rights.addStatements(statement);
     return { statementAdded: true, policyDependable: this };
@@ -25,8 +25,8 @@ export class ServiceRole extends Role {
 }
 
 /**
- * The role of one function, or of several that have the same rights, and the log group that they write to. The role may
- * write to this log group and has no other right at first.
+ * The role of one function, or of several with the same rights, and their log group. At first the role has only the right
+ * to write to this log group.
  */
 export class FunctionRole extends ServiceRole {
   readonly logGroup: ServiceLog;

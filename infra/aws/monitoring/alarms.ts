@@ -7,107 +7,107 @@ import type { Api } from '../api/api.ts';
 import type { Pipeline } from '../pipeline.ts';
 import type { Settings } from '../settings.ts';
 
-/** The parts of a stack that alarms look at, and the settings that some thresholds follow. */
-export type Watched = { api: Api; pipeline: Pipeline; settings: Settings };
+/** The monitored parts of a stack, and the settings that determine some thresholds. */
+export type Monitored = { api: Api; pipeline: Pipeline; settings: Settings };
 
-/** An alarm: whom it hurts, and when it is raised. */
-export type Watch = {
-  /** Also the name of its section in the runbook. */
+/** The definition of an alarm. */
+export type AlarmDefinition = {
+  /** The name, which is also that of its section in the runbook. */
   name: string;
-  /** Whom it hurts, and how. */
-  hurts: string;
-  /** What its figure is, in a few words, for the dashboard: its unit as CloudWatch has it may say something else. */
-  figure: string;
+  /** Who is affected, and how. */
+  impact: string;
+  /** The label of the axis on the dashboard. The unit of the metric in CloudWatch may be another. */
+  unit: string;
   metric: IMetric;
   threshold: number;
-  /** Below the threshold instead of above it. */
+  /** Whether the alarm is raised below the threshold instead of above it. */
   below?: true;
-  /** How many `periods` of the last `of` raise the alarm. */
+  /** The alarm is raised if this number of `periods` of the last `of` cross the threshold. */
   during?: { periods: number; of: number };
-  /** The metric is written each minute, so that a period without it is one of those that raise the alarm. */
-  always?: true;
+  /** Whether a period without data counts as crossing the threshold, for a metric that is written every minute. */
+  missingIsBreaching?: true;
 };
 
 const period = Duration.minutes(5);
 
-/** Two of three periods: a single one of which nothing arrived, or a short wait, raises nothing. */
-const lasting = { periods: 2, of: 3 };
+/** Two of three periods, so that a single period without data or with a short delay raises no alarm. */
+const twoOfThree = { periods: 2, of: 3 };
 
 /**
- * Returns the alarms of a stack, one for each kind of fault. CloudWatch bills each metric of an alarm and ten are free, so
- * functions and kinds of work share a metric; the runbook says how to find which of them it is. Metric filters that the
- * alarms need are created in `scope`.
+ * Returns the alarms of a stack, one for each kind of fault. CloudWatch bills each metric of an alarm, and ten are free, so
+ * functions and kinds of work share a metric. The runbook says how to find the affected one. Creates the metric filters of
+ * the alarms in `scope`.
  */
-export function watchesOf(scope: Construct, { api, pipeline, settings }: Watched): Watch[] {
+export function alarmDefinitions(scope: Construct, { api, pipeline, settings }: Monitored): AlarmDefinition[] {
   const own = (metricName: MetricName, statistic: string) => ownMetric(scope, metricName, statistic);
   const { queues } = pipeline;
   return [
     {
       name: 'api-errors',
-      hurts: 'Callers of the API get answers of 5xx: their requests fail.',
-      figure: 'share of requests',
+      impact: 'Callers of the API get 5xx responses: their requests fail.',
+      unit: 'share of requests',
       metric: errorShare(api),
       threshold: 0.01,
-      during: lasting,
+      during: twoOfThree,
     },
     {
       name: 'api-latency',
-      hurts: 'Callers of the API wait: one request in a hundred takes longer than 3 s.',
-      figure: 'milliseconds',
+      impact: 'Callers of the API wait: one of a hundred requests takes longer than 3 s.',
+      unit: 'milliseconds',
       metric: api.metric('Latency', Stats.p(99), period),
       threshold: 3_000,
       during: { periods: 3, of: 3 },
     },
     {
       name: 'refused-requests',
-      hurts: 'Callers of the API are answered 429 or 401: they send too much, or somebody tries tokens.',
-      figure: 'requests',
-      // An HTTP API has no metric of a single status.
+      impact: 'Callers of the API get 429 or 401: they send too many requests, or someone tries to guess tokens.',
+      unit: 'requests',
+      // An HTTP API has no metric for a single status.
       metric: countedLines(scope, 'RequestsRefused', [api.accessLog], answered(401, 429)),
       threshold: Math.max(100, settings.throttleRate),
     },
     {
       name: 'late-work',
-      hurts:
-        'Everybody, soon: a change, a delivery or an execution waits longer than it should, or no heartbeat arrives, so nothing shows it.',
-      figure: 'seconds longer than allowed',
+      impact:
+        'Everybody is affected soon: a change, a delivery or an execution waits too long, or no heartbeat arrives to measure it.',
+      unit: 'seconds longer than allowed',
       metric: own('WorkLate', Stats.MAXIMUM),
       threshold: 0,
-      during: lasting,
-      always: true,
+      during: twoOfThree,
+      missingIsBreaching: true,
     },
     {
       name: 'failing-calls',
-      hurts:
+      impact:
         'Receivers and users of agents wait, or data of a deleted agent or task is still stored: calls of the pipeline fail or are throttled.',
-      figure: 'calls',
+      unit: 'calls',
       metric: failures(countedLines(scope, 'CallsFailed', Object.values(pipeline.logs), callFailed)),
       threshold: 0,
-      // A single failure is repaired by the next call.
+      // The next call repairs a single failure.
       during: { periods: 3, of: 3 },
     },
     {
       name: 'dead-letters',
-      hurts:
+      impact:
         'Receivers may miss an event, or data of a deleted agent or task is still stored: a message failed five times.',
-      figure: 'dead letters',
+      unit: 'dead letters',
       metric: queues.deadLetters.metricApproximateNumberOfMessagesVisible({ period }),
       threshold: 0,
     },
     {
       name: 'lost-work',
-      hurts:
-        'Users of agents: an execution failed because two of its workers were lost. Or receivers: messages of deliveries were lost, and are sent again.',
-      figure: 'executions and deliveries',
+      impact:
+        'Users of agents have a failed execution, because two of its workers were lost. Or receivers wait: messages of deliveries were lost, and are sent again.',
+      unit: 'executions and deliveries',
       metric: own('WorkLost', Stats.SUM),
       threshold: 0,
     },
     {
       name: 'delivery-success',
-      hurts:
+      impact:
         'Receivers get no events: most attempts fail. If several receivers are affected, the cause may be this service.',
-      figure: 'share of attempts',
-      // Every attempt counts 1 or 0.
+      unit: 'share of attempts',
+      // Every attempt writes 1 or 0.
       metric: own('AttemptsDelivered', Stats.AVERAGE),
       threshold: 0.5,
       below: true,
@@ -115,8 +115,8 @@ export function watchesOf(scope: Construct, { api, pipeline, settings }: Watched
     },
     {
       name: 'model-throttling',
-      hurts: 'Users of agents wait, and may meet the deadline: models take fewer calls than are made.',
-      figure: 'throttled calls',
+      impact: 'Users of agents wait, and executions may exceed their deadline: models throttle calls.',
+      unit: 'throttled calls',
       metric: own('ModelThrottles', Stats.SUM),
       threshold: 100,
       during: { periods: 3, of: 3 },
@@ -124,12 +124,12 @@ export function watchesOf(scope: Construct, { api, pipeline, settings }: Watched
   ];
 }
 
-/** The share of errors of a period with fewer requests than these is computed as if it had this number. */
+/** The lowest number of requests by which the share of errors in a period is computed. */
 const fewestRequests = 100;
 
 /**
- * The share of requests that fail with a 5xx. With few requests one failure would be a large share; `fewestRequests`
- * keeps a single failure below the threshold without hiding several, even where every request fails.
+ * Returns the share of requests that fail with a 5xx. With few requests, one failure would be a large share.
+ * `fewestRequests` keeps a single failure at the threshold but does not hide several, even if every request fails.
  */
 function errorShare(api: Api): MathExpression {
   return new MathExpression({
@@ -139,15 +139,15 @@ function errorShare(api: Api): MathExpression {
   });
 }
 
-/** Lines of the access log: requests that were answered with one of these statuses. */
+/** Returns a pattern of the lines of the access log for requests with one of these response statuses. */
 function answered(...statuses: number[]): IFilterPattern {
   return FilterPattern.any(...statuses.map((status) => FilterPattern.stringValue('$.status', '=', String(status))));
 }
 
 /**
- * Calls that failed or found no place. Lambda writes no line of a call that it throttles. The throttles are those of all
- * functions of the account in the region, which share its quota: each function's own metric would be billed by itself. A sum
- * with a missing part is missing: each part is 0 instead.
+ * Returns the number of calls that failed or were throttled. Lambda writes no log line for a throttled call. The throttles
+ * are those of all functions of the account in the region, which share its quota; the metric of each function would be
+ * billed separately. A missing part counts as 0, because otherwise the sum would be missing.
  */
 function failures(failed: Metric): MathExpression {
   const throttles = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: Stats.SUM, period });
@@ -159,15 +159,15 @@ function failures(failed: Metric): MathExpression {
 }
 
 /**
- * Lines that Lambda itself writes of a call that failed, also where the function's code could not be loaded, ran out of
- * time or out of memory.
+ * A pattern of the lines that Lambda writes for a failed call, also if the code could not be loaded or ran out of time or
+ * memory.
  */
 const callFailed = FilterPattern.all(
   FilterPattern.stringValue('$.type', '=', 'platform.report'),
   FilterPattern.stringValue('$.record.status', '!=', 'success'),
 );
 
-/** Counts the lines of several logs that match a pattern, in one metric of the stack. */
+/** Creates a metric of the number of lines that match a pattern in several logs. */
 function countedLines(
   scope: Construct,
   name: string,

@@ -13,62 +13,63 @@ import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings.ts';
-import { type Watch, type Watched, watchesOf } from './alarms.ts';
+import { type AlarmDefinition, alarmDefinitions, type Monitored } from './alarms.ts';
 
-/** Where each alarm says what to do. */
+/** The page that says what to do about each alarm. */
 const runbook = 'docs/runbook.md';
 
-/** The alarms that a bad version of the API's functions raises. */
+/** The alarms that a faulty version of the API's functions raises. */
 const rollingBack = ['api-errors', 'api-latency'];
 
-/** What operators see: an alarm for each thing that hurts somebody, and a dashboard of the same figures. */
+/** The alarms of the stack, and a dashboard with a graph for each alarm. */
 export class Monitoring extends Construct {
-  /** The alarms that roll a canary deployment back. */
+  /** The alarms that roll back a canary deployment. */
   readonly rollbackAlarms: Alarm[] = [];
 
-  constructor(scope: Construct, id: string, watched: Watched) {
+  constructor(scope: Construct, id: string, monitored: Monitored) {
     super(scope, id);
-    const { settings } = watched;
-    const watches = watchesOf(this, watched);
+    const { settings } = monitored;
+    const definitions = alarmDefinitions(this, monitored);
     const actions = this.topicsOf(settings).map((topic) => new SnsAction(topic));
-    for (const watch of watches) {
-      if (settings.emulator && watch.metric instanceof MathExpression) continue;
-      const alarm = this.alarmOf(watch);
-      if (rollingBack.includes(watch.name)) this.rollbackAlarms.push(alarm);
+    for (const definition of definitions) {
+      if (settings.emulator && definition.metric instanceof MathExpression) continue;
+      const alarm = this.createAlarm(definition);
+      if (rollingBack.includes(definition.name)) this.rollbackAlarms.push(alarm);
       alarm.addAlarmAction(...actions);
       alarm.addOkAction(...actions);
     }
     new Dashboard(this, 'Dashboard', {
       dashboardName: Stack.of(this).stackName,
       widgets: rowsOfThree(
-        watches.map(
-          ({ name, hurts, figure, metric, threshold }) =>
+        definitions.map(
+          ({ name, impact, unit, metric, threshold }) =>
             new GraphWidget({
               title: name,
               width: 8,
               left: [metric],
-              leftYAxis: { label: figure, showUnits: false },
-              leftAnnotations: [{ value: threshold, label: hurts }],
+              leftYAxis: { label: unit, showUnits: false },
+              leftAnnotations: [{ value: threshold, label: impact }],
             }),
         ),
       ),
     });
   }
 
-  private alarmOf({ name, hurts, metric, threshold, below, during, always }: Watch): Alarm {
+  private createAlarm(definition: AlarmDefinition): Alarm {
+    const { name, impact, metric, threshold, below, during, missingIsBreaching } = definition;
     return new Alarm(this, name, {
       alarmName: `${Stack.of(this).stackName} ${name}`,
-      alarmDescription: `${hurts} What to do: ${runbook}#${name}`,
+      alarmDescription: `${impact} What to do: ${runbook}#${name}`,
       metric,
       threshold,
       comparisonOperator: below ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_THRESHOLD,
       evaluationPeriods: during?.of ?? 1,
       datapointsToAlarm: during?.periods ?? 1,
-      treatMissingData: always ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      treatMissingData: missingIsBreaching ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
   }
 
-  /** Returns the topics that alarms publish to: an existing one, one of the stack that mails an address, or both. */
+  /** Returns the topics of the alarms: an existing one, a new one that mails an address, or both. */
   private topicsOf({ alarmEmail, alarmTopicArn }: Settings): ITopic[] {
     return [
       ...(alarmTopicArn ? [Topic.fromTopicArn(this, 'ExistingAlarms', alarmTopicArn)] : []),
@@ -79,7 +80,7 @@ export class Monitoring extends Construct {
   /** Creates a topic that mails an address, and lets the alarms of this account publish to it. */
   private topicFor(email: string): Topic {
     const topic = new Topic(this, 'Alarms', { enforceSSL: true });
-    // `enforceSSL` writes a policy with one Deny. It replaces the default policy, which let CloudWatch publish.
+    // `enforceSSL` creates a policy with one Deny, which replaces the default policy that lets CloudWatch publish.
     topic.addToResourcePolicy(
       new PolicyStatement({
         sid: 'AllowAlarms',

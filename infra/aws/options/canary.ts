@@ -16,7 +16,7 @@ const configurations = {
 } as const satisfies Record<NonNullable<Settings['canary']>, unknown>;
 
 /**
- * CodeDeploy moves the traffic of each alias to its new version in steps, and moves it back where an alarm is raised
+ * Moves the traffic of each alias to its new version in steps, with CodeDeploy, and moves it back if an alarm is raised
  * before the last step.
  */
 export class Canary extends Construct {
@@ -34,7 +34,7 @@ export class Canary extends Construct {
         resources: aliases.map(({ lambda }) => lambda.functionArn),
       }),
     );
-    // CodeDeploy reads all alarms of a deployment at once, and looks for provisioned concurrency, which no alias has.
+    // CodeDeploy reads all alarms of a deployment in one call, and the provisioned concurrency, which no alias has.
     role.addToPrincipalPolicy(
       new PolicyStatement({
         actions: ['cloudwatch:DescribeAlarms', 'lambda:GetProvisionedConcurrencyConfig'],
@@ -47,7 +47,7 @@ export class Canary extends Construct {
         alarms,
         application,
         deploymentConfig: configurations[canary],
-        // The CDK adds a managed policy to a role that can be changed. It has these rights for every function of the account.
+        // The CDK would add a managed policy with rights to every function of the account.
         role: role.withoutPolicyUpdates(),
       });
   }

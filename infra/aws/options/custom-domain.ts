@@ -8,8 +8,7 @@ import type { Settings } from '../settings.ts';
 type CustomDomainSettings = NonNullable<Settings['customDomain']>;
 
 /**
- * A domain name of the team for the API. The stack makes no DNS record: its outputs name the target that the team's record
- * has to lead to.
+ * A custom domain name for the API. The stack creates no DNS record; its outputs name the target for the owner's record.
  */
 export class CustomDomain extends Construct {
   /** The URL of the API under the domain name, without a slash at the end. */
@@ -25,12 +24,17 @@ export class CustomDomain extends Construct {
     new ApiMapping(this, 'Mapping', { api, domainName, stage });
     this.url = `https://${settings.name}`;
     const { regionalDomainName, regionalHostedZoneId } = domainName;
-    output(this, 'DomainTarget', regionalDomainName, 'Where the DNS record of the custom domain has to lead');
-    output(this, 'DomainTargetZone', regionalHostedZoneId, 'The hosted zone of that target, for an alias of Route 53');
+    output(this, 'DomainTarget', regionalDomainName, 'The target of the DNS record of the custom domain');
+    output(
+      this,
+      'DomainTargetZone',
+      regionalHostedZoneId,
+      'The hosted zone of the target, for an alias record in Route 53',
+    );
   }
 }
 
-/** Adds an output of the stack under exactly this name. */
+/** Adds an output with exactly this name to the stack. */
 function output(scope: Construct, name: string, value: string, description: string): void {
   new CfnOutput(Stack.of(scope), name, { value, description });
 }

@@ -7,8 +7,8 @@ import type { Settings } from '../settings.ts';
 type TraceOptions = Pick<FunctionOptions, 'layers' | 'tracing' | 'environment'>;
 
 /**
- * Returns the options that let the OpenTelemetry layer of the settings trace a function; none where the settings name no
- * layer. X-Ray's active tracing gives the function the right to write traces, and the process that takes them.
+ * Returns the options of a function that is traced by the OpenTelemetry layer of the settings; none without a layer. Active
+ * tracing of X-Ray gives the function the right to write traces, and starts the process that receives them.
  *
  * @param name the function's name in the contract
  */
@@ -20,7 +20,7 @@ export function traceOptionsOf(scope: Construct, name: string, { openTelemetry }
     tracing: Tracing.ACTIVE,
     environment: {
       AWS_LAMBDA_EXEC_WRAPPER: wrapper,
-      // Traces only: the metrics of Application Signals have their own price, and need a right to another log group.
+      // Only traces: the metrics of Application Signals are billed separately, and need a right to another log group.
       OTEL_AWS_APPLICATION_SIGNALS_ENABLED: 'false',
       OTEL_SERVICE_NAME: `${Stack.of(scope).stackName}-${name}`,
       ...variables,

@@ -1,7 +1,7 @@
 import { geographicProfiles, globalProfile } from '../../../lib/contract/models.ts';
 
-/** Every optional part of a stack, as its settings. */
-export const everything = {
+/** The settings of a stack with every option. */
+export const allOptions = {
   defaultModel: globalProfile,
   allowedModels: [
     globalProfile,

@@ -7,17 +7,17 @@ import { startAws, xmlError } from '../cli/aws.ts';
 const folder = newFolder();
 writeFileSync(join(folder, 'default.json'), '{}');
 
-/** Runs the app as the CDK does, which tells it the account of the shell's credentials. */
+/** Runs the app as the CDK does, which sets the account of the shell's credentials. */
 const synthesize = (context: object, environment: Record<string, string> = {}) =>
   run(['infra/aws/app.ts', folder], { CDK_CONTEXT_JSON: JSON.stringify(context), ...environment });
 
-it('refuses a setting that is given by -c in a sentence, without a stack trace', async () => {
+it('rejects a setting of -c in one sentence, without a stack trace', async () => {
   const { code, stderr } = await synthesize({ alarmEmail: 'a@example.com' });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^Only the stage can be given by -c.*\n {2}alarmEmail is a setting; write it to .*\n$/);
+  expect(stderr).toMatch(/^Only the stage can be set with -c.*\n {2}alarmEmail is a setting; write it to .*\n$/);
 });
 
-it('compares with what is deployed wherever a deploy is possible, and refuses another table', async () => {
+it('compares with the deployed stack if a deploy is possible, and rejects another table', async () => {
   const output = '<member><OutputKey>TableName</OutputKey><OutputValue>in-use</OutputValue></member>';
   const { shell, asked } = await startAws({
     'cloudformation:DescribeStacks': () => ({
@@ -30,10 +30,10 @@ it('compares with what is deployed wherever a deploy is possible, and refuses an
   const account = { CDK_DEFAULT_ACCOUNT: '123456789012', CDK_DEFAULT_REGION: 'eu-central-1' };
   const { code, stderr } = await synthesize({}, { ...shell, ...account });
   expect([code, asked.length]).toEqual([1, 2]);
-  expect(stderr).toMatch(/^Crewboard uses the table in-use; this deploy would replace it by a new one\. .*\n$/);
+  expect(stderr).toMatch(/^Crewboard uses the table in-use; this deploy would replace it with a new one\. .*\n$/);
 });
 
-it('does not deploy over a stack that it cannot read', async () => {
+it('does not deploy a stack that it cannot read', async () => {
   const { shell } = await startAws({
     'cloudformation:DescribeStacks': () => xmlError('AccessDenied', 'You may not.', 403),
   });

@@ -7,18 +7,18 @@ const { functions, functionOf, statementsByRole, statementsOf } = synthesized();
 const asksModels = ({ Action }: Statement) => [Action].flat().some((action) => /^(bedrock|\*)/.test(action));
 
 describe('models', () => {
-  it('may be asked by the function that runs executions, by InvokeModel and nothing else', () => {
+  it('may be called by the function that runs executions, with InvokeModel only', () => {
     const asking = statementsOf('RunExecution').filter(asksModels);
     expect(asking).toHaveLength(1);
     expect(asking[0]).toMatchObject({ Effect: 'Allow', Action: 'bedrock:InvokeModel' });
     expect(asking[0]).not.toHaveProperty('Condition');
   });
 
-  it('may be any that the account has: an agent names its own', () => {
+  it('may be all models of the account, because an agent names its own', () => {
     expect(statementsOf('RunExecution').find(asksModels)?.Resource).toBe('*');
   });
 
-  it('may be only the allowed ones, with what lies behind their profiles, where the settings name them', () => {
+  it('may be the allowed ones only, with the models of their profiles, if the settings name them', () => {
     const allowedModels = [
       'eu.maker.one',
       'global.maker.two',
@@ -51,7 +51,7 @@ describe('models', () => {
     expect(outputs.AllowedModels?.Value).toBe(allowedModels.join(','));
   });
 
-  it('may be asked beside that by the function of self-improvement, and by no other', () => {
+  it('may also be called by the function of self-improvement, and by no other', () => {
     const roles = [...statementsByRole].filter(([, statements]) => statements.some(asksModels)).map(([id]) => id);
     const asking = Object.entries(functions)
       .filter(([, { Properties }]) => roles.includes(Properties.Role['Fn::GetAtt'][0]))
@@ -63,7 +63,7 @@ describe('models', () => {
 describe('executions', () => {
   const { timeoutSeconds } = consumers.runExecution;
 
-  it('have longer than their ten minutes, and no longer than Lambda gives', () => {
+  it('have a longer timeout than their ten minutes, up to the limit of Lambda', () => {
     expect(timeoutSeconds).toBeGreaterThan(600);
     expect(timeoutSeconds).toBeLessThanOrEqual(900);
     expect(functionOf('RunExecution').Timeout).toBe(timeoutSeconds);

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { functionSources } from '../../../infra/aws/bundle.ts';
 import { type Endpoint, endpoint } from '../../../lib/contract/endpoint.ts';
 import { routes } from '../../../lib/contract/routes.ts';
-import { everything } from './all-options.ts';
+import { allOptions } from './all-options.ts';
 import { stackOf } from './synthesized.ts';
 
 vi.mock('../../../lib/contract/routes.ts', async (original) => {
@@ -11,13 +11,13 @@ vi.mock('../../../lib/contract/routes.ts', async (original) => {
   return { ...others, routes: [...routes] };
 });
 
-/** What CloudFormation takes of one stack (AWS CloudFormation User Guide, "Quotas"). */
+/** The limit of resources in one stack (AWS CloudFormation User Guide, "Quotas"). */
 const resourcesLimit = 500;
 
-/** What IAM takes of the inline policies of one role, in characters without white space (IAM User Guide, "Quotas"). */
+/** The limit of the inline policies of one role, in characters without white space (IAM User Guide, "Quotas"). */
 const inlinePoliciesLimit = 10_240;
 
-/** How many endpoints the stack has to have room for. */
+/** The number of additional endpoints for which the stack must have room. */
 const more = 25;
 
 type Resources = Record<string, { Type: string; Properties: { Policies?: { PolicyDocument: object }[] } }>;
@@ -28,7 +28,7 @@ const added = Array.from({ length: more }, (_, nth) => {
   return [`added${nth}`, row] as const;
 });
 
-/** The resources of a stack that has these endpoints beside those of the contract. */
+/** Returns the resources of a stack with these additional endpoints. */
 function resourcesWith(rows: readonly (readonly [string, Endpoint])[], context: Record<string, unknown>): Resources {
   const list = routes as unknown as (readonly [string, Endpoint])[];
   const sources = rows.map(([operation]) => `functions/kanban-tasks/${operation}.ts`);
@@ -54,18 +54,18 @@ describe('the template', () => {
     ]);
   });
 
-  it('has at most five resources for each endpoint, and room for 25 endpoints more', () => {
+  it('has at most five resources for each endpoint, and room for 25 more endpoints', () => {
     const each = (countWith(added, {}) - countWith([], {})) / more;
     expect(each).toBeLessThanOrEqual(5);
     expect(resourcesLimit - countWith([], {})).toBeGreaterThanOrEqual(more * 5);
   });
 
-  it('has room for 25 endpoints more with every optional part', () => {
-    expect(countWith(added, everything)).toBeLessThanOrEqual(resourcesLimit);
+  it('has room for 25 more endpoints with every option', () => {
+    expect(countWith(added, allOptions)).toBeLessThanOrEqual(resourcesLimit);
   });
 
-  it('has no inline policy that is too long for IAM with 25 endpoints more and the longest names', () => {
-    const policies = Object.values(resourcesWith(added, everything)).flatMap(({ Type, Properties }) =>
+  it('has no inline policy over the limit of IAM with 25 more endpoints and the longest names', () => {
+    const policies = Object.values(resourcesWith(added, allOptions)).flatMap(({ Type, Properties }) =>
       Type === 'AWS::IAM::Role' ? [Properties.Policies ?? []] : [],
     );
     const lengths = policies.map((ofRole) =>
@@ -76,7 +76,7 @@ describe('the template', () => {
   });
 });
 
-/** Replaces a reference of CloudFormation by an ARN that is as long as one can be: that of a function of 64 characters. */
+/** Replaces a reference of CloudFormation by the longest possible ARN, that of a function with a name of 64 characters. */
 function longest(_: string, value: unknown): unknown {
   const isReference =
     typeof value === 'object' && value !== null && Object.keys(value).some((key) => /^(Fn::|Ref$)/.test(key));

@@ -15,7 +15,7 @@ type RuleProperties = {
   Targets: { Arn: unknown; Input?: string; RetryPolicy: object }[];
 };
 
-/** In seconds. */
+/** A duration in seconds. */
 const day = 24 * 60 * 60;
 const polling = pollingOf();
 
@@ -32,7 +32,7 @@ const sources = rows.flatMap(({ id, sources, timeoutSeconds }) =>
 const fed = (id: string): string[] =>
   sources.flatMap((row) => (row.id === id && 'queue' in row.source ? [row.source.queue] : []));
 
-/** The logical id of a queue of the contract. */
+/** Returns the logical id of a queue. */
 const queueOf = (name: string): string =>
   Object.keys(resources('AWS::SQS::Queue')).find((id) =>
     new RegExp(`^Pipeline${constructOf(name)}[0-9A-F]{8}$`).test(id),
@@ -46,18 +46,18 @@ const mappingOf = (id: string, properties: object) =>
   });
 
 describe('the consumers', () => {
-  it.each(rows)('give $id $timeoutSeconds s', ({ id, timeoutSeconds }) => {
+  it.each(rows)('give $id a timeout of $timeoutSeconds s', ({ id, timeoutSeconds }) => {
     expect(functionOf(id).Timeout).toBe(timeoutSeconds);
   });
 
-  it.each(rows)('let $id read and write the table, and see no token', ({ id }) => {
+  it.each(rows)('let $id read and write the table, but not read tokens', ({ id }) => {
     expect(allowedTo(id, 'dynamodb')).toEqual(expect.arrayContaining(actionsOn(table, [...reads, ...writes])));
     expect(statementsOf(id)).toContainEqual(
       expect.objectContaining({ Effect: 'Deny', Action: [...reads, ...writes].sort() }),
     );
   });
 
-  it('are called by nothing else', () => {
+  it('are called by no other source', () => {
     const called = sources.filter(({ source }) => !('everySeconds' in source));
     template.resourceCountIs('AWS::Lambda::EventSourceMapping', called.length);
     template.resourceCountIs('AWS::Events::Rule', 1);
@@ -67,7 +67,7 @@ describe('the consumers', () => {
 describe('the stream', () => {
   for (const { id, source } of sources)
     if ('stream' in source) {
-      it(`calls ${id} for ${source.kinds.join(', ')}, new, changed or gone`, () => {
+      it(`calls ${id} for created, changed and deleted items of the kinds ${source.kinds.join(', ')}`, () => {
         const kind = { kind: { S: [...source.kinds] } };
         mappingOf(id, {
           EventSourceArn: { 'Fn::GetAtt': [table, 'StreamArn'] },
@@ -83,7 +83,7 @@ describe('the stream', () => {
         });
       });
 
-      it(`gives up what ${id} cannot take by its age of 20 h, not by a count`, () => {
+      it(`skips a record that ${id} cannot handle at an age of 20 h, not after a number of attempts`, () => {
         mappingOf(id, {
           MaximumRetryAttempts: -1,
           MaximumRecordAgeInSeconds: 72_000,
@@ -93,13 +93,13 @@ describe('the stream', () => {
     }
 });
 
-describe('the clock', () => {
+describe('the schedules', () => {
   const clocks = sources.flatMap(({ id, source }) => ('everySeconds' in source ? [{ id, ...source }] : []));
   const rules = Object.values(resources<RuleProperties>('AWS::Events::Rule')).map(({ Properties }) => Properties);
   const [rule] = rules;
   const jobOf = ({ Input = '{}' }: RuleProperties['Targets'][number]) => JSON.parse(Input).detail?.job;
 
-  it('calls the sweeper once for each kind and for the heartbeat, by one rule that stops all of them or none', () => {
+  it('call the sweep once for each kind and for the heartbeat, by one rule', () => {
     expect(clocks.map(({ id, job }) => `${id} ${job}`).sort()).toEqual(
       ['deliveries', 'executions', 'heartbeat', 'purges'].map((job) => `SweepOverdue ${job}`),
     );
@@ -107,7 +107,7 @@ describe('the clock', () => {
     expect(rule?.Targets.length).toBeLessThanOrEqual(5);
   });
 
-  it.each(clocks)('calls $id each minute for $job, and not again where a call fails', ({ id, job }) => {
+  it.each(clocks)('call $id every minute for $job, without retries', ({ id, job }) => {
     expect(rule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' });
     expect(rule?.Targets.find((target) => jobOf(target) === job)).toMatchObject({
       Arn: { 'Fn::GetAtt': [logicalId(id), 'Arn'] },
@@ -125,7 +125,7 @@ describe('the clock', () => {
 describe('the queues', () => {
   for (const { id, source, timeoutSeconds } of sources)
     if ('queue' in source) {
-      it(`send ${source.queue} to ${id}, which answers for each message`, () => {
+      it(`send ${source.queue} to ${id}, which reports each failed message`, () => {
         mappingOf(id, {
           EventSourceArn: { 'Fn::GetAtt': [queueOf(source.queue), 'Arn'] },
           BatchSize: polling[source.queue].batchSize,
@@ -136,24 +136,24 @@ describe('the queues', () => {
         );
       });
 
-      it(`hide a message of ${source.queue} for longer than ${id} can work on it`, () => {
+      it(`have a longer visibility timeout for ${source.queue} than the timeout of ${id}`, () => {
         const hidden = resources<Queue>('AWS::SQS::Queue')[queueOf(source.queue)]?.Properties.VisibilityTimeout;
         expect(hidden).toBe(queues[source.queue].visibilitySeconds);
         expect(hidden).toBeGreaterThan(timeoutSeconds);
       });
 
-      it(`give a message of ${source.queue} that fails five times to the dead letters, which keep it for longer`, () => {
+      it(`move a message of ${source.queue} to the dead-letter queue after five failures, which keeps it longer`, () => {
         const queue = resources<Queue>('AWS::SQS::Queue')[queueOf(source.queue)]?.Properties;
         expect(queue?.RedrivePolicy).toEqual({
           maxReceiveCount: 5,
           deadLetterTargetArn: { 'Fn::GetAtt': [queueOf('deadLetters'), 'Arn'] },
         });
-        // What SQS keeps a message for unless it is told. A dead letter's time runs from when it was first sent.
+        // The default retention of SQS. The time of a dead letter starts when its message was first sent.
         expect(queue?.MessageRetentionPeriod ?? 4 * day).toBeLessThan(14 * day);
       });
     }
 
-  it('call as often at the same time as the settings say, and by default as the quota allows', () => {
+  it('have the concurrency of the settings, by default as the quota allows', () => {
     const context = { lambdaConcurrency: 100, queues: { deliveries: { batchSize: 5, concurrency: 40 } } };
     const { template: other } = synthesized(context);
     other.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
@@ -166,14 +166,14 @@ describe('the queues', () => {
     });
   });
 
-  it('let one slow webhook take half of the calls of slow deliveries', () => {
+  it('let one slow webhook use half of the calls of slow deliveries', () => {
     const variables = functionOf('DeliverWebhook').Environment.Variables;
     expect(variables[environment.slowAttempts]).toBe(String(polling.slowDeliveries.concurrency / 2));
     for (const { id } of rows.filter((row) => row.id !== 'DeliverWebhook'))
       expect(functionOf(id).Environment.Variables).not.toHaveProperty(environment.slowAttempts);
   });
 
-  it('are encrypted, and closed to what is not', () => {
+  it('are encrypted, and deny unencrypted connections', () => {
     template.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true });
     template.resourceCountIs('AWS::SQS::QueuePolicy', Object.keys(resources('AWS::SQS::Queue')).length);
   });
@@ -189,7 +189,7 @@ describe('the queues', () => {
     expect(functionOf(id).Environment.Variables).toMatchObject(known);
   });
 
-  it('keep dead letters of all of them in one for 14 days, for nobody is called for them', () => {
+  it('share one dead-letter queue that keeps messages for 14 days', () => {
     const dead = resources<Queue>('AWS::SQS::Queue')[queueOf('deadLetters')]?.Properties;
     expect(dead).toMatchObject({ MessageRetentionPeriod: 14 * day });
     expect(dead).not.toHaveProperty('RedrivePolicy');
@@ -197,7 +197,7 @@ describe('the queues', () => {
     expect(sources.filter(({ source }) => 'queue' in source && String(source.queue) === 'deadLetters')).toEqual([]);
   });
 
-  it('may be fed by the very function that they call only for retries and throttled executions', () => {
+  it('receive messages of the function that they call only for retries and throttled executions', () => {
     for (const { id } of rows)
       expect(functionOf(id).RecursiveLoop).toBe(/DeliverWebhook|RunExecution/.test(id) ? 'Allow' : 'Terminate');
     expect(fed('DeliverWebhook')).toContain('thirdRetry');
@@ -206,24 +206,24 @@ describe('the queues', () => {
 });
 
 describe('an emulator', () => {
-  it.each(['sqs:SendMessageBatch', 'bedrock:Converse'])('alone is given %s, which AWS does not know', (right) => {
+  it.each(['sqs:SendMessageBatch', 'bedrock:Converse'])('has the action %s, which AWS does not have', (right) => {
     const rights = (settings: Record<string, unknown>) => JSON.stringify([...synthesized(settings).statementsByRole]);
     expect(rights({ emulator: true })).toContain(`"${right}"`);
     expect(rights({})).not.toContain(right);
   });
 });
 
-describe('the clock', () => {
+describe('the schedules', () => {
   for (const { id, source } of sources)
     if ('everySeconds' in source) {
-      it(`calls ${id} every ${source.everySeconds} s`, () => {
+      it(`call ${id} every ${source.everySeconds} s`, () => {
         template.hasResourceProperties('AWS::Events::Rule', {
           ScheduleExpression: 'rate(1 minute)',
           Targets: Match.arrayWith([Match.objectLike({ Arn: { 'Fn::GetAtt': [logicalId(id), 'Arn'] } })]),
         });
       });
 
-      it(`has ${id} look up what is due, which no other function may`, () => {
+      it(`let ${id} query due work, which no other function may`, () => {
         const onIndex = (other: string) =>
           allowedTo(other, 'dynamodb').filter((action) => action.includes('/index/due'));
         expect(onIndex(id)).toHaveLength(1);

@@ -10,7 +10,7 @@ type Statement = {
 /** A resource policy. */
 export type Policy = { Statement: Statement[] };
 
-/** A request to AWS, as a policy sees it. */
+/** A request to AWS, with the values that a policy compares. */
 export type PolicyRequest = {
   /** The service that calls. */
   service: string;
@@ -22,7 +22,7 @@ export type PolicyRequest = {
 
 const listOf = (value: string | string[]): string[] => [value].flat();
 
-/** Whether a text is of a pattern with the wildcards of IAM. */
+/** Returns whether a string matches a pattern with the wildcards of IAM. */
 function isLike(text: string, pattern: string, ignoreCase = false): boolean {
   const source = pattern
     .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
@@ -31,7 +31,7 @@ function isLike(text: string, pattern: string, ignoreCase = false): boolean {
   return new RegExp(`^${source}$`, ignoreCase ? 'i' : '').test(text);
 }
 
-/** The condition operators that are known here. A key that the request lacks fulfils none of them. */
+/** The supported condition operators. A key that the request lacks fulfils none of them. */
 const operators: Record<string, (given: string, wanted: string) => boolean> = {
   Bool: (given, wanted) => given === wanted,
   StringEquals: (given, wanted) => given === wanted,
@@ -57,7 +57,7 @@ function applies(statement: Statement, { service, action, resource, keys }: Poli
   );
 }
 
-/** Returns whether a resource policy alone lets a service do something: a Deny wins, and without an Allow nothing goes. */
+/** Returns whether a resource policy alone allows a request of a service: it has an Allow and no Deny for it. */
 export function permits(policy: Policy, request: PolicyRequest): boolean {
   const effects = policy.Statement.filter((one) => applies(one, request)).map(({ Effect }) => Effect);
   return effects.includes('Allow') && !effects.includes('Deny');
@@ -66,8 +66,8 @@ export function permits(policy: Policy, request: PolicyRequest): boolean {
 /**
  * Resolves the intrinsic functions of a part of a template.
  *
- * @param refs what `Ref` returns: of the pseudo parameters, and of each resource by its logical id
- * @throws Error on an intrinsic function or a reference that is not known here
+ * @param refs the values of `Ref`, for pseudo parameters and for resources by logical id
+ * @throws Error for an unsupported intrinsic function or an unknown reference
  */
 export function resolved(part: unknown, refs: Record<string, string>): unknown {
   if (Array.isArray(part)) return part.map((one) => resolved(one, refs));

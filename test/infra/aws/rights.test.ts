@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { functionSources } from '../../../infra/aws/bundle.ts';
-import { everything } from './all-options.ts';
+import { allOptions } from './all-options.ts';
 import { synthesized } from './synthesized.ts';
 
 const { template, resources, statementsByRole } = synthesized();
 const statements = [...statementsByRole.values()].flat();
 
-/** The actions that roles may take on everything of a kind: a set for each role that has any. */
+/** Returns the allowed actions on the resource `*`, for each role that has any. */
 const actionsEverywhere = (stack: ReturnType<typeof synthesized>) =>
   [...stack.statementsByRole].flatMap(([id, ofRole]) => {
     const everywhere = ofRole.filter(({ Resource }) => [Resource].flat().includes('*'));
@@ -15,21 +15,21 @@ const actionsEverywhere = (stack: ReturnType<typeof synthesized>) =>
   });
 
 describe('the rights of the stack', () => {
-  it('name every action', () => {
+  it('contain no wildcard in actions', () => {
     for (const { Action } of statements) expect([Action].flat().filter((action) => action.includes('*'))).toEqual([]);
   });
 
-  it('are on everything of a kind for one action only, in the roles that need it', () => {
+  it('are on all resources for one action only, in the roles that need it', () => {
     expect(actionsEverywhere(synthesized()).sort()).toEqual([
       ['ApiReadsWritesAsksModels', ['bedrock:InvokeModel']],
       ['PipelineRunExecution', ['bedrock:InvokeModel']],
     ]);
   });
 
-  it('are on everything of a kind for reading alarms and writing traces beside, where every optional part is on', () => {
+  it('with every option are on all resources also for reading alarms and writing traces', () => {
     const traces = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
     const models = 'bedrock:InvokeModel';
-    for (const [id, actions] of actionsEverywhere(synthesized(everything)))
+    for (const [id, actions] of actionsEverywhere(synthesized(allOptions)))
       if (id === 'Canary')
         expect(actions).toEqual(['cloudwatch:DescribeAlarms', 'lambda:GetProvisionedConcurrencyConfig']);
       else expect([id, actions.filter((action) => action !== models)]).toEqual([id, traces]);
@@ -41,11 +41,11 @@ describe('the template', () => {
     expect(Object.keys(resources('AWS::Lambda::Function'))).toHaveLength(functionSources().length);
   });
 
-  it('has no bucket, public or not', () => {
+  it('has no bucket', () => {
     template.resourceCountIs('AWS::S3::Bucket', 0);
   });
 
-  it('encrypts its queues; the table and the logs are by themselves', () => {
+  it('encrypts its queues; the table and the logs are always encrypted', () => {
     template.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true });
   });
 });

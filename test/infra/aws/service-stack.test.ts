@@ -10,30 +10,30 @@ const { template, functions, functionOf } = synthesized();
 const all = Object.values(functions).map(({ Properties }) => Properties);
 
 describe('the stack', () => {
-  it('has a function for every file, and no other', () => {
+  it('has a function for every file, and no others', () => {
     expect(all).toHaveLength(functionSources().length);
   });
 
-  it('cannot be built while a function of the contract is missing, and says which', () => {
+  it('cannot be created if a function of the contract is missing; the error names it', () => {
     const sources = functionSources().filter((source) => !source.endsWith('/get-task.ts'));
     expect(() => stackOf(sources)).toThrow(
       'The contract has getTask, but its function functions/kanban-tasks/get-task.ts is missing.',
     );
   });
 
-  it('is protected from being deleted, unless it is ephemeral', () => {
+  it('is protected from deletion, unless it is ephemeral', () => {
     expect(stackOf().terminationProtection).toBe(true);
     expect(stackOf(undefined, { ephemeral: true }).terminationProtection).toBe(false);
   });
 
-  it('leaves nothing behind that it made where it is ephemeral', () => {
+  it('leaves no resources after its deletion if it is ephemeral', () => {
     const { Resources } = Template.fromStack(stackOf(undefined, { ephemeral: true })).toJSON() as {
       Resources: Record<string, { DeletionPolicy?: string }>;
     };
     expect(Object.values(Resources).filter(({ DeletionPolicy }) => DeletionPolicy?.startsWith('Retain'))).toEqual([]);
   });
 
-  it('tags its resources with the service, the stage and what the settings add; the table has tags of its own', () => {
+  it('tags its resources with the service, the stage and the tags of the settings; the table has its own tags', () => {
     const tagged = stackOf(undefined, { tags: { team: 'crew' } }, 'prod');
     const tags = { service: 'crewboard', stage: 'prod', team: 'crew' };
     expect(tagged.tags.tagValues()).toEqual(tags);
@@ -43,13 +43,13 @@ describe('the stack', () => {
     expect(stackOf().tags.tagValues()).toEqual({ service: 'crewboard', stage: 'default' });
   });
 
-  it('gives its API the name of the stack, so that stages are told apart in the console', () => {
+  it('gives its API the name of the stack, so that the console shows the stage', () => {
     Template.fromStack(stackOf(undefined, {}, 'prod')).hasResourceProperties('AWS::ApiGatewayV2::Api', {
       Name: 'Crewboard-prod',
     });
   });
 
-  it('logs requests to a group that API Gateway may write to without a statement of its own for each', () => {
+  it('logs requests to a log group that needs no policy statement of its own', () => {
     const [name] = Object.values(template.findResources('AWS::Logs::LogGroup')).flatMap(
       ({ Properties }) => Properties.LogGroupName ?? [],
     );
@@ -59,7 +59,7 @@ describe('the stack', () => {
     });
   });
 
-  it('says where it answers and what its table is', () => {
+  it('has outputs for its URL and its table', () => {
     template.hasOutput('Url', {});
     template.hasOutput('TableName', {});
     template.hasOutput('SecretsKeyArn', {});
@@ -87,7 +87,7 @@ describe('every function', () => {
     expect(pairs.size).toBe(new Set(all.map(({ LoggingConfig }) => LoggingConfig.LogGroup.Ref)).size);
   });
 
-  it('shares its role with exactly the functions that the contract gives the same rights', () => {
+  it('shares its role with exactly the functions that have the same rights in the contract', () => {
     const sharing = (names: (readonly [string, string])[]) =>
       [...Map.groupBy(names, ([, by]) => by).values()].map((group) => group.map(([name]) => name).sort()).sort();
     const byRights = [
@@ -106,7 +106,7 @@ describe('every function', () => {
     template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
   });
 
-  it('reserves no concurrency: a new account has too little to share out', () => {
+  it('reserves no concurrency by default, because a new account has too little', () => {
     template.allResourcesProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: Match.absent() });
   });
 });

@@ -13,7 +13,7 @@ import { stackOf, synthesized } from './synthesized.ts';
 const parse = (given: unknown, stage?: string) => parseSettings(given, 'settings/prod.json', stage);
 
 describe('the settings of a stack', () => {
-  it('have a default each', () => {
+  it('have defaults', () => {
     expect(parse({})).toEqual({
       retryLadder: [300, 1800, 7200],
       runningCap: 50,
@@ -37,9 +37,9 @@ describe('the settings of a stack', () => {
 
   it.each([
     ['defaultModel', '', 'must not be empty'],
-    ['allowedModels', 'some.model', 'must be a list of ids of models'],
-    ['allowedModels', [], 'must be a list of ids of models'],
-    ['allowedModels.0', ['a b'], 'must be a list of ids of models'],
+    ['allowedModels', 'some.model', 'must be a list of model ids'],
+    ['allowedModels', [], 'must be a list of model ids'],
+    ['allowedModels.0', ['a b'], 'must be a list of model ids'],
     ['modelRegion', 'Frankfurt', 'must be a region such as'],
     ['retryLadder', [5, 30], 'must be three numbers'],
     ['retryLadder', '300,1800,7200', 'must be three numbers'],
@@ -58,20 +58,20 @@ describe('the settings of a stack', () => {
     ['corsOrigins.0', ['https://a.example/path'], 'must be a list of * or origins'],
     ['corsOrigins', 'https://a.example', 'must be a list of * or origins'],
     ['corsOrigins', [], 'must be a list of * or origins'],
-    ['alarmEmail', 'nobody', 'must be an e-mail address'],
+    ['alarmEmail', 'nobody', 'must be an email address'],
     ['alarmTopicArn', 'on-call', 'must be the ARN of a standard SNS topic'],
     ['alarmTopicArn', 'arn:aws:sns:eu-central-1:111122223333:on-call.fifo', 'must be the ARN of a standard SNS topic'],
     ['tags', 'team', 'must be an object of names and values'],
-    ['tags.team', { team: 1 }, 'must be text'],
+    ['tags.team', { team: 1 }, 'must be a string'],
     ['tags.aws:x', { 'aws:x': 'y' }, 'must not begin with aws:'],
     ['ephemeral', 'false', 'must be true or false'],
-  ])('refuse %s = %j, and say what it should be', (path, value, words) => {
-    expect(() => parse({ [path.split('.')[0] as string]: value })).toThrow(`  ${path} ${words}`);
+  ])('reject %s = %j with the expected value', (path, value, message) => {
+    expect(() => parse({ [path.split('.')[0] as string]: value })).toThrow(`  ${path} ${message}`);
   });
 
-  it('are refused all at once, with the file that they are in', () => {
+  it('are rejected with all errors and the file name', () => {
     expect(() => parse({ runningCap: 'x', throttleRate: 0 })).toThrow(
-      'settings/prod.json cannot be used:\n' +
+      'settings/prod.json is invalid:\n' +
         '  runningCap must be a whole number, not "x"\n' +
         '  throttleRate must be at least 1, not 0',
     );
@@ -81,8 +81,8 @@ describe('the settings of a stack', () => {
     ['runingCap', 'runingCap is not a setting; did you mean runningCap?'],
     ['stage', 'stage is not a setting'],
     ['somethingElse', 'somethingElse is not a setting'],
-  ])('refuse the unknown name %s, with the name that was probably meant', (name, words) => {
-    expect(() => parse({ [name]: 1 })).toThrow(new Error(`settings/prod.json cannot be used:\n  ${words}`));
+  ])('reject the unknown name %s, and suggest a similar one', (name, message) => {
+    expect(() => parse({ [name]: 1 })).toThrow(new Error(`settings/prod.json is invalid:\n  ${message}`));
   });
 
   it.each([
@@ -93,11 +93,11 @@ describe('the settings of a stack', () => {
     [{ deliveries: { concurrency: 1_001 } }, 'queues.deliveries.concurrency must be at most 1000'],
     [{ deliveries: { batchSize: 0 } }, 'queues.deliveries.batchSize must be at least 1'],
     [{ deliveries: { batchSize: 11 } }, 'queues.deliveries.batchSize must be at most 10'],
-  ])('refuse the polling %j of queues', (queues, words) => {
-    expect(() => parse({ queues })).toThrow(words);
+  ])('reject the polling %j of queues', (queues, message) => {
+    expect(() => parse({ queues })).toThrow(message);
   });
 
-  it.each(['text', null])('refuse a file that holds %j', (content) => {
+  it.each(['text', null])('reject a file that contains %j', (content) => {
     expect(() => parse(content)).toThrow('The file must be an object');
   });
 });
@@ -109,15 +109,15 @@ describe('the settings file of a stage', () => {
   write('prod.json', '{ "runningCap": 2 }');
   write('broken.json', '{ runningCap: 2 }');
 
-  it('is named after the stage, and default.json without one', () => {
+  it('has the name of the stage, or default.json without a stage', () => {
     expect(readSettings('prod', folder)).toMatchObject({ stage: 'prod', runningCap: 2 });
     for (const stage of [undefined, 'default'])
       expect(readSettings(stage, folder)).toEqual({ ...parse({}), runningCap: 1 });
   });
 
-  it('must be there; the stages that there are are listed', () => {
+  it('must exist; the error lists the existing stages', () => {
     expect(() => readSettings('prdo', folder)).toThrow(
-      `There is no ${join(folder, 'prdo.json')}. The stages in ${folder} are: broken, default, prod.`,
+      `${join(folder, 'prdo.json')} does not exist. The stages in ${folder} are: broken, default, prod.`,
     );
   });
 
@@ -125,11 +125,11 @@ describe('the settings file of a stage', () => {
     expect(() => readSettings('broken', folder)).toThrow(/broken\.json is not JSON: /);
   });
 
-  it.each(['Prod', 'a b', '../prod', ''])('cannot be of the stage %j', (stage) => {
-    expect(() => readSettings(stage, folder)).toThrow('must be lower-case letters, digits and hyphens');
+  it.each(['Prod', 'a b', '../prod', ''])('cannot have the stage %j', (stage) => {
+    expect(() => readSettings(stage, folder)).toThrow('use lower-case letters, digits and hyphens');
   });
 
-  it.each(readdirSync('settings'))('settings/%s, which the repository has, can be used', (name) => {
+  it.each(readdirSync('settings'))('settings/%s of the repository is valid', (name) => {
     expect(readSettings(name.replace('.json', ''))).toHaveProperty('runningCap');
   });
 });
@@ -138,7 +138,7 @@ describe('the context of a deploy', () => {
   const stageIn = (context: Record<string, unknown>) =>
     stageOf(new App({ context: { ...cdk.context, ...context } }).node);
 
-  it('names the stage, beside what is the CDK’s own', () => {
+  it('may contain the stage and the values of the CDK', () => {
     expect(stageIn({ stage: 'prod', 'aws:cdk:enable-asset-metadata': true })).toBe('prod');
     expect(stageIn({})).toBeUndefined();
   });
@@ -152,9 +152,9 @@ describe('the context of a deploy', () => {
       'alarmMail is not known; did you mean the setting alarmEmail in settings/default.json?',
     ],
     [{ whatever: '1' }, 'whatever is not known'],
-  ])('with %j is refused: a setting that is given once is missing the next time', (context, words) => {
+  ])('with %j is rejected', (context, message) => {
     expect(() => stageIn(context)).toThrow(
-      new Error(`Only the stage can be given by -c or in the context of cdk.json, as -c stage=prod:\n  ${words}`),
+      new Error(`Only the stage can be set with -c or in the context of cdk.json, as in -c stage=prod:\n  ${message}`),
     );
   });
 });
@@ -165,12 +165,12 @@ describe('a stack', () => {
     [{}, 'staging', 'Crewboard-staging'],
     [{ ephemeral: true }, undefined, 'CrewboardEphemeral'],
     [{ ephemeral: true }, 'pr-7', 'CrewboardEphemeral-pr-7'],
-  ])('with %j of stage %s is called %s', (settings, stage, name) => {
+  ])('with %j and the stage %s has the name %s', (settings, stage, name) => {
     expect(stackNameOf(parse(settings, stage))).toBe(name);
     expect(stackOf(undefined, settings, stage).stackName).toBe(name);
   });
 
-  it('tells its functions what is set', () => {
+  it('passes the settings to its functions', () => {
     const settings = {
       ...{ defaultModel: 'some.model', modelRegion: 'eu-west-1', retryLadder: [1, 2, 3], runningCap: 9 },
       ...{ requestsPerMinute: 8, executionsPerMinute: 7 },
@@ -189,14 +189,14 @@ describe('a stack', () => {
     });
   });
 
-  it('keeps every log for as long as is set', () => {
-    const kept = Template.fromStack(stackOf(undefined, { logRetentionDays: 7 }));
-    kept.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 });
+  it('keeps every log for the retention of the settings', () => {
+    const stack = Template.fromStack(stackOf(undefined, { logRetentionDays: 7 }));
+    stack.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 });
   });
 
-  it('takes no more requests than is set, and logs each', () => {
-    const busy = Template.fromStack(stackOf(undefined, { throttleRate: 5, throttleBurst: 9 }));
-    busy.hasResourceProperties('AWS::ApiGatewayV2::Stage', {
+  it('throttles requests by the settings, and logs each', () => {
+    const throttled = Template.fromStack(stackOf(undefined, { throttleRate: 5, throttleBurst: 9 }));
+    throttled.hasResourceProperties('AWS::ApiGatewayV2::Stage', {
       StageName: '$default',
       AutoDeploy: true,
       DefaultRouteSettings: { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 9 },
@@ -204,9 +204,11 @@ describe('a stack', () => {
     });
   });
 
-  it('lets pages of the origins that are set call it, and read what they need', () => {
-    const open = Template.fromStack(stackOf(undefined, { corsOrigins: ['https://a.example', 'https://b.example'] }));
-    open.hasResourceProperties('AWS::ApiGatewayV2::Api', {
+  it('allows web pages of the origins in the settings to call it and to read its headers', () => {
+    const withOrigins = Template.fromStack(
+      stackOf(undefined, { corsOrigins: ['https://a.example', 'https://b.example'] }),
+    );
+    withOrigins.hasResourceProperties('AWS::ApiGatewayV2::Api', {
       CorsConfiguration: {
         AllowOrigins: ['https://a.example', 'https://b.example'],
         AllowHeaders: Match.arrayWith(['Authorization', 'Idempotency-Key']),
@@ -227,29 +229,29 @@ describe('the default model', () => {
     ['ca-central-1', 'us'],
     ['eu-central-1', 'eu'],
     ['eu-west-2', 'eu'],
-  ])('of %s is the profile that keeps prompts in its geography, %s', (region, geography) => {
+  ])('of %s is the inference profile of its geography, %s', (region, geography) => {
     expect(modelIn(region)).toBe(`${geography}.${standardModel}`);
   });
 
-  it('is chosen by the region where models are called', () => {
+  it('depends on the region where models are called', () => {
     expect(modelIn('ap-northeast-1', { modelRegion: 'us-west-2' })).toBe(`us.${standardModel}`);
   });
 
   it.each(['ap-northeast-1', 'ap-southeast-2', 'sa-east-1', 'us-gov-west-1'])(
-    'of %s has to be set: a global profile is used only by choice',
+    'of %s must be set, because a global profile must be chosen explicitly',
     (region) => {
       expect(() => modelIn(region)).toThrow(
-        `${standardModelName} has no inference profile that keeps prompts near ${region}. Set defaultModel to ${globalProfile}`,
+        `${standardModelName} has no inference profile for the geography of ${region}. Set defaultModel to ${globalProfile}`,
       );
       expect(modelIn(region, { defaultModel: globalProfile })).toBe(globalProfile);
     },
   );
 
-  it('has to be set where no region is known', () => {
+  it('must be set if no region is known', () => {
     expect(() => modelIn(undefined)).toThrow('set AWS_REGION or defaultModel');
   });
 
-  it('has to be one of the allowed models', () => {
+  it('must be one of the allowed models', () => {
     expect(modelIn('eu-west-1', { allowedModels: ['a', `eu.${standardModel}`] })).toBe(`eu.${standardModel}`);
     expect(() => modelIn('eu-west-1', { allowedModels: ['a', 'b'] })).toThrow(
       `The default model eu.${standardModel} is not in allowedModels; set defaultModel to one of a, b.`,

@@ -9,17 +9,17 @@ import { ServiceStack } from '../../../infra/aws/service-stack.ts';
 import { parseSettings, withDefaultModel } from '../../../infra/aws/settings.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
 
-/** Stands for every bundle: what is in one is no concern of the template. */
+/** Replaces every bundle, because the template does not depend on its content. */
 const bundle = createTemporaryFolder();
 writeFileSync(join(bundle, 'index.mjs'), 'export const handler = async () => {};');
 
-/** Creates the stack over these sources, with the context of `cdk.json` and the settings of a file of this content. */
+/** Creates the stack of these sources, with the context of `cdk.json` and these settings. */
 export function stackOf(
   sources = functionSources(),
   settings: Record<string, unknown> = {},
   stage?: string,
 ): ServiceStack {
-  // `npm run synth` has CloudFormation's rules checked, which takes seconds; here it would for each test file.
+  // `npm run synth` validates by CloudFormation's rules, which takes seconds; here it would for each test file.
   const app = new App({ context: cdk.context, builtinCloudFormationValidation: false });
   const bundles = new Map(sources.map((source) => [source, bundle]));
   const read = parseSettings(settings, 'settings/test.json', stage);
@@ -29,7 +29,7 @@ export function stackOf(
 /** A statement of a policy. */
 export type Statement = { Effect: 'Allow' | 'Deny'; Action: string | string[]; Resource: unknown; Condition?: unknown };
 
-/** What tests look at of a function. */
+/** The properties of a function that tests check. */
 export type FunctionProperties = {
   Timeout: number;
   MemorySize: number;
@@ -42,19 +42,19 @@ export type FunctionProperties = {
 /** A resource of a template. */
 type Resource<Properties> = { Properties: Properties; DeletionPolicy?: string };
 
-/** Statements as a role has them inline, and as a resource beside it, which names its roles. */
+/** Statements of an inline policy of a role, and of a separate policy that names its roles. */
 type PolicyDocument = { PolicyDocument: { Statement: Statement[] } };
 type Role = { Policies?: PolicyDocument[] };
 type Policy = PolicyDocument & { Roles: { Ref: string }[] };
 
-/** A synthesized stack with these settings, read by the names that the contract gives. */
+/** Synthesizes the stack with these settings, and returns functions that read its template by names of the contract. */
 export function synthesized(context: Record<string, unknown> = {}) {
   const stack = stackOf(undefined, context);
   const template = Template.fromStack(stack);
   const resources = <Properties>(type: string) => template.findResources(type) as Record<string, Resource<Properties>>;
   const functions = resources<FunctionProperties>('AWS::Lambda::Function');
 
-  /** The logical id of the function whose construct has this id. */
+  /** Returns the logical id of the function with this construct id. */
   const logicalId = (id: string): string => {
     const found = stack.node.findAll().find((node) => node instanceof LambdaFunction && node.node.id === id);
     if (!found) throw new Error(`There is no function ${id}.`);
@@ -80,11 +80,11 @@ export function synthesized(context: Record<string, unknown> = {}) {
     ),
   );
 
-  /** What the role of a function may and may not do. */
+  /** Returns the policy statements of the role of a function. */
   const statementsOf = (id: string): Statement[] =>
     statementsByRole.get(functionOf(id).Role['Fn::GetAtt'][0]) as Statement[];
 
-  /** The actions of a service that a function is allowed, each with the resource it is allowed on, as text. */
+  /** Returns the allowed actions of a function in a service, each with its resource, as text. */
   const allowedTo = (id: string, service: string): string[] =>
     statementsOf(id)
       .filter(({ Effect }) => Effect === 'Allow')
@@ -97,12 +97,12 @@ export function synthesized(context: Record<string, unknown> = {}) {
   return { template, resources, functions, logicalId, functionOf, statementsByRole, statementsOf, allowedTo };
 }
 
-/** Actions on the attribute `Arn` of a resource, as `allowedTo` writes them. */
+/** Returns actions on an attribute of a resource, in the format of `allowedTo`. */
 export function actionsOn(logicalId: string, actions: readonly string[], attribute = 'Arn'): string[] {
   return actions.map((action) => `${action} {"Fn::GetAtt":["${logicalId}","${attribute}"]}`).sort();
 }
 
-/** What reads and what writes items of the table. */
+/** The actions that read and that write items of the table. */
 export const reads = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
 export const writes = [
   'dynamodb:BatchWriteItem',

@@ -17,7 +17,7 @@ const { template, resources, logicalId, functionOf, statementsByRole, statements
 const integrations = resources<Integration>('AWS::ApiGatewayV2::Integration');
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 
-/** Where each route leads. */
+/** The target of each route. */
 const targets = Object.fromEntries(
   Object.values(resources<Route>('AWS::ApiGatewayV2::Route')).map(({ Properties: { RouteKey, Target } }) => [
     RouteKey,
@@ -33,25 +33,25 @@ const rows = routes.map(([operation, row]) => ({
 const guarded = rows.filter(({ row }) => row.scope);
 
 describe('the API', () => {
-  it('has one route for each row of the contract, and $default for all else', () => {
+  it('has a route for each endpoint, and $default for all other requests', () => {
     expect(Object.keys(targets).sort()).toEqual(['$default', ...rows.map(({ row }) => routeKeyOf(row))].sort());
   });
 
-  it('writes the parameters of a path as API Gateway does', () => {
+  it('writes path parameters in the format of API Gateway', () => {
     expect(Object.keys(targets)).toContain('GET /api/kanban-tasks/{id}');
   });
 
-  it.each(rows)('sends what is for $id to its function, as payload 2.0', ({ id, row }) => {
+  it.each(rows)('sends requests for $id to its function, with payload 2.0', ({ id, row }) => {
     const target = targets[routeKeyOf(row)];
     expect(target?.IntegrationUri['Fn::GetAtt'][0]).toBe(logicalId(id));
     expect(target?.PayloadFormatVersion).toBe('2.0');
   });
 
-  it('sends what no row serves to the function that answers 404 and 405', () => {
+  it('sends requests that match no route to the function that answers 404 and 405', () => {
     expect(targets.$default?.IntegrationUri['Fn::GetAtt'][0]).toBe(logicalId('Unmatched'));
   });
 
-  it('invokes its functions by one role, which API Gateway alone may assume and which may do nothing else', () => {
+  it('invokes its functions by one role, which only API Gateway may assume and which has no other right', () => {
     const roles = new Set(Object.values(targets).map((target) => target?.CredentialsArn?.['Fn::GetAtt'][0]));
     expect(roles.size).toBe(1);
     const [role = ''] = roles as Set<string>;
@@ -87,7 +87,7 @@ describe('the API', () => {
     },
   );
 
-  it.each(rows)('tells $id the table, lets it reach no queue, and ends it before API Gateway gives up', ({ id }) => {
+  it.each(rows)('gives $id the table, no queue, and a timeout below that of API Gateway', ({ id }) => {
     const { Environment, Timeout } = functionOf(id);
     expect(Environment.Variables).toMatchObject({ NODE_OPTIONS: '--enable-source-maps', TABLE_NAME: { Ref: table } });
     expect(allowedTo(id, 'sqs')).toEqual([]);
@@ -104,7 +104,7 @@ describe('the throttle of a route', () => {
     return { stage, routesOf: stack.findResources('AWS::ApiGatewayV2::Route') };
   };
 
-  it('is there for test, self-improve, execute and delegate, and for no other', () => {
+  it('exists for test, self-improve, execute and delegate only', () => {
     const callsOut = { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 10 };
     const starts = { ThrottlingRateLimit: 20, ThrottlingBurstLimit: 40 };
     expect(stageOf().stage.Properties.RouteSettings).toEqual({
@@ -115,7 +115,7 @@ describe('the throttle of a route', () => {
     });
   });
 
-  it('is what is set', () => {
+  it('has the values of the settings', () => {
     const context = {
       ...{ callsOutThrottleRate: 1, callsOutThrottleBurst: 2 },
       ...{ executionThrottleRate: 3, executionThrottleBurst: 4 },
@@ -127,7 +127,7 @@ describe('the throttle of a route', () => {
     });
   });
 
-  it('comes after its route, for API Gateway refuses settings of a route that there is not', () => {
+  it('depends on its route, because API Gateway rejects settings of an unknown route', () => {
     const { stage, routesOf } = stageOf();
     for (const routeKey of Object.keys(stage.Properties.RouteSettings)) {
       const [id] = Object.entries(routesOf).find(([, { Properties }]) => Properties.RouteKey === routeKey) ?? [];

@@ -1,9 +1,9 @@
 import type { Metafile } from 'esbuild';
 
-/** Bytes of a bundle by where they come from: a package, or a folder of the house. */
+/** The bytes of a bundle by their origin: a package, or a folder of the repository. */
 export type Weights = Map<string, number>;
 
-/** What fills each bundle, by the source of its function, heaviest first. */
+/** Returns the bytes of each bundle by origin, largest first, by the source of its function. */
 export function weightsOf({ outputs }: Metafile): Map<string, Weights> {
   const weights = new Map<string, Weights>();
   for (const { entryPoint, inputs } of Object.values(outputs)) {
@@ -18,7 +18,7 @@ export function weightsOf({ outputs }: Metafile): Map<string, Weights> {
   return weights;
 }
 
-/** The innermost package that a file is of, or its first two folders. */
+/** Returns the innermost package of a file, or its first two folders. */
 function originOf(path: string): string {
   const [, inPackage] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? [];
   return inPackage ?? path.split('/').slice(0, 2).join('/');

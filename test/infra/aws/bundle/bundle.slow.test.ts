@@ -11,7 +11,7 @@ import { eventOf } from '../../../service.ts';
 import { type Answer, bundleAll } from './bundles.ts';
 import { importCpuRatios } from './import-cpu.ts';
 
-/** The clients of AWS that a function carries beside DynamoDB's; the open ones carry none at all. */
+/** The AWS clients of each function besides that of DynamoDB; open functions have none. */
 const clients: Record<string, string[]> = {
   'functions/agents/self-improve-agent.ts': ['bedrock-runtime'],
   'functions/pipeline/deliver-webhook.ts': ['kms', 'sqs'],
@@ -23,8 +23,8 @@ const clients: Record<string, string[]> = {
 };
 
 /**
- * The most CPU time that an import may take, as a ratio to the bare DynamoDB client: an API function starts while a
- * caller waits. Measured are a function with no other client, and all that have one; the others are alike.
+ * The budget of CPU time of an import, as a ratio to the bare DynamoDB client. It is lower for API functions, because a
+ * caller waits for their start. A function without another client and all functions with one are measured.
  */
 const importBudget = (source: string) => (source.startsWith('functions/pipeline/') ? 0.85 : 0.8);
 const measured = ['functions/kanban-tasks/create-task.ts', ...Object.keys(clients)];
@@ -36,13 +36,13 @@ describe('the bundles', () => {
     expect(await called(source)).toContain('handler');
   });
 
-  it.each(functionSources())('%s carries the clients of AWS that it needs, and no other', (source) => {
+  it.each(functionSources())('%s contains exactly the AWS clients that it needs', (source) => {
     const carried = [...(weights.get(source)?.keys() ?? [])].filter((origin) => origin.startsWith('@aws-sdk/client-'));
     const needed = source.startsWith('functions/open/') ? [] : ['dynamodb', ...(clients[source] ?? [])];
     expect(carried.sort()).toEqual(needed.map((name) => `@aws-sdk/client-${name}`).sort());
   });
 
-  it('are imported within the budget of CPU time', async () => {
+  it('stay within the budget of CPU time of an import', async () => {
     const ratios = await importCpuRatios(folder, measured.map(bundleOf));
     const imports = measured.map((source, at) => ({ source, ratio: ratios[at] as number }));
     expect(imports.filter(({ source, ratio }) => ratio > importBudget(source))).toEqual([]);
@@ -52,7 +52,7 @@ describe('the bundles', () => {
     expect(process.version).toMatch(/^v24\./);
   });
 
-  it('answer that the service is well, without a table or any right to one', async () => {
+  it('answer the health check without a table', async () => {
     const answer = (await called('functions/open/health.ts', eventOf({ path: '/health' }), {
       TABLE_NAME: '',
     })) as Answer;
@@ -60,7 +60,7 @@ describe('the bundles', () => {
     expect(JSON.parse(answer.body)).toEqual({ success: true, data: { status: 'ok' } });
   });
 
-  it('refuse a caller without a token in the envelope', async () => {
+  it('reject a request without a token in the envelope', async () => {
     const request = { method: 'POST', path: '/api/kanban-tasks', body: { title: 'Bundle it' } };
     const answer = await sent('functions/kanban-tasks/create-task.ts', request);
     expect(answer.statusCode).toBe(401);
@@ -70,7 +70,7 @@ describe('the bundles', () => {
     expect(answer.headers['X-Request-Id']).toBe(error.requestId);
   });
 
-  it('have the skills in them, where they need any, and nowhere else', async () => {
+  it('contain the skills only if they need them', async () => {
     const shipped = readSkills();
     expect(shipped.map(({ name }) => name)).toContain('code-review');
     const having: string[] = [];
@@ -89,21 +89,24 @@ describe('the bundles', () => {
     ]);
   });
 
-  it('have the renderer beside the one that answers it, and nowhere else', async () => {
+  it('have the renderer beside the function that serves it only', async () => {
     const having: string[] = [];
     for (const source of functionSources())
       if ((await readdir(dirname(bundleOf(source)))).includes('scalar')) having.push(source);
     expect(having).toEqual(['functions/open/docs-script.ts']);
   });
 
-  it.each(['', 'gzip'])('answer the renderer whole where %j is taken, below what Lambda may answer', async (takes) => {
-    const headers = { 'Accept-Encoding': takes };
-    const answer = await called('functions/open/docs-script.ts', eventOf({ path: '/docs/script.js', headers }));
-    const { body, isBase64Encoded } = answer as { body: string; isBase64Encoded?: boolean };
-    const sent = isBase64Encoded ? gunzipSync(Buffer.from(body, 'base64')).toString() : body;
-    expect(sent).toBe(gunzipSync(await readFile('lib/http/scalar/standalone.js.gz')).toString());
-    expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(5_000_000);
-  });
+  it.each(['', 'gzip'])(
+    'serve the complete renderer with Accept-Encoding %j, below the limit of Lambda',
+    async (takes) => {
+      const headers = { 'Accept-Encoding': takes };
+      const answer = await called('functions/open/docs-script.ts', eventOf({ path: '/docs/script.js', headers }));
+      const { body, isBase64Encoded } = answer as { body: string; isBase64Encoded?: boolean };
+      const sent = isBase64Encoded ? gunzipSync(Buffer.from(body, 'base64')).toString() : body;
+      expect(sent).toBe(gunzipSync(await readFile('lib/http/scalar/standalone.js.gz')).toString());
+      expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(5_000_000);
+    },
+  );
 
   it.each([
     ['execute-agent', 'POST', 'writer/execute'],
@@ -111,13 +114,13 @@ describe('the bundles', () => {
     ['get-execution', 'GET', 'writer/executions/ex_01K00000000000000000000000'],
     ['list-executions', 'GET', 'executions'],
     ['self-improve-agent', 'POST', 'writer/self-improve'],
-  ])('%s answers a caller without a token', async (file, method, below) => {
+  ])('%s answers a request without a token', async (file, method, below) => {
     const request = { method, path: `/api/agents/${below}`, params: { name: 'writer' } };
     const answer = await sent(`functions/agents/${file}.ts`, request);
     expect([answer.statusCode, JSON.parse(answer.body).error.code]).toEqual([401, 'unauthorized']);
   });
 
-  it('leave an execution alone that has ended', async () => {
+  it('do not change an execution that has ended', async () => {
     const message = { organization: 'org', executionId: 'ex_01K00000000000000000000000' };
     const event = queueEvent([JSON.stringify(message)]);
     const failed = { __type: 'com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException' };
@@ -126,7 +129,7 @@ describe('the bundles', () => {
     expect(asked.map(({ action }) => action)).toEqual(['UpdateItem']);
   });
 
-  it('find nothing left of an agent that was purged', async () => {
+  it('accept a purge of an agent that was purged', async () => {
     const message = { organization: 'org', agentId: 'ag_01K00000000000000000000000' };
     const event = queueEvent([JSON.stringify(message)]);
     const { answered, asked } = await overTable('functions/pipeline/purge-agent.ts', event, {});
@@ -134,7 +137,7 @@ describe('the bundles', () => {
     expect(asked.map(({ action }) => action)).toContain('Query');
   });
 
-  it('give a message back where the table cannot be asked', async () => {
+  it('report a message as failed if the table is unavailable', async () => {
     const message = { organization: 'org', executionId: 'ex_01K00000000000000000000000' };
     const event = queueEvent([JSON.stringify(message)]);
     const refused = { __type: 'com.amazon.coral.service#AccessDeniedException' };
@@ -142,7 +145,7 @@ describe('the bundles', () => {
     expect(answered).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-0' }] });
   });
 
-  it.each(['deliveries', 'executions', 'purges'])('sweep a table in which no %s are due', async (job) => {
+  it.each(['deliveries', 'executions', 'purges'])('sweep a table without due %s', async (job) => {
     const { asked } = await overTable('functions/pipeline/sweep-overdue.ts', { detail: { job } }, {});
     expect(new Set(asked.map(({ action }) => action))).toEqual(new Set(['Query']));
   });
@@ -152,7 +155,7 @@ describe('the bundles', () => {
     expect(asked.map(({ action }) => action)).toEqual(['PutItem']);
   });
 
-  it('answer with the skills that they have in them', async () => {
+  it('answer with their skills', async () => {
     const { id, secret } = mintToken();
     const token = writeToken({ id, secret });
     const record = { hash: hashSecret(secret), organization: 'org', scopes: ['agents:read'], createdAt: '2026-01-01' };
@@ -167,7 +170,7 @@ describe('the bundles', () => {
     expect(JSON.parse(answer.body)).toEqual({ success: true, data: skills });
   });
 
-  it('ask the table with the credentials that Lambda puts into the environment', async () => {
+  it('call the table with the credentials in the environment of Lambda', async () => {
     const event = eventOf({ path: '/api/kanban-tasks', token: writeToken(mintToken()) });
     const { answered, asked } = await overTable('functions/kanban-tasks/list-tasks.ts', event, {});
     expect(answered).toMatchObject({ statusCode: 401 });

@@ -11,7 +11,7 @@ import { weightsOf } from './bundle-weights.ts';
 
 const run = promisify(execFile);
 
-/** Loads a bundle and, given an event, calls it; the last line is what it exports or answers. */
+/** Loads a bundle, and calls it if there is an event. The last line of the output has its exports or its answer. */
 const driver = `
 const [bundle, event] = process.argv.slice(2);
 const exported = await import(bundle);
@@ -20,27 +20,27 @@ const answer = event ? await exported.handler(JSON.parse(event), context) : Obje
 process.stdout.write('\\n' + JSON.stringify(answer ?? null) + '\\n', () => process.exit());
 `;
 
-/** What a function of the API answers. */
+/** The response of a function of the API. */
 export type Answer = { statusCode: number; headers: Record<string, string>; body: string };
 
-/** What a table was asked: which action, and by whom. */
+/** A request to a table: its action and its credentials. */
 type Asked = { action: string | undefined; authorization: string | undefined; session: unknown };
 
-/** Bundles every function as for Lambda, and runs them in a bare Node.js. */
+/** Bundles every function as for Lambda, and returns functions that run the bundles in a bare Node.js. */
 export async function bundleAll() {
-  // Outside the repository, so that no node_modules is within reach of what was bundled.
+  // The folder is outside the repository, so that bundles cannot import from node_modules.
   const folder = createTemporaryFolder();
   const driverFile = join(folder, 'driver.mjs');
   await bundleFunctions(join(folder, 'functions'));
   await writeFile(driverFile, driver);
   const bundleOf = (source: string) => join(folder, 'functions', basename(source, '.ts'), 'index.mjs');
 
-  /** Runs a bundle in a Node.js of its own, which knows nothing but what Lambda would tell it. */
+  /** Runs a bundle in its own Node.js process, with the environment of Lambda. */
   async function called(source: string, event?: unknown, more: Record<string, string> = {}): Promise<unknown> {
     const given = event === undefined ? [] : [JSON.stringify(event)];
     const { stdout } = await run(process.execPath, [driverFile, bundleOf(source), ...given], {
       cwd: folder,
-      // The longest answer is the renderer of the docs page.
+      // The largest response is the renderer of the docs page.
       maxBuffer: 8 * 1024 * 1024,
       env: { AWS_REGION: 'eu-central-1', TABLE_NAME: 'table', NODE_OPTIONS: '--enable-source-maps', ...more },
     });
@@ -51,14 +51,14 @@ export async function bundleAll() {
   return {
     folder,
     bundleOf,
-    /** What fills each bundle. */
+    /** The bytes of each bundle by origin. */
     weights: weightsOf(JSON.parse(metafile)),
     called,
 
     /** Sends a request to a bundle. */
     sent: async (source: string, request: Sent) => (await called(source, eventOf(request))) as Answer,
 
-    /** Calls a bundle over a table that answers whatever it is asked in one way, and tells what that was. */
+    /** Calls a bundle with a table that has one answer for all requests, and returns the requests. */
     overTable: async (source: string, event: unknown, answer: object, status = 200) => {
       const asked: Asked[] = [];
       const table = createServer(({ headers }, response) => {

@@ -20,9 +20,9 @@ process.exit();
 `;
 
 /**
- * Bundles the DynamoDB client alone, without stubs and otherwise as the functions are.
+ * Bundles only the DynamoDB client, without stubs but otherwise with the options of functions.
  *
- * @returns the bundle's path
+ * @returns the path of the bundle
  */
 async function bundleBareClient(folder: string): Promise<string> {
   const outfile = join(folder, 'bare-client.mjs');
@@ -32,9 +32,9 @@ async function bundleBareClient(folder: string): Promise<string> {
 }
 
 /**
- * Measures the CPU time of importing each module, as a ratio to importing the bare DynamoDB client. Every import has a
- * process of its own. Each is compared with an import of the client right before it, and the result is the median of
- * these ratios, so other load on the machine changes it little.
+ * Measures the CPU time of importing each module, as a ratio to importing the bare DynamoDB client. Every import runs in its
+ * own process. Each is compared with an import of the client right before it, and the result is the median of these
+ * ratios, so that other load on the machine has little influence.
  *
  * @param folder for the bundle of the client
  * @param modules paths of bundles

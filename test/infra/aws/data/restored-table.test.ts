@@ -8,7 +8,7 @@ const restoredStream =
 const template = Template.fromStack(stackOf(undefined, { restoredStream }));
 const [own = ''] = Object.keys(template.findResources('AWS::DynamoDB::GlobalTable'));
 
-it('a stack that is given a restored table runs on it alone', () => {
+it('a stack with a restored table uses that table only', () => {
   const functions = Object.values(template.findResources('AWS::Lambda::Function'));
   for (const { Properties } of functions)
     expect(Properties.Environment.Variables[environment.tableName]).toBe('crewboard-restored');
@@ -20,25 +20,25 @@ it('a stack that is given a restored table runs on it alone', () => {
   expect(JSON.stringify(others)).not.toContain(own);
 });
 
-it('keeps its own table, protected as ever, for the way back', () => {
+it('keeps its own protected table for a rollback', () => {
   template.hasResource('AWS::DynamoDB::GlobalTable', {
     DeletionPolicy: 'RetainExceptOnCreate',
     Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: true })] },
   });
 });
 
-it('reads the stream of an upgraded stack’s table by the mapping that it had: Lambda refuses a second one', () => {
+it('reads the stream of an upgraded stack’s table by its previous mapping, because Lambda rejects a second one', () => {
   const upgraded = Template.fromStack(stackOf(undefined, { restoredStream }, 'small'));
   const mappings = upgraded.findResources('AWS::Lambda::EventSourceMapping', {
     Properties: { EventSourceArn: restoredStream },
   });
-  // As the last version whose own table was no global table synthesized it.
+  // This is the id in the last version whose own table was not a global table.
   expect(Object.keys(mappings)).toEqual([
     'PipelinePublishEventsDynamoDBEventSourceCrewboardsmallTable99B40E440BDB442D',
   ]);
 });
 
-it('takes for a stream only what is one', () => {
+it('rejects an ARN that is not of a stream', () => {
   for (const wrong of ['crewboard-restored', restoredStream.split('/stream')[0]])
     expect(() => stackOf(undefined, { restoredStream: wrong })).toThrow(
       'restoredStream must be the ARN of a table’s stream',

@@ -14,7 +14,7 @@ const rows = [...routes, ...Object.entries(consumers as Record<string, Consumer>
 const actions: Record<SecretsUse, string> = { encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' };
 
 describe('the key of secrets', () => {
-  it('is rotated every year, can be replicated to other Regions, and is kept when the stack is deleted', () => {
+  it('is rotated every year, can be replicated to other Regions, and remains when the stack is deleted', () => {
     template.resourceCountIs('AWS::KMS::Key', 1);
     template.hasResource('AWS::KMS::Key', {
       Properties: { EnableKeyRotation: true, MultiRegion: true },
@@ -23,11 +23,11 @@ describe('the key of secrets', () => {
     });
   });
 
-  it('keeps its logical id: with another one CloudFormation would create another key, which decrypts nothing', () => {
+  it('keeps its logical id, because CloudFormation would otherwise create another key', () => {
     expect(key).toBe('SecretsKey317DCF94');
   });
 
-  it('can be an existing one: the stack then creates none, and grants the rights on that one', () => {
+  it('can be an existing key, on which the stack grants the rights', () => {
     const secretsKey = 'arn:aws:kms:eu-central-1:123456789012:key/mrk-0123';
     const given = synthesized({ secretsKey });
     given.template.resourceCountIs('AWS::KMS::Key', 0);
@@ -46,23 +46,23 @@ describe('the key of secrets', () => {
     },
   );
 
-  it('goes with a stack that is thrown away', () => {
+  it('is deleted with an ephemeral stack', () => {
     const thrownAway = Template.fromStack(stackOf(undefined, { ephemeral: true }));
     thrownAway.hasResource('AWS::KMS::Key', { DeletionPolicy: 'Delete' });
   });
 
-  it.each(rows.filter(({ secrets }) => secrets))('lets $id do what it does with secrets, and that only', (row) => {
+  it.each(rows.filter(({ secrets }) => secrets))('grants $id only its use of secrets', (row) => {
     const allowed = `${actions[row.secrets as SecretsUse]} {"Fn::GetAtt":["${key}","Arn"]}`;
     expect(allowedTo(row.id, 'kms')).toEqual([allowed]);
     expect(functionOf(row.id).Environment.Variables.SECRETS_KEY_ID).toEqual({ 'Fn::GetAtt': [key, 'Arn'] });
   });
 
-  it.each(rows.filter(({ secrets }) => !secrets))('is nothing to $id', ({ id }) => {
+  it.each(rows.filter(({ secrets }) => !secrets))('grants $id no right', ({ id }) => {
     expect(allowedTo(id, 'kms')).toEqual([]);
     expect(functionOf(id).Environment.Variables).not.toHaveProperty('SECRETS_KEY_ID');
   });
 
-  it('is used to encrypt by registrations, and to decrypt by functions that send deliveries', () => {
+  it('grants encryption to registrations, and decryption to the functions that send deliveries', () => {
     const using = rows.filter(({ secrets }) => secrets).map(({ id, secrets }) => [id, secrets]);
     expect(using).toEqual([
       ['RegisterWebhook', 'encrypts'],

@@ -9,18 +9,18 @@ const { template, resources, statementsByRole } = synthesized();
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 
 describe('the table', () => {
-  it('is a global table of the stack’s own Region, which can have replicas in others later', () => {
+  it('is a global table in the stack’s Region, to which replicas can be added', () => {
     template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       Replicas: [Match.objectLike({ Region: { Ref: 'AWS::Region' } })],
     });
     template.resourceCountIs('AWS::DynamoDB::Table', 0);
   });
 
-  it('keeps its logical id: with another one CloudFormation would create another, empty table', () => {
+  it('keeps its logical id, because CloudFormation would otherwise create an empty table', () => {
     expect(table).toBe('GlobalTable89F068B2');
   });
 
-  it('has the keys, the expiry and the stream that the functions count on, billed on demand', () => {
+  it('has the keys, the expiry and the stream that the functions need, billed on demand', () => {
     template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       KeySchema: [
         { AttributeName: 'pk', KeyType: 'HASH' },
@@ -32,7 +32,7 @@ describe('the table', () => {
     });
   });
 
-  it('has one index, of keys only, for what is due', () => {
+  it('has one index, of keys only, for due work', () => {
     template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       GlobalSecondaryIndexes: [
         {
@@ -47,7 +47,7 @@ describe('the table', () => {
     });
   });
 
-  it('can be restored to any second, is not deleted by mistake, and outlives its stack', () => {
+  it('has point-in-time recovery and deletion protection, and remains when the stack is deleted', () => {
     template.resourceCountIs('AWS::DynamoDB::GlobalTable', 1);
     template.hasResource('AWS::DynamoDB::GlobalTable', {
       Properties: {
@@ -63,7 +63,7 @@ describe('the table', () => {
     });
   });
 
-  it('goes with its stack where that is ephemeral', () => {
+  it('is deleted with an ephemeral stack', () => {
     Template.fromStack(stackOf(undefined, { ephemeral: true })).hasResource('AWS::DynamoDB::GlobalTable', {
       Properties: { Replicas: [Match.objectLike({ DeletionProtectionEnabled: false })] },
       DeletionPolicy: 'Delete',
@@ -93,7 +93,7 @@ describe('tokens', () => {
       });
   });
 
-  it('are in partitions that nothing else is in, whatever its name', () => {
+  it('are in partitions without other items, whatever the name of the organization', () => {
     expect(isOfTokens(keys.token('0123456789ab').pk)).toBe(true);
     expect(isOfTokens(keys.tokens(organization))).toBe(true);
     const { rows, counters } = keys.taskScope(organization, { agent: 'tok', project: 'proj_TOK' });
@@ -106,7 +106,7 @@ describe('the counts of requests', () => {
   const organization = 'acme' as Organization;
   const isCount = (pk: string) => new RegExp(`^${requestBuckets.replaceAll('*', '.*')}$`).test(pk);
 
-  it('are in a partition that nothing else is in, whatever its name', () => {
+  it('are in a partition without other items, whatever the name of the organization', () => {
     expect(isCount(keys.requestBucket(organization).pk)).toBe(true);
     const { rows, counters } = keys.taskScope(organization, { agent: 'rl', project: 'proj_RL' });
     const others = [

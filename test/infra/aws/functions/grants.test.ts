@@ -10,7 +10,7 @@ const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 const [key = ''] = Object.keys(resources('AWS::KMS::Key'));
 const constructOf = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
 
-/** A right as text: whether it is given, to do what, on what. */
+/** Returns a right as text: its effect, action and resource. */
 const right = (effect: 'Allow' | 'Deny', action: string, on: unknown) => `${effect} ${action} ${JSON.stringify(on)}`;
 const arnOf = (id: string, attribute = 'Arn') => ({ 'Fn::GetAtt': [id, attribute] });
 const allow = (actions: readonly string[], on: unknown) => actions.map((action) => right('Allow', action, on));
@@ -21,7 +21,7 @@ const queueOf = (name: QueueName): string =>
     new RegExp(`^Pipeline${constructOf(name)}[0-9A-F]{8}$`).test(id),
   ) as string;
 
-/** What every function may: write its own log. */
+/** The right of every function, to write its own log. */
 const logging = (id: string) =>
   allow(['logs:CreateLogStream', 'logs:PutLogEvents'], arnOf(functionOf(id).LoggingConfig.LogGroup.Ref));
 
@@ -33,7 +33,7 @@ const modelsOf = (asks: true | undefined) => (asks ? allow(['bedrock:InvokeModel
 const onTable = arnOf(table);
 const writing = [...allow(writes, onTable), ...deny(writes, onTable)];
 
-/** What the contract says that a row needs. */
+/** Returns the rights that an endpoint needs by the contract. */
 function grantsOfRow(id: string, { scope, method, secrets, asksModels }: Endpoint): string[] {
   if (!scope) return logging(id);
   return [
@@ -45,7 +45,7 @@ function grantsOfRow(id: string, { scope, method, secrets, asksModels }: Endpoin
   ];
 }
 
-/** What the contract says that a consumer needs. */
+/** Returns the rights that a consumer needs by the contract. */
 function grantsOfConsumer(id: string, { sources, sendsTo, secrets, asksModels }: Consumer): string[] {
   return [
     ...logging(id),
@@ -69,7 +69,7 @@ const streamReads = [
   'dynamodb:GetShardIterator',
   'dynamodb:ListStreams',
 ];
-/** What Lambda's poller does with a queue. */
+/** The actions of Lambda's poller on a queue. */
 const taking = [
   'sqs:ChangeMessageVisibility',
   'sqs:DeleteMessage',
@@ -78,7 +78,7 @@ const taking = [
   'sqs:ReceiveMessage',
 ];
 
-/** What a function is really given. */
+/** Returns the rights of a function in the template. */
 const givenTo = (id: string): string[] =>
   statementsOf(id).flatMap(({ Effect, Action, Resource }) =>
     [Action].flat().flatMap((action) => [Resource].flat().map((on) => right(Effect, action, on))),
@@ -86,7 +86,7 @@ const givenTo = (id: string): string[] =>
 
 const sorted = (rights: readonly string[]) => [...new Set(rights)].sort();
 
-describe('the rights of each function are those that the contract says it needs, and no other:', () => {
+describe('each function has exactly the rights that it needs by the contract:', () => {
   it.each(routes.map(([operation, row]) => [constructOf(operation), row] as const))('%s', (id, row) => {
     expect(sorted(givenTo(id))).toEqual(sorted(grantsOfRow(id, row)));
   });

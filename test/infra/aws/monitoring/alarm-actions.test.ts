@@ -16,7 +16,7 @@ const account = '111122223333';
 const region = 'eu-central-1';
 const existing = `arn:aws:sns:${region}:444455556666:on-call`;
 
-/** What alarms of a stack with these settings lead to. */
+/** Returns the actions of the alarms of a stack with these settings. */
 function alarmsOf(settings: Record<string, unknown>) {
   const template = Template.fromStack(stackOf(undefined, settings));
   const found = <Properties>(type: string) =>
@@ -51,24 +51,24 @@ describe('an alarm with alarmEmail', () => {
   const [topic = ''] = topics;
   const [{ policy } = { policy: { Statement: [] } }] = policies.filter((one) => one.topics.includes(topic));
 
-  /** Whether the topic's policy lets CloudWatch publish with these condition keys. */
+  /** Returns whether the topic's policy lets CloudWatch publish with these condition keys. */
   const mayPublish = (keys: Record<string, string>, service = 'cloudwatch.amazonaws.com') =>
     permits(policy, { service, action: 'sns:Publish', resource: topic, keys });
   const own = { 'aws:SecureTransport': 'true', 'aws:SourceAccount': account, 'aws:SourceArn': alarms[0]?.arn ?? '' };
 
-  it('is one of some', () => {
+  it('exists', () => {
     expect(alarms.length).toBeGreaterThan(5);
     expect(topics).toHaveLength(1);
     expect(policies).toHaveLength(1);
   });
 
-  it.each(alarms)('$arn publishes to a topic that lets it, when it is raised and when it is over', (alarm) => {
+  it.each(alarms)('$arn may publish to its topic, when it is raised and when it ends', (alarm) => {
     expect(alarm.onAlarm).toEqual([topic]);
     expect(alarm.onOk).toEqual([topic]);
     expect(mayPublish({ ...own, 'aws:SourceArn': alarm.arn })).toBe(true);
   });
 
-  it('is mailed by the topic', () => {
+  it('is mailed to the address', () => {
     expect(subscriptions).toEqual([{ topic, receiver: 'email ops@example.com' }]);
   });
 
@@ -76,30 +76,30 @@ describe('an alarm with alarmEmail', () => {
     ['of another account', { ...own, 'aws:SourceAccount': '999999999999' }],
     ['that names no account', { 'aws:SecureTransport': 'true' }],
     ['without TLS', { ...own, 'aws:SecureTransport': 'false' }],
-  ])('cannot be forged by a publication %s', (_, keys) => {
+  ])('cannot be faked by a message %s', (_, keys) => {
     expect(mayPublish(keys)).toBe(false);
   });
 
-  it('is all that the policy lets publish', () => {
+  it('is the only source that the policy lets publish', () => {
     expect(mayPublish(own, 'events.amazonaws.com')).toBe(false);
   });
 });
 
 describe('an alarm with alarmTopicArn', () => {
-  it('publishes to that topic, of which the stack makes nothing', () => {
+  it('publishes to that topic, which the stack does not create', () => {
     const { topics, alarms, policies, subscriptions } = alarmsOf({ alarmTopicArn: existing });
     for (const { onAlarm, onOk } of alarms) expect([onAlarm, onOk]).toEqual([[existing], [existing]]);
     expect([topics, policies, subscriptions]).toEqual([[], [], []]);
   });
 
-  it('publishes to it and mails, where both are set', () => {
+  it('publishes to it and mails, if both are set', () => {
     const { topics, alarms, policies } = alarmsOf({ alarmTopicArn: existing, alarmEmail: 'ops@example.com' });
     for (const { onAlarm } of alarms) expect(onAlarm).toEqual([existing, ...topics]);
     expect(policies.map((one) => one.topics)).toEqual([topics]);
   });
 });
 
-it('an alarm without either publishes nowhere', () => {
+it('an alarm without either setting has no actions', () => {
   const { topics, alarms } = alarmsOf({});
   expect(topics).toEqual([]);
   for (const { onAlarm, onOk } of alarms) expect([onAlarm, onOk]).toEqual([[], []]);

@@ -45,13 +45,13 @@ type FilterProperties = {
   MetricTransformations: { MetricName: string; MetricNamespace: string; MetricValue: string }[];
 };
 
-/** The filters of logs that count in a metric, one for each line. */
+/** Returns the metric filters that count log lines in a metric. */
 const filtersOf = (metric: string) =>
   Object.values(resources<FilterProperties>('AWS::Logs::MetricFilter'))
     .map(({ Properties }) => Properties)
     .filter(({ MetricTransformations: [to] }) => to?.MetricName === metric && to.MetricValue === '1');
 
-/** The queues that others give up to. */
+/** The dead-letter queues. */
 const givenUpTo = new Set(
   Object.values(resources<QueueProperties>('AWS::SQS::Queue')).flatMap(
     ({ Properties }) => Properties.RedrivePolicy?.deadLetterTargetArn['Fn::GetAtt'][0] ?? [],
@@ -71,21 +71,21 @@ const names = [
 ];
 
 describe('the alarms', () => {
-  it('are one for each kind of fault', () => {
+  it('exist for each kind of fault', () => {
     expect(alarms.map(({ AlarmName }) => AlarmName).sort()).toEqual(names.map((name) => `Crewboard ${name}`).sort());
   });
 
-  it.each(alarms)('$AlarmName says whom it hurts, and where it is told what to do', (alarm) => {
+  it.each(alarms)('$AlarmName says who is affected, and names its section in the runbook', (alarm) => {
     const { AlarmName, AlarmDescription } = alarm;
     expect(AlarmDescription).toMatch(/^(Callers|Receivers|Users|Organizations|Everybody|Perhaps everybody)/);
     expect(AlarmDescription).toContain(`docs/runbook.md#${AlarmName.replace('Crewboard ', '')}`);
   });
 
-  it.each(names.filter((name) => name !== 'late-work'))('%s is quiet where there is nothing to count', (name) => {
+  it.each(names.filter((name) => name !== 'late-work'))('%s is not raised by missing data', (name) => {
     expect(alarmOf(name)?.TreatMissingData).toBe('notBreaching');
   });
 
-  it('late-work is raised where anything is late or no heartbeat arrives, in two of three periods', () => {
+  it('late-work is raised if work is late or no heartbeat arrives, in two of three periods', () => {
     expect(alarmOf('late-work')).toMatchObject({
       MetricName: 'WorkLate',
       Statistic: 'Maximum',
@@ -100,11 +100,11 @@ describe('the alarms', () => {
     expect(heartbeat?.everySeconds).toBeLessThanOrEqual(60);
   });
 
-  it('look at no age of a queue, which counts from sending, and counts messages that a worker has', () => {
+  it('use no age of messages, which starts at sending and includes messages in processing', () => {
     expect(JSON.stringify(alarms)).not.toContain('ApproximateAgeOfOldestMessage');
   });
 
-  it('count failed calls of every function of the pipeline by the reports that Lambda writes to their logs', () => {
+  it('count failed calls of every function of the pipeline by Lambda’s reports in their logs', () => {
     const filters = filtersOf('CrewboardCallsFailed');
     expect(filters.map(({ LogGroupName }) => LogGroupName)).toEqual(
       Object.keys(consumers).map((name) => functionOf(constructIdOf(name)).LoggingConfig.LogGroup),
@@ -118,7 +118,7 @@ describe('the alarms', () => {
       });
   });
 
-  it('add calls of the account that are throttled, and take a part that is missing as 0', () => {
+  it('add the throttled calls of the account, and treat missing data as 0', () => {
     const [formula, ...parts] = alarmOf('failing-calls')?.Metrics ?? [];
     expect(formula).toMatchObject({ Expression: 'FILL(failed, 0) + FILL(throttles, 0)' });
     expect(parts.map(({ Id, MetricStat }) => ({ Id, Stat: MetricStat?.Stat, ...MetricStat?.Metric }))).toEqual([
@@ -127,11 +127,11 @@ describe('the alarms', () => {
     ]);
   });
 
-  it('need a failed call in each of three periods, since a single one is repaired by the next call', () => {
+  it('need a failed call in each of three periods, because the next call repairs a single failure', () => {
     expect(alarmOf('failing-calls')).toMatchObject({ Threshold: 0, DatapointsToAlarm: 3, EvaluationPeriods: 3 });
   });
 
-  it('count requests that were answered 401 or 429 in the log of the API', () => {
+  it('count requests with the status 401 or 429 in the log of the API', () => {
     const [filter, ...others] = filtersOf('CrewboardRequestsRefused');
     expect(others).toEqual([]);
     expect(filter?.FilterPattern).toBe('{ ($.status = "401") || ($.status = "429") }');
@@ -143,7 +143,7 @@ describe('the alarms', () => {
     });
   });
 
-  it('count every dead letter in the one queue of them', () => {
+  it('count every message in the dead-letter queue', () => {
     const [dead, ...others] = [...givenUpTo];
     expect(others).toEqual([]);
     expect(alarmOf('dead-letters')).toMatchObject({
@@ -154,7 +154,7 @@ describe('the alarms', () => {
     });
   });
 
-  it('look at the average of what each attempt counts in delivery-success', () => {
+  it('use the average of the values of attempts for delivery-success', () => {
     expect(alarmOf('delivery-success')).toMatchObject({
       MetricName: 'AttemptsDelivered',
       Statistic: 'Average',
@@ -188,7 +188,7 @@ describe('the alarms', () => {
       { errors: 2, requests: 150, raises: true },
       { errors: 10, requests: 1_000, raises: false },
       { errors: 11, requests: 1_000, raises: true },
-    ])('raises at $errors errors of $requests requests: $raises', ({ errors, requests, raises }) => {
+    ])('is raised at $errors errors of $requests requests: $raises', ({ errors, requests, raises }) => {
       const IF = (holds: boolean, yes: number, no: number) => (holds ? yes : no);
       const share = new Function('errors', 'requests', 'IF', `return ${formula}`)(errors, requests, IF);
       expect(share > (alarm?.Threshold ?? 0)).toBe(raises);
@@ -203,7 +203,7 @@ describe('the alarms', () => {
     });
   });
 
-  it('name our own metrics as the functions do, with the stack that they are of', () => {
+  it('name custom metrics as the functions do, with the stack as dimension', () => {
     const own = alarms.filter(({ Namespace, Dimensions }) => Namespace === 'Crewboard' && Dimensions);
     expect(own.map(({ MetricName }) => MetricName).sort()).toEqual([
       'AttemptsDelivered',
@@ -220,7 +220,7 @@ describe('the alarms', () => {
     });
   });
 
-  it('are left out for an emulator where they count by a formula, which it refuses', () => {
+  it('on formulas do not exist for an emulator, which rejects formulas', () => {
     const emulated = Template.fromStack(stackOf(undefined, { emulator: true }));
     const left = Object.values(emulated.findResources('AWS::CloudWatch::Alarm')) as { Properties: AlarmProperties }[];
     expect(left.every(({ Properties }) => Properties.Metrics === undefined)).toBe(true);
@@ -229,7 +229,7 @@ describe('the alarms', () => {
 });
 
 describe('the costs', () => {
-  it('are computed for the metrics that alarms look at', () => {
+  it('are computed for the metrics of the alarms', () => {
     const looked = alarms.flatMap(({ Metrics }) => Metrics?.filter(({ Expression }) => !Expression) ?? [undefined]);
     expect(looked).toHaveLength(membership.alarmMetrics);
   });
@@ -252,7 +252,7 @@ describe('the costs', () => {
     }
   });
 
-  it('are computed for the lines that the log of the API has', () => {
+  it('are computed for the line format of the log of the API', () => {
     const [stage] = Object.values(resources<StageProperties>('AWS::ApiGatewayV2::Stage'));
     const format = JSON.parse(stage?.Properties.AccessLogSettings.Format ?? '{}');
     expect(Object.keys(accessLine)).toEqual(Object.keys(format));

@@ -2,14 +2,14 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { routes } from '../../../../lib/contract/routes.ts';
 import { consumers } from '../../../../lib/deployment/consumers.ts';
-import { everything } from '../all-options.ts';
+import { allOptions } from '../all-options.ts';
 import { stackOf, synthesized } from '../synthesized.ts';
 
-const { customDomain, canary, reservedConcurrency, openTelemetry } = everything;
+const { customDomain, canary, reservedConcurrency, openTelemetry } = allOptions;
 const functionCount = routes.length + Object.keys(consumers).length + 1;
 const apiFunctionCount = routes.length + 1;
 
-/** The template of a stack without any option, as text. */
+/** The template of a stack without options, as text. */
 const plain = JSON.stringify(Template.fromStack(stackOf()).toJSON());
 
 describe('a stack without options', () => {
@@ -27,7 +27,7 @@ describe('a stack without options', () => {
     'OTEL_',
     'AWS_LAMBDA_EXEC_WRAPPER',
     'xray:',
-  ])('has no trace of %s', (word) => {
+  ])('does not contain %s', (word) => {
     expect(plain).not.toContain(word);
   });
 });
@@ -36,7 +36,7 @@ describe('a custom domain', () => {
   const { template } = synthesized({ customDomain: { ...customDomain, disableExecuteApiEndpoint: false } });
   const { template: alone } = synthesized({ customDomain });
 
-  it('has the certificate and TLS 1.2, and leads to the stage of the API', () => {
+  it('has the certificate and TLS 1.2, and maps to the stage of the API', () => {
     template.hasResourceProperties('AWS::ApiGatewayV2::DomainName', {
       DomainName: 'api.example.com',
       DomainNameConfigurations: [
@@ -54,7 +54,7 @@ describe('a custom domain', () => {
     template.hasOutput('DomainTargetZone', { Value: { 'Fn::GetAtt': [name, 'RegionalHostedZoneId'] } });
   });
 
-  it('leaves the URL of API Gateway usable until the settings disable it', () => {
+  it('keeps the URL of API Gateway until the settings disable it', () => {
     template.hasResourceProperties('AWS::ApiGatewayV2::Api', { DisableExecuteApiEndpoint: Match.absent() });
     alone.hasResourceProperties('AWS::ApiGatewayV2::Api', { DisableExecuteApiEndpoint: true });
     alone.hasOutput('Url', { Value: 'https://api.example.com' });
@@ -74,7 +74,7 @@ describe('a canary', () => {
     ...routes.map(([operation]) => operation.replace(/^./, (letter) => letter.toUpperCase())),
   ];
 
-  it('has every route invoke the alias of its function', () => {
+  it('lets every route invoke the alias of its function', () => {
     const aliased = Object.values(aliases).map(({ Properties }) => [Properties.Name, Properties.FunctionName.Ref]);
     expect(aliased.sort()).toEqual(ofApi.map((id) => ['live', logicalId(id)]).sort());
     const invoked = Object.values(resources<Integration>('AWS::ApiGatewayV2::Integration'));
@@ -82,7 +82,7 @@ describe('a canary', () => {
     template.resourceCountIs('AWS::Lambda::Version', apiFunctionCount);
   });
 
-  it('lets API Gateway invoke the aliases alone, by another role than before', () => {
+  it('lets API Gateway invoke the aliases only, by another role', () => {
     const [{ Properties } = { Properties: undefined }] = Object.values(
       resources<Integration>('AWS::ApiGatewayV2::Integration'),
     );
@@ -92,7 +92,7 @@ describe('a canary', () => {
     expect(new Set([Resource].flat())).toEqual(new Set(Object.keys(aliases).map((Ref) => ({ Ref }))));
   });
 
-  it('moves the traffic of each alias in steps, and back where an alarm of the API is raised', () => {
+  it('moves the traffic of each alias in steps, and back if an alarm of the API is raised', () => {
     template.resourceCountIs('AWS::CodeDeploy::Application', 1);
     template.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', apiFunctionCount);
     const alarms = resources<{ AlarmName: string }>('AWS::CloudWatch::Alarm');
@@ -112,7 +112,7 @@ describe('a canary', () => {
     expect(updated.sort()).toEqual(Object.keys(groups).sort());
   });
 
-  it('lets CodeDeploy change the aliases of the API’s functions, and no other function', () => {
+  it('lets CodeDeploy change the aliases of the API’s functions only', () => {
     const [role = ''] = new Set(
       Object.values(groups).map(({ Properties }) => Properties.ServiceRoleArn['Fn::GetAtt'][0]),
     );
@@ -128,7 +128,7 @@ describe('a canary', () => {
 });
 
 describe('reserved concurrency', () => {
-  it('is given to the functions that the settings name, and to no other', () => {
+  it('is set for the functions of the settings only', () => {
     const { functionOf, functions } = synthesized({ reservedConcurrency });
     const reserved = Object.values(
       functions as Record<string, { Properties: { ReservedConcurrentExecutions?: number } }>,
@@ -154,7 +154,7 @@ describe('reserved concurrency', () => {
 describe('OpenTelemetry', () => {
   const { template, functionOf, allowedTo } = synthesized({ openTelemetry });
 
-  it('traces every function by the layer, and keeps the variables that it has', () => {
+  it('traces every function with the layer, and keeps its environment variables', () => {
     template.resourcePropertiesCountIs(
       'AWS::Lambda::Function',
       {
@@ -174,7 +174,7 @@ describe('OpenTelemetry', () => {
     expect(functionOf('CreateTask').Environment.Variables.OTEL_SERVICE_NAME).toBe('Crewboard-createTask');
   });
 
-  it.each(['CreateTask', 'Health', 'PublishEvents'])('lets %s write traces, and read none', (id) => {
+  it.each(['CreateTask', 'Health', 'PublishEvents'])('lets %s write traces, but not read them', (id) => {
     expect(allowedTo(id, 'xray')).toEqual(['xray:PutTelemetryRecords "*"', 'xray:PutTraceSegments "*"']);
   });
 });
@@ -182,7 +182,7 @@ describe('OpenTelemetry', () => {
 describe('a setting of an option', () => {
   it.each([
     ['customDomain', { name: 'https://api.example.com', certificateArn: customDomain.certificateArn }, 'a domain name'],
-    ['customDomain', { name: 'api.example.com', certificateArn: 'arn' }, 'the ARN of a certificate'],
+    ['customDomain', { name: 'api.example.com', certificateArn: 'arn' }, 'the ARN of an ACM certificate'],
     ['canary', 'Canary10Percent5Minutes', 'must be one of Canary10Percent15Minutes'],
     ['openTelemetry', { layer: 'AWSOpenTelemetryDistroJs' }, 'the ARN of a version of a Lambda layer'],
     ['openTelemetry', { ...openTelemetry, wrapper: 'otel-instrument' }, 'a path below /opt'],

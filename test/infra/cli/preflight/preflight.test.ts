@@ -38,13 +38,13 @@ describe('settings', () => {
   it('that are invalid are a problem that lists all errors', () => {
     const { settings, finding } = check({ runningCap: 0, alarmEmail: 'me' });
     expect([settings, finding.state]).toEqual([undefined, 'problem']);
-    expect(finding.what).toMatch(/runningCap must be at least 1[\s\S]*alarmEmail must be an e-mail address/);
+    expect(finding.what).toMatch(/runningCap must be at least 1[\s\S]*alarmEmail must be an email address/);
   });
 
   it('of a stage without a file are a problem', () => {
     const { settings, finding } = checkSettingsFile('prdo', folder);
     expect([settings, finding.state]).toEqual([undefined, 'problem']);
-    expect(finding.what).toContain('prdo.json. The stages in');
+    expect(finding.what).toContain('prdo.json does not exist. The stages in');
   });
 
   it.each([
