@@ -83,7 +83,7 @@ export class Api extends Construct {
       ...shared,
       role: roles.withRights([]),
       folder: 'open',
-      description: 'Answer requests that match no route',
+      description: 'Answer what no route serves',
       timeoutSeconds,
     });
     const api = new HttpApi(this, 'Http', {
