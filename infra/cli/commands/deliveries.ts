@@ -22,8 +22,8 @@ const verify = command(
 )
   .description(
     [
-      'Compare the events since a time, and the webhooks that subscribe to them, with the delivery attempts. A first attempt',
-      'that is missing for more than 15 minutes is lost, and its message is sent again. If the queues contain as many',
+      'Compare the events since a time, and the webhooks that subscribe to them, with the delivery attempts. An attempt',
+      'that is overdue by more than 15 minutes is lost, and its message is sent again. If the queues contain as many',
       'messages as are missing, nothing is sent, because the missing messages may be among them. A webhook receives an event',
       'twice only if its message was not lost, but late. The exit code is 1 if attempts are missing and were not sent.',
     ].join(' '),
