@@ -60,7 +60,7 @@ describe('a start is rejected with 400 validation_failed, and nothing is written
 
   it.each([33, 1_000, 100_000])('for a context that is nested %i deep', async (depth) => {
     const details = await invalid(nestedText(depth));
-    expect(details).toMatchObject([{ path: 'context', message: expect.stringContaining('32 deep') }]);
+    expect(details).toMatchObject([{ path: 'context', message: expect.stringContaining('32 levels deep') }]);
   });
 
   it.each(['input', 'taskId', 'other'])('for a %s that is nested 100,000 deep', async (field) => {

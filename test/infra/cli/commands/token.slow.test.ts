@@ -114,7 +114,7 @@ it.concurrent.each([
   [
     'an organization in capitals',
     ['create', '--org', 'Acme'],
-    /'--org <name>' argument 'Acme' is invalid\. It must be 1 to 64 lower-case letters/,
+    /'--org <name>' argument 'Acme' is invalid\. It must be 1 to 64 lowercase letters/,
   ],
   ['no organization', ['create'], /required option '--org <name>' not specified/],
   ['an unknown option', ['create', '--org', 'x', '--orf', 'y'], /unknown option '--orf'\n\(Did you mean --org\?\)/],
