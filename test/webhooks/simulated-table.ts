@@ -64,13 +64,13 @@ export function simulateTable(time: SimulatedTime, requestMs: () => number): Tab
   function query({ input }: { input: Item }) {
     const {
       ':pk': pk,
-      ':lane': shard,
+      ':partition': due,
       ':from': from,
       ':to': to,
       ':until': until,
     } = input.ExpressionAttributeValues as Values;
     const items = input.IndexName
-      ? [...partitions.values()].flatMap((partition) => [...partition.values()].filter(({ due }) => due === shard))
+      ? [...partitions.values()].flatMap((partition) => [...partition.values()].filter((item) => item.due === due))
       : [...(partitions.get(pk as string)?.values() ?? [])];
     const name = input.IndexName ? 'dueAt' : 'sk';
     const [least, most] = [from ?? '', to ?? until ?? '~'] as [string, string];
