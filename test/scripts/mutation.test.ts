@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import {
+  describeMutant,
+  inSample,
+  keepMostHits,
+  type Mutant,
+  nearestFirst,
+  scoreTable,
+  sumHits,
+} from '../../scripts/mutation/mutants.ts';
+
+const mutant: Mutant = {
+  fileName: '/tmp/lib/tree/lib/tasks/tasks.ts',
+  location: { start: { line: 9, column: 4 }, end: { line: 11, column: 5 } },
+  mutatorName: 'ConditionalExpression',
+  replacement: 'if (false)\n  return',
+};
+
+it('describes a mutant by its place in the tree and its code', () => {
+  expect(describeMutant({ ...mutant, status: 'Survived' })).toBe(
+    'lib/tasks/tasks.ts:9:4 ConditionalExpression: if (false) return',
+  );
+});
+
+describe('the sample', () => {
+  const mutants = Array.from({ length: 2000 }, (_, line) => ({
+    ...mutant,
+    location: { start: { line, column: 0 }, end: { line, column: 9 } },
+  }));
+  const sample = (seed: number) => mutants.filter((one) => inSample(one, seed, 10));
+
+  it('has about the percentage of the mutants', () => {
+    expect(sample(1).length).toBeGreaterThan(140);
+    expect(sample(1).length).toBeLessThan(260);
+  });
+
+  it('depends on the seed', () => {
+    expect(sample(2)).not.toEqual(sample(1));
+  });
+
+  it('is the same wherever the tree is', () => {
+    const elsewhere = (one: Mutant) => ({ ...one, fileName: '/home/lib/tasks/tasks.ts' });
+    expect(mutants.filter((one) => inSample(elsewhere(one), 1, 10))).toEqual(sample(1));
+  });
+});
+
+it('scores each folder and all: a mutant is found if tests fail, end with an error or take too long', () => {
+  const results = ['Killed', 'RuntimeError', 'Timeout', 'Survived', 'NoCoverage'].map((status) => ({
+    ...mutant,
+    status,
+  }));
+  const table = scoreTable([...results, { ...mutant, fileName: '/tree/lib/table/items.ts', status: 'Survived' }]);
+  expect(table).toContain('| lib/tasks | 5 | 2 | 1 | 1 | 1 | 60.0 % |');
+  expect(table).toContain('| lib/table | 1 | 0 | 0 | 1 | 0 | 0.0 % |');
+  expect(table).toContain('| lib/http | 0 | 0 | 0 | 0 | 0 | – |');
+  expect(table.at(-1)).toBe('| All | 6 | 2 | 1 | 2 | 1 | 50.0 % |');
+});
+
+it('sums how often tests executed each mutant', () => {
+  expect(sumHits([{ a: 1, b: 2 }, {}, { b: 3 }])).toEqual({ a: 1, b: 5 });
+});
+
+it('keeps the test files that execute a mutant most often', () => {
+  const byFile = { 'one.test.ts': { a: 5, b: 1 }, 'two.test.ts': { a: 9 }, 'three.test.ts': { a: 7 } };
+  expect(keepMostHits(byFile, 2)).toEqual({
+    'one.test.ts': { b: 1 },
+    'two.test.ts': { a: 9 },
+    'three.test.ts': { a: 7 },
+  });
+});
+
+it('runs first the test files that are nearest to the mutated file', () => {
+  const files = ['/tree/test/tasks/page.test.ts', '/tree/test/http/serve.test.ts', '/tree/test/tasks/tasks.test.ts'];
+  expect(files.toSorted((a, b) => nearestFirst('lib/tasks/tasks.ts', a, b))).toEqual([
+    '/tree/test/tasks/tasks.test.ts',
+    '/tree/test/tasks/page.test.ts',
+    '/tree/test/http/serve.test.ts',
+  ]);
+});
