@@ -17,7 +17,7 @@ export function testUpdate(): void {
   it('is refused where it would run the stack on another table', async () => {
     const restoredStream = 'arn:aws:dynamodb:us-east-1:000000000000:table/other/stream/2026-01-01T00:00:00.000';
     await expect(deploy({ restoredStream })).rejects.toThrow(
-      /CrewboardEphemeral uses the table \S+; this deploy would replace it by other\./,
+      /CrewboardEphemeral uses the table \S+; this deploy would replace it with other\./,
     );
   }, 60_000);
 
