@@ -129,3 +129,11 @@ describe('a transaction in conflict', () => {
     expect(new Set(countersOf(dynamodb)).size).toBe(1);
   });
 });
+
+it('transactions without a conflict halve the shards', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.999);
+  const { table } = mockTable();
+  noteConflicts(table.shards, countersAmong(entering(all)));
+  for (let nth = 0; nth < writesBeforeHalving; nth++) await transact(table, entering(all));
+  expect(shardOf(placeCounters(table.shards, entering(all)))).toBe(shardOf(entering(all)));
+});

@@ -1,7 +1,7 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { ApiError, type ErrorCode } from '../../lib/contract/errors.ts';
-import { AlreadyDone, Conflict, retryOnConflict, transact } from '../../lib/table/transact.ts';
+import { AlreadyDone, Conflict, ignoreConflict, retryOnConflict, transact } from '../../lib/table/transact.ts';
 import type { OnConditionFailed, Write } from '../../lib/table/write.ts';
 import { errorOf } from './board.ts';
 import { cancelled, conflict, dynamodbError, inProgress } from './dynamodb-errors.ts';
@@ -232,5 +232,16 @@ describe('retryOnConflict', () => {
     const refused = retryOnConflict(table, () => Promise.reject(apiError('not_found', 'id')()));
     expect((await errorOf(refused))?.code).toBe('not_found');
     expect(pauses).toEqual([]);
+  });
+});
+
+describe('ignoreConflict', () => {
+  it('returns undefined for a conflict', () => {
+    expect(ignoreConflict(new Conflict())).toBeUndefined();
+  });
+
+  it('throws any other error', () => {
+    const error = apiError('unavailable', 'table')();
+    expect(() => ignoreConflict(error)).toThrow(error);
   });
 });
