@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Organization } from '../../lib/contract/organization.ts';
 import {
+  delegationFrom,
+  delegationItem,
   type ExecutionHead,
   executionFrom,
   executionItem,
@@ -156,5 +158,18 @@ describe('an execution whole', () => {
       undefined,
       undefined,
     ]);
+  });
+});
+
+describe('a delegation', () => {
+  it.each<[string, ExecutionHead, string]>([
+    ['was never leased', running, 'accepted'],
+    ['is leased', { ...running, claims: 1, firstLeasedAt: dueAt }, 'running'],
+    ['was leased by a version that stored no time of the first lease', { ...running, claims: 1 }, 'running'],
+    ['was leased and then returned', { ...running, firstLeasedAt: dueAt }, 'running'],
+    ['completed', { ...running, ...completed() }, 'completed'],
+    ['failed before its first lease', { ...running, ...failed() }, 'failed'],
+  ])('whose execution %s has its status', (_, execution, status) => {
+    expect(delegationFrom(delegationItem(execution), execution).status).toBe(status);
   });
 });
