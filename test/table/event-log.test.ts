@@ -97,8 +97,8 @@ describe('a sampled event', () => {
   it('is listed for the sweeper from two minutes after the change on, and read from the list as it was appended', async () => {
     const event = newEvent(opening, '0');
     await append(event);
-    expect(await due(opening + sampledAfterMs - 1)).toEqual([]);
-    const [overdue] = await due(opening + sampledAfterMs);
+    expect(await due(opening + 119_999)).toEqual([]);
+    const [overdue] = await due(opening + 120_000);
     const later = timestamp(opening + 2 * sampledAfterMs);
     const item = (overdue && (await postponeDue({ table }, overdue, later))) ?? {};
     expect(isEvent(item)).toBe(true);
