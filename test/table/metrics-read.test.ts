@@ -105,3 +105,8 @@ it('days of the histogram are summed, from the shortest duration on', async () =
   expect(histogram.map(({ count }) => count)).toEqual([1, 2]);
   expect(histogram.map(({ durationMs }) => Math.round(durationMs))).toEqual([10, 1002]);
 });
+
+it('the histogram has a duration of 0 as 0', async () => {
+  await endExecution(board, await board.leased(), completed({ durationMs: 0 }), {});
+  expect((await totals()).histogram).toEqual([{ durationMs: 0, count: 1 }]);
+});
