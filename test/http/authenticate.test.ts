@@ -170,4 +170,19 @@ describe('a cached token', () => {
     for (const caller of [one, other, one, other]) await guarded.sendToken(caller.token);
     expect(guarded.reads).toHaveLength(2);
   });
+
+  it('is one of 1,000, and the 1,001st replaces the oldest', async () => {
+    const guarded = await createGuarded();
+    const oldest = await newCaller(guarded.app);
+    await guarded.sendToken(oldest.token);
+    const [cached] = guarded.app.cachedTokens.values();
+    if (!cached) throw new Error('The token is not cached.');
+    for (let nth = 2; nth < 1_000; nth++) guarded.app.cachedTokens.set(`${nth}`, cached);
+    await guarded.sendToken((await newCaller(guarded.app)).token);
+    await guarded.sendToken(oldest.token);
+    expect(guarded.reads).toHaveLength(2);
+    await guarded.sendToken((await newCaller(guarded.app)).token);
+    await guarded.sendToken(oldest.token);
+    expect(guarded.reads).toHaveLength(4);
+  });
 });

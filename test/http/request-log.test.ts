@@ -1,14 +1,16 @@
 import { inspect } from 'node:util';
+import type { Request } from '@middy/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler as unmatched } from '../../functions/open/unmatched.ts';
 import { processContext } from '../../lib/context.ts';
 import { createTask } from '../../lib/contract/tasks.ts';
+import { requestLog } from '../../lib/http/request-log.ts';
 import { serve } from '../../lib/http/serve.ts';
 import { readToken } from '../../lib/http/token.ts';
 import * as tasks from '../../lib/tasks/tasks.ts';
 import { errorOf } from '../api.ts';
 import { openBoards } from '../functions/kanban-tasks/board.ts';
-import { call } from '../service.ts';
+import { call, eventOf } from '../service.ts';
 import { failRequests } from './fail-requests.ts';
 
 const { newBoard } = await openBoards();
@@ -140,5 +142,15 @@ describe('the log', () => {
     const board = await newBoard();
     await board.listTasks({ query: 'assigned_agent=private-words' });
     expect(JSON.stringify(lines)).not.toContain('private');
+  });
+
+  it('has the duration in milliseconds, rounded to one decimal place', () => {
+    const request = { event: eventOf({}), response: { statusCode: 200 } } as unknown as Request;
+    const { requestStart, requestEnd } = requestLog('GET /');
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+    requestStart(request);
+    now.mockReturnValue(1_012.34);
+    requestEnd(request);
+    expect(lines[0]?.[2].durationMs).toBe(12.3);
   });
 });
