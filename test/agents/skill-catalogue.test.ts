@@ -144,7 +144,11 @@ describe('an invalid skill is named with its fault', () => {
     ['has an empty description', fileOf('review', 'description: "  "'), 'description: must not be empty'],
     ['has null for a description', fileOf('review', 'description:'), 'description: '],
     ['has a list for a description', fileOf('review', 'description: [a]'), 'description: '],
-    ['has a description of 1,025 characters', fileOf('review', `description: ${'x'.repeat(1025)}`), 'description: '],
+    [
+      'has a description of 1,025 characters',
+      fileOf('review', `description: ${'x'.repeat(1025)}`),
+      'at most 1,024 characters',
+    ],
     ['has front matter that is no YAML', fileOf('review', 'description: "open'), 'unexpected end'],
     ['has front matter with a field twice', fileOf('review', 'description: d\nname: review'), 'duplicated mapping key'],
     ['has front matter that is a list', '---\n- name\n- description\n---\nx', 'name: '],

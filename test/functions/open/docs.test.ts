@@ -69,3 +69,17 @@ it('is refused with 400 validation_failed for a query, which it does not take', 
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'validation_failed']);
   expect(answer.headers).not.toHaveProperty('Content-Security-Policy');
 });
+
+it('configures the renderer without telemetry, stored tokens, services of third parties and developer tools', () => {
+  const [, configuration = ''] = /\.\.\.(\{.*\}), content/.exec(inline[0] as string) ?? [];
+  expect(JSON.parse(configuration)).toMatchObject({
+    authentication: { preferredSecurityScheme: 'bearer' },
+    persistAuth: false,
+    telemetry: false,
+    withDefaultFonts: false,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    hideClientButton: true,
+    showDeveloperTools: 'never',
+  });
+});
