@@ -14,7 +14,7 @@ const { values } = parseArgs({
     tree: { type: 'string', default: '.' },
     seed: { type: 'string', default: '1' },
     /** How many per cent of all mutants the sample has. */
-    percent: { type: 'string', default: '2.2' },
+    percent: { type: 'string', default: '2.6' },
     /** How many test files may run for one mutant. */
     files: { type: 'string', default: '40' },
     concurrency: { type: 'string', default: '2' },

@@ -76,14 +76,19 @@ export function sumHits(parts: Hits[]): Hits {
   return sum;
 }
 
-/** Keeps, for each mutant, the counts of the `limit` test files that execute it most often. */
+/**
+ * Keeps, for each mutant, the counts of the `limit` test files that execute it most often. Code that runs on import counts
+ * the same in every file that imports it: of those, the files that execute the fewest mutants are kept, its unit tests.
+ */
 export function keepMostHits(byFile: Record<string, Hits>, limit: number): Record<string, Hits> {
+  const sizes = new Map(Object.entries(byFile).map(([file, hits]) => [file, Object.keys(hits).length]));
+  const sizeOf = (file: string) => sizes.get(file) ?? 0;
   const all = Object.entries(byFile).flatMap(([file, hits]) =>
     Object.entries(hits).map(([id, count]) => ({ file, id, count })),
   );
   const kept: Record<string, Hits> = {};
   for (const files of Map.groupBy(all, ({ id }) => id).values()) {
-    const most = files.toSorted((a, b) => b.count - a.count).slice(0, limit);
+    const most = files.toSorted((a, b) => b.count - a.count || sizeOf(a.file) - sizeOf(b.file)).slice(0, limit);
     for (const { file, id, count } of most) {
       const hits = kept[file] ?? {};
       kept[file] = hits;

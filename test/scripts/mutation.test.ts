@@ -69,6 +69,15 @@ it('keeps the test files that execute a mutant most often', () => {
   });
 });
 
+it('keeps the test file that executes the fewest mutants where several execute one as often', () => {
+  const byFile = { 'all.test.ts': { a: 1, b: 1, c: 1 }, 'unit.test.ts': { a: 1 }, 'two.test.ts': { a: 1, b: 1 } };
+  expect(keepMostHits(byFile, 1)).toEqual({
+    'unit.test.ts': { a: 1 },
+    'two.test.ts': { b: 1 },
+    'all.test.ts': { c: 1 },
+  });
+});
+
 it('runs first the test files that are nearest to the mutated file', () => {
   const files = ['/tree/test/tasks/page.test.ts', '/tree/test/http/serve.test.ts', '/tree/test/tasks/tasks.test.ts'];
   expect(files.toSorted((a, b) => nearestFirst('lib/tasks/tasks.ts', a, b))).toEqual([
