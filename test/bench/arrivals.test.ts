@@ -18,7 +18,7 @@ it.each([
     ['/1 got 1 deliveries instead of 2.', '/1 got 1 deliveries more than once.'],
   ],
   [
-    'came to an unknown path',
+    'arrived at an unknown path',
     [arrival('/1', 'a'), arrival('/1', 'b'), arrival('/2', 'c')],
     ['/2 got unexpected deliveries.'],
   ],

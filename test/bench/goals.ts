@@ -241,15 +241,15 @@ function sectionOf(columns: readonly Column[], { runs, seconds, burstEvents }: S
   return {
     title: 'Goals of deliveries',
     text: [
-      `The started service (\`node infra/local/main.ts\`), its webhooks with secrets at one local receiver that answers 204 at once.
-Events are new tasks, created over the API. In a burst ${callers.burst} callers create ${figure(burstEvents)} of them without a pause; else they are created on
-a schedule for ${seconds} s that does not wait for answers. Times are from the request for the event to the headers of the delivery at
-the receiver; rates from the first request to the last arrival. The command fails unless every event arrived exactly once at
-every webhook.`,
-      `CPU is user and system time of the service's process and of its table engine's, with the request for the event, less what
-they take idle; what sends and receives is left out, but has the same cores. Executions have a model that takes no time, and
-their ends are delivered. The history of a webhook is read without a pause from the event on, until it has the attempt: its
-figure is from the arrival to that response. ${figure(runs)} runs: the figures are their median, in brackets the least and
+      `The local service (\`node infra/local/main.ts\`), whose webhooks have secrets and one local receiver that answers 204 at once.
+Events are new tasks, created over the API. In a burst, ${callers.burst} callers create ${figure(burstEvents)} tasks without a pause. Otherwise tasks are created
+on a schedule for ${seconds} s that does not wait for responses. Times are from the request for the event to the headers of the delivery
+at the receiver; rates are from the first request to the last arrival. The command fails unless every event arrived exactly
+once at every webhook.`,
+      `CPU is user and system time of the processes of the service and its table engine, with the request for the event, minus their
+idle time. The load generator and the receiver are not counted, but use the same cores. Executions have a model that takes no
+time, and their ends are delivered. After an event, the history of the webhook is read without a pause until it has the
+attempt; its figure is from the arrival to that response. ${figure(runs)} runs: the figures are their median, in brackets the least and
 the greatest.`,
       ...(peer ? [peer.about] : []),
       `Repeat: \`npm run bench -- goals\`; beside another checkout, in turns: \`npm run bench -- goals --beside FOLDER\`; beside

@@ -113,11 +113,11 @@ function fastParent(): string {
 async function writeBoard({ say }: Bench, table: Table, organization: Organization, count: number): Promise<void> {
   const items = boardItems(organization, tasksOfBoard(count));
   say(`writing a board of ${figure(count)} tasks, once for all runs to come: ${figure(items.length)} items`);
-  let told = 0;
+  let reported = 0;
   await writeItems(table, items, (written) => {
     const percent = Math.floor((10 * written) / items.length) * 10;
-    // Small boards take no time that is worth a word.
-    if (percent > told && count >= 10_000) say(`${percent} % of ${figure(count)} tasks`);
-    told = percent;
+    // Small tables take too little time for a report.
+    if (percent > reported && count >= 10_000) say(`${percent} % of ${figure(count)} tasks`);
+    reported = percent;
   });
 }

@@ -63,9 +63,9 @@ function goalsSection(measured: readonly Measured[], { quick }: Bench): Section 
   return {
     title: 'Lists, whatever the size of the board',
     text: [
-      `A page of 20 tasks and the exact total, asked of the handler of \`listTasks\` in this process, on boards of
-${figure(smallest.tasks)} to ${figure(largest.tasks)} tasks spread over a year. The goals for the first page of the largest: at most ${goals.rcu} times the read
-units of that of the smallest, and at most ${goals.time} times its time. The command fails where the first is missed; the second
+      `A page of 20 tasks and the exact total, by calls of the handler of \`listTasks\` in this process, on boards of
+${figure(smallest.tasks)} to ${figure(largest.tasks)} tasks spread over a year. Goals for the first page of the largest board: at most ${goals.rcu} times the read
+units of the smallest board, and at most ${goals.time} times its time. The command fails if the first goal is missed; the second
 depends on the machine.`,
     ],
     table: {
@@ -80,10 +80,10 @@ function pagesSection(measured: readonly Measured[], { runs, firstPage, further 
   return {
     title: 'Lists, page by page',
     text: [
-      `Each figure is the median of ${figure(runs)} runs (with the least and the greatest), a run that of ${figure(firstPage)} reads of a first page and
-${figure(further)} of one further down; within a run the boards take turns. Every page is checked to have exactly the tasks and the
-total that it should. Requests, their rounds and the read units are the engine's own count. CPU is that of this process
-and of the engine. The tables were written once by batch writes, into a file without a stream, and are only read.`,
+      `Each figure is the median of ${figure(runs)} runs (in brackets the least and the greatest). A run is the median of ${figure(firstPage)} reads of a first page,
+or of ${figure(further)} of a later page; within a run the boards take turns. Each page is checked for exactly the expected tasks and total.
+The engine counts requests, their rounds and the read units. CPU is that of this process and of the engine. The tables were
+written once by batch writes, into a file without a stream, and are only read.`,
       'Repeat: `npm run bench -- lists`.',
     ],
     table: {

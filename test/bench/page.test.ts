@@ -27,18 +27,18 @@ it('shows a picture before the figures that it is drawn from', () => {
   );
 });
 
-it('keeps a bar inside its cell', () => {
+it('escapes a bar in a field of a table', () => {
   expect(sectionOf({ ...section, table: { head: ['a|b'], rows: [] } })).toContain('| a\\|b |');
 });
 
-it('begins the page with who writes it, then says where the figures were seen', () => {
+it('begins the page with the command that writes it, then the machine of the figures', () => {
   const page = pageOf({ Machine: 'a small one' }, [section]);
   expect(page.startsWith(`${header}\n\n# Benchmarks\n`)).toBe(true);
   expect(page.indexOf('| Machine | a small one |')).toBeLessThan(page.indexOf('## Rates'));
   expect(page.endsWith(`| 1 | 2 |\n\n${findings}`)).toBe(true);
 });
 
-it('is what has written the page in the repository', () => {
+it('has written the page in the repository', () => {
   const written = readFileSync('docs/benchmarks.md', 'utf8');
   expect(written.split('\n')[0]).toBe(header);
   expect(written.endsWith(`\n\n${findings}`)).toBe(true);

@@ -8,7 +8,7 @@ import { type Answer, newCaller } from '../service.ts';
 export type Load = { write: 'create' | 'move'; writers: number; ms: number; agent: string | undefined };
 
 /**
- * The result of a load: the time of each successful write, in ms from the start, the number of refusals as `unavailable`,
+ * The result of a load: the time of each successful write, in ms from the start, the number of responses `unavailable`,
  * the CPU time of all, and the organization.
  */
 export type Written = { doneAt: number[]; refused: number; cpuMs: number; organization: Organization };
@@ -21,7 +21,7 @@ let organization: Organization;
 let api: Api;
 let tasks: Created[][];
 
-// A process of its own, forked by `writers.ts`: its handlers read where the table is from the process, as in Lambda.
+// A process of its own, forked by `writers.ts`: its handlers read the name of the table from the environment, as in Lambda.
 const say = (said: Said) => process.send?.(said);
 process.on('disconnect', () => process.exit());
 process.on('message', async (load: Load) => {

@@ -11,7 +11,7 @@ import type { Subject } from '../subject.ts';
 import { findPrograms, startProgram } from './programs.ts';
 import { startPostgres, startRabbit, startRedis } from './stores.ts';
 
-/** A service of other authors with the same purpose; `about` tells readers of the page how it is configured. */
+/** A service of other authors with the same purpose; `about` describes its configuration for the page. */
 export type Peer = Subject & { about: string };
 
 const names = ['outpost', 'outpost-server', 'redis-server', 'rabbitmq-server', 'epmd', 'initdb', 'postgres'] as const;
