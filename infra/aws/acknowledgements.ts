@@ -20,7 +20,7 @@ const everywhere = {
   'Serverless::Serverless-LambdaEventSourceMappingDestination':
     'Queues have redrive policies, and the function of the stream sets aside changes that it can never publish, with keys and images. A destination would receive metadata only.',
   'Serverless::Serverless-SNSRedrivePolicy':
-    'The topic of alarms mails one address. Nobody would read undeliverable mails in a queue.',
+    'The topic of alarms mails one address. A queue of undeliverable mails would have no reader.',
   'Serverless::Serverless-SQSRedrivePolicy':
     'The queue without a redrive policy is the dead-letter queue. Only operators receive from it.',
 };

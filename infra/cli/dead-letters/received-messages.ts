@@ -62,7 +62,7 @@ async function receiveAll(
       }),
     );
     for (const message of Messages) received.set(message.MessageId ?? '', receivedMessage(message));
-    // No new message: the queue is empty, or has so many messages that the first ones are visible again.
+    // No new message: all are received, or the first ones are visible again in a long queue.
     if (received.size === before) return [...received.values()].sort((a, b) => a.sentAt - b.sentAt);
     report(`${received.size} messages received`);
   }

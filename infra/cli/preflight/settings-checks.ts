@@ -35,7 +35,7 @@ export function settingsWarnings(settings: Settings): Finding[] {
     !alarmEmail &&
       !alarmTopicArn && {
         state: 'warning',
-        what: 'Alarms notify nobody.',
+        what: 'Alarms have no receiver.',
         todo: `Set "alarmEmail" in ${file}, deploy, and confirm the email from AWS; or set "alarmTopicArn".`,
       },
     (corsOrigins?.includes('*') ?? false) && {

@@ -9,7 +9,7 @@ export type EngineClient = { host: string; port: string; agent: Agent };
 type Response = { status: number; text: string };
 
 /**
- * Creates a client. It sends a request once, and waits as long as all tries of the SDK together: an engine on the same
+ * Creates a client. It sends a request once. Its timeout is that of all tries of the SDK together: an engine on the same
  * machine does not answer a repeated request earlier.
  *
  * @param limits how long a call may take

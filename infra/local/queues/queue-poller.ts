@@ -42,14 +42,14 @@ export function pollQueue(mapping: QueueMapping, wait: Wait = waited): Stop {
   // The handler must not run in the asynchronous context of the function that sent the message.
   const inOwnContext = AsyncLocalStorage.snapshot();
   let stopping = false;
-  let woken = false;
+  let receivePlanned = false;
 
   // Messages that are sent in the same turn of the event loop go into the same batches.
   const stopListening = onVisible(queue, () => {
-    if (woken) return;
-    woken = true;
+    if (receivePlanned) return;
+    receivePlanned = true;
     setImmediate(() => {
-      woken = false;
+      receivePlanned = false;
       inOwnContext(receive);
     });
   });

@@ -1,4 +1,4 @@
-/** Wakes the readers of the table's stream when a call may have changed the table. */
+/** Notifies the readers of the table's stream when a call may have changed the table. */
 export type ChangeSignal = {
   /** The number of changes that were signalled. */
   changes: number;
@@ -14,7 +14,7 @@ export function createChangeSignal(): ChangeSignal {
 /** Signals a change: ends all current waits. */
 export function signalChange(signal: ChangeSignal): void {
   signal.changes += 1;
-  for (const wake of signal.waiting) wake();
+  for (const endWait of signal.waiting) endWait();
 }
 
 /**
@@ -26,12 +26,12 @@ export function signalChange(signal: ChangeSignal): void {
 export async function waitForChange(signal: ChangeSignal, seen: number, milliseconds: number): Promise<void> {
   if (signal.changes !== seen) return;
   await new Promise<void>((resolve) => {
-    const wake = () => {
+    const endWait = () => {
       clearTimeout(timer);
-      signal.waiting.delete(wake);
+      signal.waiting.delete(endWait);
       resolve();
     };
-    const timer = setTimeout(wake, milliseconds);
-    signal.waiting.add(wake);
+    const timer = setTimeout(endWait, milliseconds);
+    signal.waiting.add(endWait);
   });
 }

@@ -54,7 +54,7 @@ describe('settings', () => {
     [{ runningCap: 101 }, /^An organization may start 101 executions, but at most 100/],
     [{ runningCap: 51 }, /^An organization may run 51 executions, more than half of the 100 that run at once/],
     [{ lambdaConcurrency: 10 }, /^An organization may start 50 executions, but at most 2/],
-    [{ alarmEmail: undefined }, /^Alarms notify nobody/],
+    [{ alarmEmail: undefined }, /^Alarms have no receiver/],
   ])('%o cause a warning', (content, warning) => {
     expect(warnings({ alarmEmail, ...content })).toEqual([
       { state: 'warning', what: expect.stringMatching(warning), todo: expect.stringContaining('settings/prod.json') },
