@@ -7,7 +7,7 @@ type Policy = { Version: string; Statement: Statement[] };
 
 const client = new IAMClient({});
 
-/** Tells whether an action on a resource is of a grant. */
+/** Returns whether a grant contains an action on a resource. */
 export type Grant = (action: string, resource: string) => boolean;
 
 /**
@@ -35,7 +35,7 @@ export async function without(construct: string, grant: Grant, act: () => Promis
   }
 }
 
-/** What is left of a statement: an action goes where any of its resources is of the grant. */
+/** Returns the statement without the actions of the grant on any of its resources. */
 function withoutGrant(statement: Statement, grant: Grant): Statement[] {
   const { Effect, Action, Resource } = statement;
   if (Effect === 'Deny') return [statement];

@@ -28,7 +28,7 @@ export async function leftovers() {
   };
 }
 
-/** Keys are deleted days after they were given up. */
+/** Returns the keys that are not scheduled for deletion; AWS deletes a key days after that. */
 async function keysInUse(): Promise<string[]> {
   const client = new KMSClient({});
   const { Keys = [] } = await client.send(new ListKeysCommand({}));

@@ -12,7 +12,7 @@ import { startModel } from './model.ts';
 const root = join(import.meta.dirname, '..', '..');
 const startedAt = Date.now();
 
-/** Ended in reverse order, whatever happens. */
+/** Called in reverse order at the end, also after a failure. */
 const ends: (() => unknown)[] = [];
 let tests: Leashed | undefined;
 let interrupted = false;
@@ -22,17 +22,17 @@ function say(text: string): void {
   console.log(`── ${String(seconds).padStart(3)} s  ${text}`);
 }
 
-/** `npm run test:deploy`: the very stack in an emulator of AWS, for as long as its tests take. */
+/** `npm run test:deploy`: deploys the stack to an emulator of AWS, runs its tests, and destroys it. */
 async function main(): Promise<number> {
   say('installing an emulator of AWS and cfn-lint into .deploy, if they are not there');
   const programs = await installPrograms(join(root, '.deploy', 'emulator'), {
     what: 'the emulator of AWS that the stack is deployed to, and cfn-lint',
     requirements: join(import.meta.dirname, 'requirements.txt'),
   });
-  // Named by every process of the emulator and of the functions that it runs.
+  // The command line of every process of the emulator and of its functions has this path.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'crewboard-deploy-')));
   ends.push(() => {
-    if (process.exitCode !== 0) return say(`what the emulator and the CDK have said is in ${folder}`);
+    if (process.exitCode !== 0) return say(`the output of the emulator and the CDK is in ${folder}`);
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   const model = await startModel();

@@ -2,19 +2,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verdictLine } from '../../lib/executions/prompts.ts';
 
-/** A question in the OpenAI chat protocol, as far as it is read. */
+/** The fields of a request in the OpenAI chat protocol that the model reads. */
 type Question = { model: string; messages: { role: string; content: string }[] };
 
-/** A model behind the emulator's Bedrock: where it is asked by the OpenAI chat protocol. */
+/** A model behind the emulator's Bedrock. Its URL serves the OpenAI chat protocol. */
 export type ChatModel = { url: string; stop: () => void };
 
-/** Starts a model that passes what it is to judge, and else answers with its name and all that it was told. */
+/** Starts a model that passes every verdict, and answers other requests with its name and their messages. */
 export async function startModel(): Promise<ChatModel> {
   const server = createServer(async (request, response) => {
     const chunks = await Array.fromAsync(request as AsyncIterable<Buffer>);
     const { model, messages } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Question;
-    const told = messages.map(({ role, content }) => `${role}: ${content}`).join('\n');
-    const content = told.includes(verdictLine) ? 'VERDICT: PASS' : `${model} was told:\n${told}`;
+    const prompt = messages.map(({ role, content }) => `${role}: ${content}`).join('\n');
+    const content = prompt.includes(verdictLine) ? 'VERDICT: PASS' : `${model} got:\n${prompt}`;
     const answer = {
       choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 20, completion_tokens: 10 },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Organization } from './organization.ts';
 
 /** Well-formed ids that no resource has. */
-const unknown = { task: 'tk_01K0000000000000000000000Z', webhook: 'wh_01K0000000000000000000000Z', agent: 'nobody' };
+const unknown = { task: 'tk_01K0000000000000000000000Z', webhook: 'wh_01K0000000000000000000000Z', agent: 'unknown' };
 
 /** Returns the resources of the caller that are never deleted, each with the unknown id that is sent instead. */
 export function keptOf({ tasks, agents, workers, webhooks }: Organization): Record<string, string> {

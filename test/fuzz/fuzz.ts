@@ -29,7 +29,7 @@ export async function fuzz({ programs, seconds, seed }: Manner): Promise<string[
     const findings: string[] = [];
     if (code !== 0) findings.push(`schemathesis ended with ${code}; its findings are above.`);
     if (tally) console.log(`\n${summaryOf(tally)}\n`);
-    else findings.push('schemathesis did not come to its end.');
+    else findings.push('schemathesis has not ended normally.');
     findings.push(...(await findingsAfter(setup)));
     keep = findings.length > 0;
     return findings;

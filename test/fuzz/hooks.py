@@ -45,7 +45,7 @@ def kept_valid(name, value):
 
 
 def leads_out(url):
-    """Whether the service may take a URL for one of https that is neither refused nor of a name that nobody has."""
+    """Whether the service may accept a URL: https, not a rejected address, and a name that may exist."""
     # As the WHATWG URL standard reads it: white space around it, tabs and line ends within it do not count.
     read = re.sub(r"[\t\n\r]", "", url.strip("".join(map(chr, range(33))))).lower()
     if not read.startswith("https:"):
@@ -74,7 +74,7 @@ BEFORE_ANY_LOOK = "idempotency_key_reused"
 
 @schemathesis.check
 def other_organization(ctx, response, case):
-    """No answer shows anything of the other organization, changes it, or tells that it is there."""
+    """No answer shows anything of the other organization, changes it, or reveals that it exists."""
     answer = response.text + json.dumps(dict(response.headers))
     if setup["words"] in answer:
         raise AssertionError("The answer has a text of the other organization")
@@ -87,7 +87,7 @@ def other_organization(ctx, response, case):
         succeeded = 200 <= response.status_code < 300
         telling = response.status_code in TELLING and BEFORE_ANY_LOOK not in answer
         if thing in path and (succeeded or telling):
-            raise AssertionError(f"{response.status_code} tells of {thing} of the other organization")
+            raise AssertionError(f"{response.status_code} reveals {thing} of the other organization")
         if thing in sent and succeeded:
             raise AssertionError(f"A request with {thing} of the other organization succeeded")
         if thing in query and succeeded and response.json()["pagination"]["total"] != 0:

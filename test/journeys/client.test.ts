@@ -22,7 +22,7 @@ const running = await findRunning(service.dataFolder);
 await seed(openTable(tableName, running.environment[environment.dynamodbEndpoint]), 'local' as Organization, seeded);
 
 /** Returns the error of a call. */
-async function refusal(call: Promise<unknown>): Promise<CrewboardError> {
+async function errorOf(call: Promise<unknown>): Promise<CrewboardError> {
   const error = await call.catch((error: unknown) => error);
   expect(error).toBeInstanceOf(CrewboardError);
   return error as CrewboardError;
@@ -41,18 +41,18 @@ it('creates, reads, changes and deletes tasks', async () => {
   expect(changed.data.status).toBe('done');
   expect(changed.etag).not.toBe(etag);
 
-  const stale = await refusal(crewboard.updateTask({ params, body: { title: 'Late' }, ifMatch: etag }));
-  expect([stale.status, stale.code]).toEqual([412, 'precondition_failed']);
-  expect(stale.requestId).toMatch(/./);
+  const conflict = await errorOf(crewboard.updateTask({ params, body: { title: 'Late' }, ifMatch: etag }));
+  expect([conflict.status, conflict.code]).toEqual([412, 'precondition_failed']);
+  expect(conflict.requestId).toMatch(/./);
   const { data: now } = await crewboard.getTask({ params: { id: second.id } });
   expect([now.dependsOn, now.blockedBy]).toEqual([[{ id: first.id, title: 'Draw it', status: 'done' }], []]);
 
   expect((await crewboard.deleteTask({ params: { id: second.id } })).data).toBeUndefined();
-  expect(await refusal(crewboard.getTask({ params: { id: second.id } }))).toMatchObject({ code: 'not_found' });
+  expect(await errorOf(crewboard.getTask({ params: { id: second.id } }))).toMatchObject({ code: 'not_found' });
 });
 
 it('throws an error with each invalid field of a request', async () => {
-  const { status, code, details } = await refusal(
+  const { status, code, details } = await errorOf(
     crewboard.createTask({ body: { title: '', priorty: 'low' } as never }),
   );
   expect([status, code]).toEqual([400, 'validation_failed']);
@@ -68,7 +68,7 @@ it('creates once with one key, and twice without', async () => {
   const answers = [await crewboard.createTask(request), await crewboard.createTask(request)];
   expect(answers[1]?.data).toEqual(answers[0]?.data);
   expect(answers.map(({ replayed }) => replayed)).toEqual([false, true]);
-  const other = await refusal(crewboard.createTask({ ...request, body: { title: 'Other' } }));
+  const other = await errorOf(crewboard.createTask({ ...request, body: { title: 'Other' } }));
   expect([other.status, other.code]).toEqual([422, 'idempotency_key_reused']);
   expect((await crewboard.listTasks({ query })).pagination.total).toBe(1);
   const { body } = request;

@@ -9,10 +9,10 @@ import { createTemporaryFolder } from '../temporary-files.ts';
 
 export type { Ended } from '../service-process.ts';
 
-/** How the service is started; on a new data folder if none is given. */
+/** Options of a start. The default data folder is a new one. */
 export type Options = Partial<Omit<ServiceOptions, 'onOutput'>>;
 
-/** The service as its user runs it: a process of its own on a data folder of its own. */
+/** The local service in its own process, on its own data folder. */
 export type Deployment = {
   url: string;
   token: string;
@@ -43,14 +43,14 @@ export function newFolder(): string {
   return folder;
 }
 
-/** Has a process killed after the last test of the file, unless it has ended. */
+/** Kills a process after the last test of the file, unless it has ended. */
 function killAtEnd<Started extends { child: ChildProcess; ended: Promise<Ended> }>(started: Started): Started {
   running.add(started.child);
   started.ended.then(() => running.delete(started.child));
   return started;
 }
 
-/** Starts a program of the repository; `grown` is called with all that it has printed whenever that grows. */
+/** Starts a program of the repository. `grown` is called with its whole output after each addition. */
 export function start(args: string[], environment: Record<string, string>, grown: (stdout: string) => void = () => {}) {
   const started = startProgram(args, environment, () => grown(started.output.stdout));
   return killAtEnd(started);
@@ -89,7 +89,7 @@ export async function startDeployment(options: Options = {}): Promise<Deployment
   };
 }
 
-/** Waits until a function returns a truthy value, and returns it; for at most a minute unless told otherwise. */
+/** Waits until a function returns a truthy value, and returns the value. The default timeout is a minute. */
 export async function until<Value>(what: string, look: () => Promise<Value> | Value, within = 60_000): Promise<Value> {
   const deadline = Date.now() + within;
   for (;;) {
@@ -100,7 +100,7 @@ export async function until<Value>(what: string, look: () => Promise<Value> | Va
   }
 }
 
-/** Waits until the engine of a data folder has ended, as it must once the service has. */
+/** Waits until the engine of a data folder has ended, which ends with its service. */
 export async function untilNoneRunsOn(dataFolder: string): Promise<void> {
   await until(`no process runs on ${dataFolder}`, () => processesOn(dataFolder).length === 0);
 }

@@ -37,7 +37,7 @@ it('the response to a start does not wait for the model, and the execution can b
   };
   await Promise.all(Array.from({ length: atOnce }, start));
   expect(quick.timesMs.length + slow.timesMs.length).toBe(rounds);
-  // A response that waits for the model takes hundreds of times as long as one that waits for the table.
+  // The model takes hundreds of times the time of the table.
   expect(median(slow.timesMs) / median(quick.timesMs)).toBeLessThan(5);
   for (const { service, timesMs } of [quick, slow]) {
     await until('all have ended', async () => (await countOf(service, 'running')) === 0, 120_000);

@@ -34,8 +34,8 @@ export function checkEvents({ ledger, executions, events }: Evidence): string[] 
     ...happened.filter((name) => !logged.has(name)).map((name) => `${name} is not in the event log`),
     ...[...logged.keys()].filter((name) => !expected.has(name)).map((name) => `${name} is logged and never happened`),
     ...[...logged]
-      .filter(([, twins]) => twins.length > 1)
-      .map(([name, twins]) => `${name} is ${twins.length} times in the event log`),
+      .filter(([, duplicates]) => duplicates.length > 1)
+      .map(([name, duplicates]) => `${name} is ${duplicates.length} times in the event log`),
   ];
 }
 
@@ -51,8 +51,8 @@ export function checkDeliveries(webhook: WebhookEvidence, { events }: Pick<Evide
       .filter(({ event }) => !event || !subscribed.has(event))
       .map((delivery) => `${delivery.id} to ${id} is of an event without its subscription`),
     ...[...found]
-      .filter(([event, twins]) => event && twins.length > 1)
-      .map(([event, twins]) => `${nameOf(event as LoggedEvent)} has ${twins.length} deliveries to ${id}`),
+      .filter(([event, duplicates]) => event && duplicates.length > 1)
+      .map(([event, duplicates]) => `${nameOf(event as LoggedEvent)} has ${duplicates.length} deliveries to ${id}`),
     ...deliveries
       .filter(({ state }) => state === 'retrying')
       .map((delivery) => `${delivery.id} to ${id} has not ended`),

@@ -86,8 +86,8 @@ it('finds no fault where there is none', () => {
   });
 });
 
-const { nextAttemptAt: _, ...givenUp } = failed;
-const twin = { ...succeeded, id: 'dlv_01KDVDMZ0000000000000000D3', deliveryId: 'dlv_01KDVDMZ0000000000000000D3' };
+const { nextAttemptAt: _, ...exhausted } = failed;
+const duplicate = { ...succeeded, id: 'dlv_01KDVDMZ0000000000000000D3', deliveryId: 'dlv_01KDVDMZ0000000000000000D3' };
 const neverHappened = { ...logged, id: 'ev_2', data: JSON.stringify({ task: { ...about, status: 'done' } }) };
 
 it.each<[string, Evidence, RegExp]>([
@@ -123,11 +123,11 @@ it.each<[string, Evidence, RegExp]>([
   ['an event of what never happened', { ...whole, events: [...whole.events, neverHappened] }, /and never happened/],
   ['an event that is logged twice', { ...whole, events: [...whole.events, logged] }, /is 2 times in the event log/],
   ['an event without a delivery', but({ attempts: [] }), /has no delivery to/],
-  ['an event with two deliveries', but({ attempts: [failed, succeeded, twin] }), /has 2 deliveries/],
+  ['an event with two deliveries', but({ attempts: [failed, succeeded, duplicate] }), /has 2 deliveries/],
   ['a delivery without a subscription', but({ events: [] }), /is of an event without its subscription/],
   ['a delivery of no event', but({ attempts: [{ ...succeeded, eventId: 'ev_3' }] }), /without its subscription/],
   ['a delivery that waits', but({ attempts: [failed] }), /has not ended/],
-  ['an exhausted one with steps left', but({ attempts: [givenUp] }), /have failed, not 4/],
+  ['an exhausted one with steps left', but({ attempts: [exhausted] }), /have failed, not 4/],
   [
     'an attempt that the service itself misses',
     { ...whole, underWay: [{ deliveryId, attempt: 2 } as DeliveryMessage] },

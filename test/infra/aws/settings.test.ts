@@ -58,7 +58,7 @@ describe('the settings of a stack', () => {
     ['corsOrigins.0', ['https://a.example/path'], 'must be a list of * or origins'],
     ['corsOrigins', 'https://a.example', 'must be a list of * or origins'],
     ['corsOrigins', [], 'must be a list of * or origins'],
-    ['alarmEmail', 'nobody', 'must be an email address'],
+    ['alarmEmail', 'ops', 'must be an email address'],
     ['alarmTopicArn', 'on-call', 'must be the ARN of a standard SNS topic'],
     ['alarmTopicArn', 'arn:aws:sns:eu-central-1:111122223333:on-call.fifo', 'must be the ARN of a standard SNS topic'],
     ['tags', 'team', 'must be an object of names and values'],

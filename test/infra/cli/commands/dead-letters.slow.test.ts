@@ -75,15 +75,15 @@ it('counts the dead letters of each kind, with the time of the oldest', async ()
   const { code, stdout, stderr } = await deadLetters('list');
   expect([code, stderr]).toEqual([0, '']);
   const [, ...rows] = stdout.trimEnd().split('\n');
-  const cells = rows.map((line) => line.split(/ {2,}/));
-  expect(cells.map(([kind, count]) => [kind, count])).toEqual([
+  const fields = rows.map((line) => line.split(/ {2,}/));
+  expect(fields.map(([kind, count]) => [kind, count])).toEqual([
     ['deliveries', '1'],
     ['executions', '0'],
     ['purges', '2'],
     ['changes', '0'],
     ['unreadable', '1'],
   ]);
-  for (const [, count, oldest] of cells) {
+  for (const [, count, oldest] of fields) {
     if (count === '0') expect(oldest).toBeUndefined();
     else expect(Date.parse(oldest ?? '')).toBeGreaterThanOrEqual(before);
   }

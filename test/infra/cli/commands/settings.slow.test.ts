@@ -95,12 +95,12 @@ const nothing = /Name at least one setting: --default-model, --requests-per-minu
 const set = (org: string, model: string) => ['set', '--org', org, '--default-model', model];
 
 it.concurrent.each([
-  ['an unknown organization', set('nobody', 'm'), /^The organization nobody does not exist; create its first token/],
-  ['show of an unknown organization', ['show', '--org', 'nobody'], /^The organization nobody does not exist/],
+  ['an unknown organization', set('unknown', 'm'), /^The organization unknown does not exist; create its first token/],
+  ['show of an unknown organization', ['show', '--org', 'unknown'], /^The organization unknown does not exist/],
   [
     'unset of an unknown organization',
-    ['unset', '--org', 'nobody', '--default-model'],
-    /^The organization nobody does not exist/,
+    ['unset', '--org', 'unknown', '--default-model'],
+    /^The organization unknown does not exist/,
   ],
   ['a model of white space', set('local', ' '), /' ' is invalid\. It must not be white space only\./],
   ['an empty model', set('local', ''), /It must have 1 to 256 characters\./],

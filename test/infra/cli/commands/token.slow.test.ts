@@ -73,7 +73,7 @@ it.concurrent('lists the tokens of an organization without their secrets', async
     ],
   ]);
   for (const token of [one, two]) expect(stdout).not.toContain(token.slice(17));
-  expect((await tokenCommand(service, 'list', '--org', 'nobody')).stdout).toMatch(/no tokens/);
+  expect((await tokenCommand(service, 'list', '--org', 'unknown')).stdout).toMatch(/no tokens/);
 });
 
 it.concurrent('revokes a token by its text or its id, also repeatedly', async () => {

@@ -5,7 +5,7 @@ import { type AwsAnswer, stackResources, startAws } from '../aws.ts';
 
 const { resources: inTemplate } = synthesized();
 
-/** The log groups of the stack, and so many others that a second query is needed. */
+/** The log groups of the stack, and enough others for a second query. */
 const groups = [
   ...Object.keys(inTemplate('AWS::Logs::LogGroup')),
   ...Array.from({ length: 50 }, (_, nth) => `ApiMore${nth}Log0123ABCD`),
