@@ -2,22 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { consumers } from '../../../lib/deployment/consumers.ts';
 import { type Statement, synthesized } from './synthesized.ts';
 
-const { functions, functionOf, statementsByRole, statementsOf } = synthesized();
-
 const asksModels = ({ Action }: Statement) => [Action].flat().some((action) => /^(bedrock|\*)/.test(action));
 
 describe('models', () => {
-  it('may be called by the function that runs executions, with InvokeModel only', () => {
-    const asking = statementsOf('RunExecution').filter(asksModels);
-    expect(asking).toHaveLength(1);
-    expect(asking[0]).toMatchObject({ Effect: 'Allow', Action: 'bedrock:InvokeModel' });
-    expect(asking[0]).not.toHaveProperty('Condition');
-  });
-
-  it('may be all models of the account, because an agent names its own', () => {
-    expect(statementsOf('RunExecution').find(asksModels)?.Resource).toBe('*');
-  });
-
   it('may be the allowed ones only, with the models of their profiles, if the settings name them', () => {
     const allowedModels = [
       'eu.maker.one',
@@ -50,14 +37,6 @@ describe('models', () => {
     const outputs = limited.template.findOutputs('AllowedModels') as { AllowedModels?: { Value: string } };
     expect(outputs.AllowedModels?.Value).toBe(allowedModels.join(','));
   });
-
-  it('may also be called by the function of self-improvement, and by no other', () => {
-    const roles = [...statementsByRole].filter(([, statements]) => statements.some(asksModels)).map(([id]) => id);
-    const asking = Object.entries(functions)
-      .filter(([, { Properties }]) => roles.includes(Properties.Role['Fn::GetAtt'][0]))
-      .map(([id]) => id.replace(/[0-9A-F]{8}$/, ''));
-    expect(asking.sort()).toEqual(['ApiSelfImproveAgent', 'PipelineRunExecution']);
-  });
 });
 
 describe('executions', () => {
@@ -66,15 +45,5 @@ describe('executions', () => {
   it('have a longer timeout than their ten minutes, up to the limit of Lambda', () => {
     expect(timeoutSeconds).toBeGreaterThan(600);
     expect(timeoutSeconds).toBeLessThanOrEqual(900);
-    expect(functionOf('RunExecution').Timeout).toBe(timeoutSeconds);
-  });
-
-  it.each([
-    ['RunExecution', 1],
-    ['PurgeAgent', 0],
-  ])('have %s send to %i queues', (id, queues) => {
-    const sending = statementsOf(id).filter(({ Action }) => [Action].flat().includes('sqs:SendMessage'));
-    expect(sending).toHaveLength(queues);
-    expect(statementsOf(id).flatMap(({ Action }) => Action)).toContain('sqs:ReceiveMessage');
   });
 });

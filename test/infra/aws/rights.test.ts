@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { functionSources } from '../../../infra/aws/bundle.ts';
 import { allOptions } from './all-options.ts';
 import { synthesized } from './synthesized.ts';
 
-const { template, resources, statementsByRole } = synthesized();
+const { template, statementsByRole } = synthesized();
 const statements = [...statementsByRole.values()].flat();
 
 /** Returns the allowed actions on the resource `*`, for each role that has any. */
@@ -36,16 +35,6 @@ describe('the rights of the stack', () => {
   });
 });
 
-describe('the template', () => {
-  it('has a function for every source', () => {
-    expect(Object.keys(resources('AWS::Lambda::Function'))).toHaveLength(functionSources().length);
-  });
-
-  it('has no bucket', () => {
-    template.resourceCountIs('AWS::S3::Bucket', 0);
-  });
-
-  it('encrypts its queues; the table and the logs are always encrypted', () => {
-    template.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true });
-  });
+it('the template has no bucket', () => {
+  template.resourceCountIs('AWS::S3::Bucket', 0);
 });

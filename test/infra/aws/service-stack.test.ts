@@ -75,11 +75,10 @@ describe('every function', () => {
     });
   });
 
-  it('logs JSON to the group of its role, kept for 30 days', () => {
+  it('logs JSON to the group of its role', () => {
     template.allResourcesProperties('AWS::Lambda::Function', {
       LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN' },
     });
-    template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
     const pairs = new Set(
       all.map(({ Role, LoggingConfig }) => `${Role['Fn::GetAtt'][0]} ${LoggingConfig.LogGroup.Ref}`),
     );
@@ -104,9 +103,5 @@ describe('every function', () => {
 
   it('has a role without managed policies', () => {
     template.allResourcesProperties('AWS::IAM::Role', { ManagedPolicyArns: Match.absent() });
-  });
-
-  it('reserves no concurrency by default, because a new account has too little', () => {
-    template.allResourcesProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: Match.absent() });
   });
 });
