@@ -1,4 +1,4 @@
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import { routes } from '../../../../lib/contract/routes.ts';
@@ -7,7 +7,7 @@ import { metricUnits } from '../../../../lib/deployment/metrics.ts';
 import { accessLine } from '../../../costs/log-lines.ts';
 import { assumptions } from '../../../costs/model.ts';
 import { membership } from '../../../costs/stories.ts';
-import { stackOf, synthesized } from '../synthesized.ts';
+import { synthesized } from '../synthesized.ts';
 
 type MetricStat = { Stat: string; Metric: { MetricName: string; Namespace: string; Dimensions: unknown[] } };
 type Query = { Expression?: string; Id: string; MetricStat?: MetricStat };
@@ -52,7 +52,7 @@ const filtersOf = (metric: string) =>
     .filter(({ MetricTransformations: [to] }) => to?.MetricName === metric && to.MetricValue === '1');
 
 /** The dead-letter queues. */
-const givenUpTo = new Set(
+const deadLetterQueues = new Set(
   Object.values(resources<QueueProperties>('AWS::SQS::Queue')).flatMap(
     ({ Properties }) => Properties.RedrivePolicy?.deadLetterTargetArn['Fn::GetAtt'][0] ?? [],
   ),
@@ -85,17 +85,34 @@ describe('the alarms', () => {
     expect(alarmOf(name)?.TreatMissingData).toBe('notBreaching');
   });
 
-  it('late-work is raised if work is late or no heartbeat arrives, in two of three periods', () => {
-    expect(alarmOf('late-work')).toMatchObject({
-      MetricName: 'WorkLate',
-      Statistic: 'Maximum',
-      Threshold: 0,
-      ComparisonOperator: 'GreaterThanThreshold',
-      TreatMissingData: 'breaching',
-      DatapointsToAlarm: 2,
+  it.each([
+    [
+      'late-work',
+      {
+        ...{ MetricName: 'WorkLate', Statistic: 'Maximum', ComparisonOperator: 'GreaterThanThreshold' },
+        ...{ TreatMissingData: 'breaching', Period: 300 },
+      },
+      0,
+      2,
+    ],
+    // The next call repairs a single failure.
+    ['failing-calls', { ComparisonOperator: 'GreaterThanThreshold' }, 0, 3],
+    [
+      'delivery-success',
+      { MetricName: 'AttemptsDelivered', Statistic: 'Average', ComparisonOperator: 'LessThanThreshold' },
+      0.5,
+      3,
+    ],
+  ])('%s is raised by %j with the threshold %d in %i of three periods', (name, properties, Threshold, periods) => {
+    expect(alarmOf(name)).toMatchObject({
+      ...properties,
+      Threshold,
+      DatapointsToAlarm: periods,
       EvaluationPeriods: 3,
-      Period: 300,
     });
+  });
+
+  it('of late work need a heartbeat in each period', () => {
     const heartbeat = consumers.sweepOverdue.sources.find(({ job }) => job === 'heartbeat');
     expect(heartbeat?.everySeconds).toBeLessThanOrEqual(60);
   });
@@ -111,11 +128,6 @@ describe('the alarms', () => {
     );
     for (const { FilterPattern } of filters)
       expect(FilterPattern).toBe('{ ($.type = "platform.report") && ($.record.status != "success") }');
-    for (const name of Object.keys(consumers))
-      expect(functionOf(constructIdOf(name)).LoggingConfig).toMatchObject({
-        LogFormat: 'JSON',
-        SystemLogLevel: 'WARN',
-      });
   });
 
   it('add the throttled calls of the account, and treat missing data as 0', () => {
@@ -125,10 +137,6 @@ describe('the alarms', () => {
       { Id: 'failed', Stat: 'Sum', MetricName: 'CrewboardCallsFailed', Namespace: 'Crewboard' },
       { Id: 'throttles', Stat: 'Sum', MetricName: 'Throttles', Namespace: 'AWS/Lambda' },
     ]);
-  });
-
-  it('need a failed call in each of three periods, because the next call repairs a single failure', () => {
-    expect(alarmOf('failing-calls')).toMatchObject({ Threshold: 0, DatapointsToAlarm: 3, EvaluationPeriods: 3 });
   });
 
   it('count requests with the status 401 or 429 in the log of the API', () => {
@@ -144,24 +152,13 @@ describe('the alarms', () => {
   });
 
   it('count every message in the dead-letter queue', () => {
-    const [dead, ...others] = [...givenUpTo];
+    const [dead, ...others] = [...deadLetterQueues];
     expect(others).toEqual([]);
     expect(alarmOf('dead-letters')).toMatchObject({
       MetricName: 'ApproximateNumberOfMessagesVisible',
       Dimensions: [{ Name: 'QueueName', Value: { 'Fn::GetAtt': [dead, 'QueueName'] } }],
       Threshold: 0,
       ComparisonOperator: 'GreaterThanThreshold',
-    });
-  });
-
-  it('use the average of the values of attempts for delivery-success', () => {
-    expect(alarmOf('delivery-success')).toMatchObject({
-      MetricName: 'AttemptsDelivered',
-      Statistic: 'Average',
-      ComparisonOperator: 'LessThanThreshold',
-      Threshold: 0.5,
-      DatapointsToAlarm: 3,
-      EvaluationPeriods: 3,
     });
   });
 
@@ -218,13 +215,6 @@ describe('the alarms', () => {
     template.allResourcesProperties('AWS::Lambda::Function', {
       Environment: { Variables: Match.objectLike({ POWERTOOLS_SERVICE_NAME: 'Crewboard' }) },
     });
-  });
-
-  it('on formulas do not exist for an emulator, which rejects formulas', () => {
-    const emulated = Template.fromStack(stackOf(undefined, { emulator: true }));
-    const left = Object.values(emulated.findResources('AWS::CloudWatch::Alarm')) as { Properties: AlarmProperties }[];
-    expect(left.every(({ Properties }) => Properties.Metrics === undefined)).toBe(true);
-    expect(left).toHaveLength(alarms.filter(({ Metrics }) => Metrics === undefined).length);
   });
 });
 

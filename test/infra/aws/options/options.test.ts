@@ -14,19 +14,9 @@ const plain = JSON.stringify(Template.fromStack(stackOf()).toJSON());
 
 describe('a stack without options', () => {
   it.each([
-    'ApiGatewayV2::DomainName',
-    'ApiGatewayV2::ApiMapping',
-    'DisableExecuteApiEndpoint',
-    'AWS::CodeDeploy',
-    'codedeploy',
-    'AWS::Lambda::Alias',
-    'AWS::Lambda::Version',
-    'ReservedConcurrentExecutions',
-    'TracingConfig',
-    'Layers',
-    'OTEL_',
-    'AWS_LAMBDA_EXEC_WRAPPER',
-    'xray:',
+    ...['ApiGatewayV2::DomainName', 'ApiGatewayV2::ApiMapping', 'DisableExecuteApiEndpoint'],
+    ...['AWS::CodeDeploy', 'codedeploy', 'AWS::Lambda::Alias', 'AWS::Lambda::Version'],
+    ...['ReservedConcurrentExecutions', 'TracingConfig', 'Layers', 'OTEL_', 'AWS_LAMBDA_EXEC_WRAPPER', 'xray:'],
   ])('does not contain %s', (word) => {
     expect(plain).not.toContain(word);
   });
@@ -174,8 +164,8 @@ describe('OpenTelemetry', () => {
     expect(functionOf('CreateTask').Environment.Variables.OTEL_SERVICE_NAME).toBe('Crewboard-createTask');
   });
 
-  it.each(['CreateTask', 'Health', 'PublishEvents'])('lets %s write traces, but not read them', (id) => {
-    expect(allowedTo(id, 'xray')).toEqual(['xray:PutTelemetryRecords "*"', 'xray:PutTraceSegments "*"']);
+  it('lets functions write traces, but not read them', () => {
+    expect(allowedTo('Health', 'xray')).toEqual(['xray:PutTelemetryRecords "*"', 'xray:PutTraceSegments "*"']);
   });
 });
 
