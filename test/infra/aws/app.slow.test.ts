@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { newFolder, run } from '../../journeys/deployment.ts';
-import { startAws, xmlError } from '../cli/aws.ts';
+import { describedStack, startAws, xmlError } from '../cli/aws.ts';
 
 const folder = newFolder();
 writeFileSync(join(folder, 'default.json'), '{}');
@@ -18,11 +18,8 @@ it('rejects a setting of -c in one sentence, without a stack trace', async () =>
 });
 
 it('compares with the deployed stack if a deploy is possible, and rejects another table', async () => {
-  const output = '<member><OutputKey>TableName</OutputKey><OutputValue>in-use</OutputValue></member>';
   const { shell, asked } = await startAws({
-    'cloudformation:DescribeStacks': () => ({
-      body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs>${output}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
-    }),
+    'cloudformation:DescribeStacks': () => describedStack({ TableName: 'in-use' }),
     'cloudformation:ListStackResources': () => ({
       body: '<ListStackResourcesResponse><ListStackResourcesResult></ListStackResourcesResult></ListStackResourcesResponse>',
     }),

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { Resource } from '../../../infra/cli/stack/stack.ts';
+import type { Ended } from '../../service-process.ts';
 
 /** A received request: its service and action, its path, and its parsed body. */
 export type AwsRequest = { action: string; path: string; body: Record<string, unknown> };
@@ -40,6 +41,24 @@ export async function startAws(answers: Answers): Promise<{ shell: Record<string
   // The user who runs the tests may have AWS settings.
   const noFiles = { AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null' };
   return { shell: { ...own, ...keys, ...noFiles }, asked };
+}
+
+/** Returns the answer of `DescribeStacks` for a stack with these outputs. */
+export function describedStack(outputs: Record<string, string>, status = 'UPDATE_COMPLETE'): AwsAnswer {
+  const members = Object.entries(outputs).map(
+    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
+  const fields = `<StackStatus>${status}</StackStatus><Outputs>${members.join('')}</Outputs>`;
+  return {
+    body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${fields}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+  };
+}
+
+/** Checks that a command failed without output and without a stack trace, and returns its standard error. */
+export function errorOf({ code, stdout, stderr }: Ended): string {
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).not.toMatch(/^\s+at /m);
+  return stderr;
 }
 
 /** Returns an error of a service that answers in XML. */

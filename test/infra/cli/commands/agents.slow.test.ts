@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { dataOf } from '../../../api.ts';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { newToken } from '../../../journeys/requests.ts';
+import { errorOf } from '../aws.ts';
 
 const service = await startDeployment({ environment: { DEFAULT_MODEL: 'old.model' } });
 const command = (...args: string[]) => run(['infra/cli/main.ts', ...args], { CREWBOARD_DATA: service.dataFolder });
@@ -56,7 +57,6 @@ it('lists the changes, then makes them in one organization or in all, and each o
 });
 
 it('rejects the same model twice', async () => {
-  const { code, stdout, stderr } = await command('agents', 'move-model', '--from', 'a.model', '--to', 'a.model');
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toBe('--from and --to name the same model; name two different models.\n');
+  const ended = await command('agents', 'move-model', '--from', 'a.model', '--to', 'a.model');
+  expect(errorOf(ended)).toBe('--from and --to name the same model; name two different models.\n');
 });

@@ -6,7 +6,7 @@ import { findRunning, tableName } from '../../../../infra/local/running.ts';
 import { clientConfig } from '../../../../lib/aws/client-config.ts';
 import { timestamp } from '../../../../lib/contract/ids.ts';
 import { environment as names } from '../../../../lib/deployment/environment.ts';
-import { newFolder, run, startDeployment, until } from '../../../journeys/deployment.ts';
+import { run, startDeployment, until } from '../../../journeys/deployment.ts';
 import { startReceiver } from '../../../journeys/receiver.ts';
 import { createTask, register } from '../../../journeys/requests.ts';
 import { streamed } from '../../../table-stream.ts';
@@ -82,16 +82,4 @@ it('publishes a change that was set aside, and keeps changes that fail again', a
   expect(received.every(({ body }) => body.event === 'task.created')).toBe(true);
   expect(bodiesOf((await deadLetters('show')).stdout)?.sort()).toEqual(remaining.sort());
   await service.api.deleteWebhook({ params: { id: webhook } });
-});
-
-it('reports that no service runs on the data folder', async () => {
-  const dataFolder = newFolder();
-  const { code, stdout, stderr } = await run(['infra/cli/main.ts', 'dead-letters', 'list'], {
-    CREWBOARD_DATA: dataFolder,
-  });
-  expect([code, stdout, stderr]).toEqual([
-    1,
-    '',
-    `No Crewboard is running on the data folder ${dataFolder}; start one with npm start.\n`,
-  ]);
 });

@@ -5,9 +5,9 @@ import { environment as variables } from '../../../../lib/deployment/environment
 import { openTable } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { transact } from '../../../../lib/table/transact.ts';
-import { newFolder, run, startDeployment } from '../../../journeys/deployment.ts';
+import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { createTask, newToken } from '../../../journeys/requests.ts';
-import { startAws } from '../aws.ts';
+import { describedStack, startAws } from '../aws.ts';
 
 const service = await startDeployment();
 const { environment } = await findRunning(service.dataFolder);
@@ -16,9 +16,7 @@ const table = openTable(tableName, dynamodbEndpoint);
 const local = { CREWBOARD_DATA: service.dataFolder };
 const crewboard = (shell: Record<string, string>, ...args: string[]) => run(['infra/cli/main.ts', ...args], shell);
 const aws = await startAws({
-  'cloudformation:DescribeStacks': () => ({
-    body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs><member><OutputKey>TableName</OutputKey><OutputValue>${tableName}</OutputValue></member></Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
-  }),
+  'cloudformation:DescribeStacks': () => describedStack({ TableName: tableName }),
 });
 const shell = { ...aws.shell, AWS_ENDPOINT_URL_DYNAMODB: dynamodbEndpoint };
 
@@ -67,27 +65,4 @@ it('lists organizations with their active tokens, and reconciles all of them', a
     0,
     ['alpha', 'beta', 'local'].map((name) => `All lists and counts of ${name} are correct.`),
   ]);
-});
-
-it.each([
-  ['an unknown table', ['orgs', 'list', '--table', 'nowhere'], shell, /^The table nowhere cannot be read: /],
-  ['no service on this machine', ['orgs', 'list'], { CREWBOARD_DATA: newFolder() }, /is running/],
-  ['a stack and a table', ['orgs', 'list', '--stack', 'A', '--table', 'B'], shell, /cannot be used with option/],
-  [
-    'reconcile without an organization',
-    ['reconcile'],
-    local,
-    /^Name an organization with --org NAME, or use --all for all organizations\./,
-  ],
-  [
-    'reconcile of one and of all organizations',
-    ['reconcile', '--org', 'a', '--all'],
-    local,
-    /cannot be used with option/,
-  ],
-])('rejects %s in one sentence', async (_, args, environment, message) => {
-  const { code, stdout, stderr } = await crewboard(environment, ...args);
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(message);
-  expect(stderr).not.toMatch(/^\s+at /m);
 });

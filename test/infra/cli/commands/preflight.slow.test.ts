@@ -38,12 +38,3 @@ it('checks and calls only the model of --model', async () => {
   expect(paths).toContain('/model/maker.other/converse');
   expect(paths.filter((path) => path.includes(encodeURIComponent(standardModel)))).toEqual([]);
 });
-
-it.each([
-  [['now'], /too many arguments/],
-  [['-c', 'alarmEmail=a@example.com'], /unknown option '-c'/],
-])('rejects %j in one sentence', async (args, message) => {
-  const { code, stdout, stderr } = await preflight(...args);
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(message);
-});

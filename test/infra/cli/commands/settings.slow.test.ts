@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { dataOf } from '../../../api.ts';
 import { run, startDeployment } from '../../../journeys/deployment.ts';
 import { newToken } from '../../../journeys/requests.ts';
+import { errorOf } from '../aws.ts';
 
 const service = await startDeployment({
   environment: { DEFAULT_MODEL: 'the.deployments-model', REQUESTS_PER_MINUTE: '3000', EXECUTIONS_PER_MINUTE: '200' },
@@ -103,24 +104,15 @@ it.concurrent.each([
     /^The organization unknown does not exist/,
   ],
   ['a model of white space', set('local', ' '), /' ' is invalid\. It must not be white space only\./],
-  ['an empty model', set('local', ''), /It must have 1 to 256 characters\./],
   ['a model of 257 characters', set('local', 'm'.repeat(257)), /It must have 1 to 256 characters\./],
   [
     'a limit of 0',
     ['set', '--org', 'local', '--requests-per-minute', '0'],
     /It must be a whole number from 1 to 1000000\./,
   ],
-  [
-    'a limit in words',
-    ['set', '--org', 'local', '--executions-per-minute', 'many'],
-    /It must be a whole number from 1/,
-  ],
   ['set without a setting', ['set', '--org', 'local'], nothing],
   ['unset without a setting', ['unset', '--org', 'local'], nothing],
 ])('rejects %s in one sentence', async (_, args, message) => {
-  const { code, stdout, stderr } = await settings(...args);
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(message);
-  expect(stderr).not.toMatch(/^\s+at /m);
+  expect(errorOf(await settings(...args))).toMatch(message);
   expect(await shown('local')).toEqual([['default-model', 'the.deployments-model', 'the deployment'], ...deployed]);
 });

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { paginationOf, refusalOf } from '../../../api.ts';
 import { newFolder, run, startDeployment } from '../../../journeys/deployment.ts';
 import { newToken, tokenCommand } from '../../../journeys/requests.ts';
+import { errorOf } from '../aws.ts';
 
 const service = await startDeployment();
 
@@ -17,14 +18,6 @@ function npmRun(...args: string[]): Promise<string> {
     stdout += text;
   });
   return new Promise((resolve) => child.once('close', () => resolve(stdout)));
-}
-
-/** Runs a command that fails, and returns its standard error. */
-async function errorOf(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await tokenCommand(service, ...args);
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).not.toMatch(/^\s+at /m);
-  return stderr;
 }
 
 it.concurrent('prints the new token and nothing else, also through npm', async () => {
@@ -116,32 +109,23 @@ it.concurrent.each([
     ['create', '--org', 'Acme'],
     /'--org <name>' argument 'Acme' is invalid\. It must be 1 to 64 lowercase letters/,
   ],
-  ['no organization', ['create'], /required option '--org <name>' not specified/],
   ['an unknown option', ['create', '--org', 'x', '--orf', 'y'], /unknown option '--orf'\n\(Did you mean --org\?\)/],
   ['0 days', ['create', '--org', 'x', '--expires-in-days', '0'], /whole number from 1 to 99999/],
-  ['no command', [], /^Usage/],
   ['an unknown command', ['crate'], /unknown command 'crate'\n\(Did you mean create\?\)/],
-  ['an extra argument', ['create', 'now', '--org', 'x'], /too many arguments/],
-  ['revoke without a token', ['revoke'], /missing required argument 'token'/],
   ['revoke of an unknown token', ['revoke', 'AAAAAAAAAAAA'], /There is no such token/],
 ])('rejects %s in one sentence', async (_, args, message) => {
-  expect(await errorOf(...args)).toMatch(message);
+  expect(errorOf(await tokenCommand(service, ...args))).toMatch(message);
 });
 
 it.concurrent('reports that no service runs on the data folder', async () => {
   const dataFolder = newFolder();
-  const { code, stdout, stderr } = await tokenCommand({ dataFolder }, 'create', '--org', 'x');
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toBe(`No Crewboard is running on the data folder ${dataFolder}; start one with npm start.\n`);
+  const ended = await tokenCommand({ dataFolder }, 'create', '--org', 'x');
+  expect(errorOf(ended)).toBe(`No Crewboard is running on the data folder ${dataFolder}; start one with npm start.\n`);
 });
 
 it.concurrent('reports the same if another service has taken its port', async () => {
   const stopped = await startDeployment();
   await stopped.stop();
   await startDeployment({ environment: { PORT: new URL(stopped.url).port } });
-  const { code, stderr } = await tokenCommand(stopped, 'create', '--org', 'x');
-  expect([code, stderr]).toEqual([
-    1,
-    `No Crewboard is running on the data folder ${stopped.dataFolder}; start one with npm start.\n`,
-  ]);
+  expect(errorOf(await tokenCommand(stopped, 'create', '--org', 'x'))).toMatch(/^No Crewboard is running on the data/);
 });

@@ -9,7 +9,7 @@ import { checkConcurrency } from '../../../../infra/cli/preflight/quota-check.ts
 import { checkSettingsFile, settingsWarnings } from '../../../../infra/cli/preflight/settings-checks.ts';
 import { standardModel } from '../../../../lib/contract/models.ts';
 import { newFolder } from '../../../journeys/deployment.ts';
-import { type AwsAnswer, startAws, xmlError } from '../aws.ts';
+import { type AwsAnswer, describedStack, startAws, xmlError } from '../aws.ts';
 
 const here = { account: '123456789012', region: 'eu-central-1' };
 
@@ -95,14 +95,9 @@ describe('the account', () => {
   });
 });
 
-/** Returns the answer of CloudFormation for a stack. */
-const stack = (status: string, version?: number): AwsAnswer => {
-  const output = `<member><OutputKey>BootstrapVersion</OutputKey><OutputValue>${version}</OutputValue></member>`;
-  const fields = `<StackStatus>${status}</StackStatus><Outputs>${version === undefined ? '' : output}</Outputs>`;
-  return {
-    body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${fields}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
-  };
-};
+/** Returns the answer of CloudFormation for a stack, with the version of its bootstrap. */
+const stack = (status: string, version?: number) =>
+  describedStack(version === undefined ? {} : { BootstrapVersion: String(version) }, status);
 const absent = xmlError('ValidationError', 'Stack with id x does not exist');
 const denied = xmlError('AccessDenied', 'You may not.', 403);
 
@@ -175,10 +170,10 @@ describe('the quota of Lambda', () => {
 describe('the model', () => {
   const profile = 'global.maker.model-v1';
   const model = 'maker.model-v1';
-  const error = (name: string, status: number): AwsAnswer => ({
+  const error = (name: string, status: number, message = `The error is ${name}`): AwsAnswer => ({
     status,
     headers: { 'x-amzn-errortype': name },
-    body: { message: `The error is ${name}` },
+    body: { message },
   });
   const unknown = error('ValidationException', 400);
   const isProfile = { body: { models: [{ modelArn: `arn:aws:bedrock:eu-central-1::foundation-model/${model}` }] } };
@@ -267,11 +262,6 @@ describe('the model', () => {
     const answers = (text: string) => ({
       body: { output: { message: { role: 'assistant', content: [{ text }] } }, stopReason: 'end_turn' },
     });
-    const errorAnswer = (name: string, message: string, status: number): AwsAnswer => ({
-      status,
-      headers: { 'x-amzn-errortype': name },
-      body: { message },
-    });
 
     it('is called once, with the parameters of the functions', async () => {
       const { shell, asked } = await startAws({
@@ -290,34 +280,30 @@ describe('the model', () => {
     // These are messages of Bedrock.
     it.each([
       [
-        errorAnswer(
-          'ResourceNotFoundException',
-          'Model use case details have not been submitted for this account. Fill out the Anthropic use case details form before using the model. If you have already filled out the form, try again in 15 minutes.',
-          404,
-        ),
-        /^Submit the use-case form of Anthropic/,
+        'ResourceNotFoundException',
+        404,
+        'Model use case details have not been submitted for this account. Fill out the Anthropic use case details form before using the model. If you have already filled out the form, try again in 15 minutes.',
+        /^Submit the use-case form/,
       ],
       [
-        errorAnswer('ValidationException', 'You have not filled out the required use-case form for this model.', 400),
-        /^Submit the use-case form of Anthropic/,
+        'ValidationException',
+        400,
+        'You have not filled out the required use-case form for this model.',
+        /^Submit the use-case form/,
       ],
       [
-        errorAnswer(
-          'AccessDeniedException',
-          'Model access is denied due to IAM user or service role is not authorized to perform the required AWS Marketplace actions (aws-marketplace:ViewSubscriptions, aws-marketplace:Subscribe) to enable access to this model.',
-          403,
-        ),
+        'AccessDeniedException',
+        403,
+        'Model access is denied due to IAM user or service role is not authorized to perform the required AWS Marketplace actions (aws-marketplace:ViewSubscriptions, aws-marketplace:Subscribe) to enable access to this model.',
         /credentials that have aws-marketplace:Subscribe/,
       ],
-      [
-        errorAnswer('AccessDeniedException', 'Model access is denied due to INVALID_PAYMENT_INSTRUMENT.', 403),
-        /payment method/,
-      ],
-      [errorAnswer('AccessDeniedException', 'You may not.', 403), /^Executions would fail for the same reason\.$/],
-    ])('and returns %o is a problem, with what to do', async (answer, todo) => {
+      ['AccessDeniedException', 403, 'Model access is denied due to INVALID_PAYMENT_INSTRUMENT.', /payment method/],
+      ['AccessDeniedException', 403, 'You may not.', /^Executions would fail for the same reason\.$/],
+    ])('and returns %s (%i: %s) is a problem, with what to do', async (name, status, message, todo) => {
+      const answer = error(name, status, message);
       const finding = await withAnswers({ [action(model)]: answer }, () => callModel(choice));
       expect(finding.state).toBe('problem');
-      expect(finding.what).toContain((answer.body as { message: string }).message);
+      expect(finding.what).toContain(message);
       expect(finding.todo).toMatch(todo);
     });
   });

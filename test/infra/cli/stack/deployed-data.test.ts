@@ -9,7 +9,7 @@ import {
 } from '../../../../infra/cli/stack/deployed-data.ts';
 import { isProtected, setStackPolicy } from '../../../../infra/cli/stack/stack-policy.ts';
 import { synthesized } from '../../aws/synthesized.ts';
-import { type Answers, stackResources, startAws, xmlError } from '../aws.ts';
+import { type Answers, describedStack, stackResources, startAws, xmlError } from '../aws.ts';
 
 const settingsOf = (content: object = {}) => parseSettings(content, 'settings/prod.json', 'prod');
 const streamOf = (table: string) => `arn:aws:dynamodb:eu-central-1:123456789012:table/${table}/stream/2026`;
@@ -31,13 +31,9 @@ const older = {
 
 /** Returns the answers of CloudFormation for a stack. */
 function cloudFormation({ outputs, resources }: typeof deployed, policy?: string): Answers {
-  const members = Object.entries(outputs).map(
-    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-  );
-  const body = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
   const escaped = policy?.replaceAll('"', '&quot;');
   return {
-    'cloudformation:DescribeStacks': () => ({ body }),
+    'cloudformation:DescribeStacks': () => describedStack(outputs),
     'cloudformation:ListStackResources': stackResources(resources),
     'cloudformation:GetStackPolicy': () => ({
       body: `<GetStackPolicyResponse><GetStackPolicyResult>${escaped ? `<StackPolicyBody>${escaped}</StackPolicyBody>` : ''}</GetStackPolicyResult></GetStackPolicyResponse>`,
