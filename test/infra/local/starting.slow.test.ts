@@ -66,14 +66,6 @@ it.concurrent('reports that its port is in use', async () => {
   server.close();
 });
 
-it.concurrent('reports an invalid PORT', async () => {
-  expect(await startError({ PORT: 'http' })).toMatch(sentence('PORT is "http"; set it to a number from 0 to 65535'));
-});
-
-it.concurrent('reports that its data folder cannot be written', async () => {
-  expect(await startError({ CREWBOARD_DATA: '/dev/null/x' })).toMatch(sentence('he data folder /dev/null/x cannot'));
-});
-
 it.concurrent('reports that another service runs on its data folder, and does not disturb it', async () => {
   const service = await startDeployment();
   expect(await startError({ CREWBOARD_DATA: service.dataFolder })).toMatch(
@@ -82,30 +74,18 @@ it.concurrent('reports that another service runs on its data folder, and does no
   expect((await service.api.listTasks()).status).toBe(200);
 });
 
-it.concurrent('reports that no server answers at DYNAMODB_ENDPOINT', async () => {
-  const error = await startError({ DYNAMODB_ENDPOINT: 'http://127.0.0.1:1' });
-  expect(error).toMatch(sentence('othing answers at DYNAMODB_ENDPOINT http://127.0.0.1:1'));
-});
-
-it.concurrent('reports an invalid DYNAMODB_ENDPOINT', async () => {
-  expect(await startError({ DYNAMODB_ENDPOINT: 'localhost' })).toMatch(sentence('DYNAMODB_ENDPOINT'));
-});
-
-it.concurrent('reports an invalid ALLOWED_RECEIVERS', async () => {
-  expect(await startError({ ALLOWED_RECEIVERS: 'localhost' })).toMatch(sentence('ALLOWED_RECEIVERS'));
-});
-
-it.concurrent('reports an invalid RETRY_LADDER', async () => {
-  expect(await startError({ RETRY_LADDER: '5m,30m,2h' })).toMatch(sentence('RETRY_LADDER is "5m,30m,2h"; write three'));
-});
-
-it.concurrent('treats an empty RETRY_LADDER as unset', async () => {
-  const service = await startDeployment({ environment: { RETRY_LADDER: '' } });
-  expect((await service.api.listWebhooks()).status).toBe(200);
-});
-
-it.concurrent('reports an invalid RUNNING_CAP', async () => {
-  expect(await startError({ RUNNING_CAP: '0' })).toMatch(sentence('RUNNING_CAP is "0"; set it to a whole number'));
+it.concurrent.each([
+  ['a data folder that cannot be written', { CREWBOARD_DATA: '/dev/null/x' }, 'he data folder /dev/null/x cannot'],
+  [
+    'a DYNAMODB_ENDPOINT where no server answers',
+    { DYNAMODB_ENDPOINT: 'http://127.0.0.1:1' },
+    'othing answers at DYNAMODB_ENDPOINT http://127.0.0.1:1',
+  ],
+  ['an invalid DYNAMODB_ENDPOINT', { DYNAMODB_ENDPOINT: 'localhost' }, 'DYNAMODB_ENDPOINT'],
+  ['an invalid ALLOWED_RECEIVERS', { ALLOWED_RECEIVERS: 'localhost' }, 'ALLOWED_RECEIVERS'],
+  ['an invalid setting', { RUNNING_CAP: '0' }, 'RUNNING_CAP is "0"; set it to a whole number'],
+])('reports %s', async (_, environment, text) => {
+  expect(await startError(environment)).toMatch(sentence(text));
 });
 
 it.concurrent('limits the concurrent executions of an organization to RUNNING_CAP', async () => {
@@ -127,10 +107,6 @@ it.concurrent('prints the model of agents, and never its key', async () => {
   expect(named.output()).toContain('\nAgents use llama at http://127.0.0.1:1/v1.\n');
   const { stdout, stderr } = await named.stop();
   expect(stdout + stderr).not.toContain('sk-secret');
-});
-
-it.concurrent('reports an invalid setting of the model', async () => {
-  expect(await startError({ MODEL_LATENCY_MS: '5s' })).toMatch(sentence('MODEL_LATENCY_MS is "5s"; set it to a whole'));
 });
 
 it.concurrent('reports an error in the script of the simulator', async () => {

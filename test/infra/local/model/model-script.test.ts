@@ -37,10 +37,6 @@ it.each([
   expect(rule?.system?.(prompt)).toBe(found);
 });
 
-it('reads an empty script', () => {
-  expect(read('[]')).toEqual([]);
-});
-
 it.each([
   ['tea', 'green tea', true],
   ['tea', 'Tea', false],
@@ -66,28 +62,21 @@ const good = { match: '', text: 'Yes.' };
 
 it.each<[unknown, string]>([
   [{}, 'it must be a list of rules'],
-  [null, 'it must be a list of rules'],
   [[good, 'tea'], 'rule 2 must be an object'],
-  [[null], 'rule 1 must be an object'],
   [[{ text: 'Yes.' }], 'rule 1 (match) is missing'],
   [
     [good, good, { match: 1, text: 'Yes.' }],
     'rule 3 (match) must be a string, or a regular expression between slashes',
   ],
   [[{ ...good, match: '/(/' }], 'rule 1 (match) is not a valid regular expression'],
-  [[{ ...good, match: '/a/q' }], 'rule 1 (match) is not a valid regular expression'],
   [[{ ...good, latency: 1 }], 'rule 1 (latency) is not a known field'],
   [[{ ...good, model: '' }], 'rule 1 (model) must not be empty'],
-  [[{ ...good, model: 1 }], 'rule 1 (model) must be a string'],
   [[{ ...good, times: 0 }], 'rule 1 (times) must be a whole number from 1 to 1000000'],
-  [[{ ...good, times: '2' }], 'rule 1 (times) must be a whole number from 1 to 1000000'],
   [[{ ...good, delayMs: -1 }], 'rule 1 (delayMs) must be a whole number from 0 to 600000'],
   [[{ ...good, delayMs: 600_001 }], 'rule 1 (delayMs) must be a whole number from 0 to 600000'],
   [[{ ...good, tokens: 1.5 }], 'rule 1 (tokens) must be a whole number from 0 to 1000000000'],
   [[{ match: '', text: 1 }], 'rule 1 (text) must be a string'],
   [[{ match: '', throttle: false }], 'rule 1 (throttle) must be true'],
-  [[{ match: '', malformed: 'yes' }], 'rule 1 (malformed) must be true'],
-  [[{ match: '', refusal: 1 }], 'rule 1 (refusal) must be true'],
   [[{ match: '', stopReason: '' }], 'rule 1 (stopReason) must not be empty'],
   [[{ match: '' }], `rule 1 must have exactly one of ${outcomes}`],
   [[good, { ...good, refusal: true }], `rule 2 must have exactly one of ${outcomes}`],

@@ -37,11 +37,6 @@ describe('the simulator', () => {
     expect(text).toMatch(/"a(👋){199}…"$/u);
   });
 
-  it('gives the same answer to the same prompt', async () => {
-    const ask = await simulate();
-    expect(await ask('Hello?')).toEqual(await ask('Hello?'));
-  });
-
   it('counts a token for four characters of system prompt, user message and answer', async () => {
     const ask = await simulate({ rules: [rule('', { text: 'x'.repeat(41) })] });
     expect(await ask('y'.repeat(40), { system: 'z'.repeat(80) })).toMatchObject({ tokens: 20 + 10 + 11 });

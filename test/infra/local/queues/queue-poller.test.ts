@@ -7,12 +7,6 @@ import { createManualTime } from './queue-time.ts';
 
 type Handling = (records: SQSRecord[], context: Context) => string[] | undefined | Promise<string[] | undefined>;
 
-/** Creates a promise that a test resolves. */
-function gated() {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  return { gate: promise, open: () => resolve(undefined) };
-}
-
 /** Creates a queue with a visibility timeout of 30 s. */
 function newQueue() {
   const time = createManualTime();
@@ -139,9 +133,9 @@ it('runs at most the concurrency of calls, and the next when one ends', async ()
   const open: (() => void)[] = [];
   const { batches } = queue.poll(
     () => {
-      const call = gated();
-      open.push(call.open);
-      return call.gate;
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      open.push(() => resolve(undefined));
+      return promise;
     },
     { batchSize: 1, concurrency: 3 },
   );
@@ -158,22 +152,30 @@ it('runs at most the concurrency of calls, and the next when one ends', async ()
 
 /** Stops a poller whose current calls, and whose wait for them, end when the test says so. */
 async function stopping(bodies: string, concurrency: number) {
-  const [call, time] = [gated(), gated()];
+  const [call, time] = [Promise.withResolvers<undefined>(), Promise.withResolvers<void>()];
   const waits: number[] = [];
   const wait: Wait = (milliseconds) => {
     waits.push(milliseconds);
-    return time.gate;
+    return time.promise;
   };
   const queue = newQueue();
   queue.send(bodies);
-  const { batches, stop } = queue.poll(() => call.gate, { batchSize: 1, concurrency, wait });
+  const { batches, stop } = queue.poll(() => call.promise, { batchSize: 1, concurrency, wait });
   await queue.pass();
   let state = 'stopping';
   const stopped = stop().then(() => {
     state = 'stopped';
   });
   await queue.pass();
-  return { queue, batches, stopped, waits, state: () => state, endCalls: call.open, passTime: time.open };
+  return {
+    queue,
+    batches,
+    stopped,
+    waits,
+    state: () => state,
+    endCalls: () => call.resolve(undefined),
+    passTime: time.resolve,
+  };
 }
 
 it.each([

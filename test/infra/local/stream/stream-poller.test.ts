@@ -134,15 +134,7 @@ it.concurrent('gives the changes of the listed kinds to the handler, in their or
   expect(batches.flat()).toEqual(['a', 'b', 'c']);
 });
 
-it.concurrent('gives the handler at most the batch size of changes at once', async () => {
-  const stream = await newStream();
-  await stream.put(letters);
-  const { batches, received } = stream.poll(undefined, 4);
-  await received('j');
-  expect(batches).toEqual([[...'abcd'], [...'efgh'], [...'ij']]);
-});
-
-it.concurrent('retries from the failed change, and not the changes before it', async () => {
+it.concurrent('gives the handler at most the batch size, and retries from the failed change', async () => {
   const stream = await newStream();
   await stream.put(letters);
   const { batches, received } = stream.poll((_, call) => (call === 2 ? ['f', 'h'] : undefined), 4);
@@ -221,15 +213,12 @@ it.concurrent('starts at the oldest record if the engine does not know the posit
 
 it.concurrent('stores a position after the batch is handled, and skips changes of other kinds', async () => {
   const stream = await newStream();
-  let go = () => {};
-  const gate = new Promise<undefined>((resolve) => {
-    go = () => resolve(undefined);
-  });
+  const { promise: gate, resolve: go } = Promise.withResolvers<undefined>();
   await stream.put(['a']);
   const { received } = stream.poll(() => gate);
   await received('a');
   expect(stream.stored.positions).toEqual({});
-  go();
+  go(undefined);
   await until('the position is stored', () => Object.keys(stream.stored.positions).length === 1);
   const [before] = Object.values(stream.stored.positions);
   await stream.put(['other'], 'webhook');
@@ -292,15 +281,6 @@ it.concurrent('stores no position above a change whose first attempt is not made
   expect(await handledAgain()).toEqual([...'cdefghij']);
 });
 
-it.concurrent('stores no position if no first attempt is made', async () => {
-  const { stream, start } = await newAttempts();
-  await stream.put(letters);
-  const { received, stop } = start();
-  await received('j');
-  await stop();
-  expect(stream.stored.positions).toEqual({});
-});
-
 it.concurrent('stores the position after the last first attempt, without further changes', async () => {
   const { stream, start, attempt } = await newAttempts();
   await stream.put(letters);
@@ -324,10 +304,7 @@ it.concurrent('advances the stored position while some first attempt is always o
 
 it.concurrent('stops after the current call has ended', async () => {
   const stream = await newStream();
-  let go = () => {};
-  const gate = new Promise<undefined>((resolve) => {
-    go = () => resolve(undefined);
-  });
+  const { promise: gate, resolve: go } = Promise.withResolvers<undefined>();
   await stream.put(['a']);
   const { stop, received, batches } = stream.poll(() => gate);
   await received('a');
@@ -337,7 +314,7 @@ it.concurrent('stops after the current call has ended', async () => {
   });
   await stream.put(['b']);
   expect(hasStopped).toBe(false);
-  go();
+  go(undefined);
   await stopped;
   expect(batches).toEqual([['a']]);
   expect(Object.keys(stream.stored.positions)).toHaveLength(1);
