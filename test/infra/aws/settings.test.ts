@@ -219,9 +219,7 @@ describe('the default model', () => {
 
   it.each([
     ['us-east-1', 'us'],
-    ['ca-central-1', 'us'],
     ['eu-central-1', 'eu'],
-    ['eu-west-2', 'eu'],
   ])('of %s is the inference profile of its geography, %s', (region, geography) => {
     expect(modelIn(region)).toBe(`${geography}.${standardModel}`);
   });
@@ -230,7 +228,7 @@ describe('the default model', () => {
     expect(modelIn('ap-northeast-1', { modelRegion: 'us-west-2' })).toBe(`us.${standardModel}`);
   });
 
-  it.each(['ap-northeast-1', 'ap-southeast-2', 'sa-east-1', 'us-gov-west-1'])(
+  it.each(['ap-northeast-1', 'us-gov-west-1'])(
     'of %s must be set, because a global profile must be chosen explicitly',
     (region) => {
       expect(() => modelIn(region)).toThrow(

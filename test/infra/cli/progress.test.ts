@@ -1,7 +1,12 @@
 import { PassThrough } from 'node:stream';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { withProgress } from '../../../infra/cli/progress.ts';
 
+// The tests may run in an environment where no line is rewritten.
+beforeEach(() => {
+  vi.stubEnv('CI', undefined);
+  vi.stubEnv('TERM', 'xterm');
+});
 afterEach(() => vi.unstubAllEnvs());
 
 /** Creates a stream, a terminal or not, that records the written text. */
@@ -23,8 +28,6 @@ it.each([
   ['without a terminal', false, 80],
   ['on a terminal without columns', true, 0],
 ])('writes a line every ten seconds %s, and nothing before that', async (_, isTTY, width) => {
-  vi.stubEnv('CI', undefined);
-  vi.stubEnv('TERM', 'xterm');
   const { stream, clock, written } = screen(isTTY, width);
   const done = await withProgress(
     'Started',
@@ -41,9 +44,6 @@ it.each([
 });
 
 it('rewrites one line of a terminal, and removes it at the end', async () => {
-  // The tests may run in an environment where no line is rewritten.
-  vi.stubEnv('CI', undefined);
-  vi.stubEnv('TERM', 'xterm');
   const { stream, clock, controls, written } = screen(true);
   let seen = '';
   await withProgress(
@@ -62,8 +62,6 @@ it('rewrites one line of a terminal, and removes it at the end', async () => {
 });
 
 it('removes the line if the work fails, and throws its error', async () => {
-  vi.stubEnv('CI', undefined);
-  vi.stubEnv('TERM', 'xterm');
   const { stream, clock, controls, written } = screen(true);
   const failing = withProgress('Started', () => Promise.reject(new Error('No.')), { stream, clock });
   await expect(failing).rejects.toThrow('No.');

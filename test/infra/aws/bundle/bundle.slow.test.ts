@@ -117,33 +117,6 @@ describe('the bundles', () => {
     expect(asked.map(({ action }) => action)).toEqual(['UpdateItem']);
   });
 
-  it('accept a purge of an agent that was purged', async () => {
-    const message = { organization: 'org', agentId: 'ag_01K00000000000000000000000' };
-    const event = queueEvent([JSON.stringify(message)]);
-    const { answered, asked } = await overTable('functions/pipeline/purge-agent.ts', event, {});
-    expect(answered).toEqual({ batchItemFailures: [] });
-    expect(asked.map(({ action }) => action)).toContain('Query');
-  });
-
-  it('report a message as failed if the table is unavailable', async () => {
-    const message = { organization: 'org', executionId: 'ex_01K00000000000000000000000' };
-    const event = queueEvent([JSON.stringify(message)]);
-    const refused = { __type: 'com.amazon.coral.service#AccessDeniedException' };
-    const { answered } = await overTable('functions/pipeline/run-execution.ts', event, refused, 400);
-    expect(answered).toEqual({ batchItemFailures: [{ itemIdentifier: 'message-0' }] });
-  });
-
-  it('sweep a table without due deliveries', async () => {
-    const event = { detail: { job: 'deliveries' } };
-    const { asked } = await overTable('functions/pipeline/sweep-overdue.ts', event, {});
-    expect(new Set(asked.map(({ action }) => action))).toEqual(new Set(['Query']));
-  });
-
-  it('write a heartbeat', async () => {
-    const { asked } = await overTable('functions/pipeline/sweep-overdue.ts', { detail: { job: 'heartbeat' } }, {});
-    expect(asked.map(({ action }) => action)).toEqual(['PutItem']);
-  });
-
   it('answer with their skills', async () => {
     const { id, secret } = mintToken();
     const token = writeToken({ id, secret });

@@ -22,6 +22,7 @@ async function withAnswers<Found>(answers: Record<string, AwsAnswer>, check: () 
 
 describe('settings', () => {
   const alarmEmail = 'ops@example.com';
+  const alarmTopicArn = 'arn:aws:sns:eu-central-1:111122223333:on-call';
   const folder = newFolder();
   const check = (content: object) => {
     writeFileSync(join(folder, 'prod.json'), JSON.stringify(content));
@@ -41,12 +42,6 @@ describe('settings', () => {
     expect(finding.what).toMatch(/runningCap must be at least 1[\s\S]*alarmEmail must be an email address/);
   });
 
-  it('of a stage without a file are a problem', () => {
-    const { settings, finding } = checkSettingsFile('prdo', folder);
-    expect([settings, finding.state]).toEqual([undefined, 'problem']);
-    expect(finding.what).toContain('prdo.json does not exist. The stages in');
-  });
-
   it.each([
     [{ ephemeral: true }, /^The stack is ephemeral/],
     [{ emulator: true }, /^The stack is for an emulator/],
@@ -61,11 +56,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('with an existing topic for alarms cause no warning', () => {
-    expect(warnings({ alarmTopicArn: 'arn:aws:sns:eu-central-1:111122223333:on-call' })).toEqual([]);
-  });
-
-  it.each([{ ephemeral: false }, { emulator: false }, { corsOrigins: ['https://board.example'] }, { runningCap: 50 }])(
+  it.each([{ corsOrigins: ['https://board.example'] }, { runningCap: 50 }, { alarmEmail: undefined, alarmTopicArn }])(
     '%o cause no warning',
     (content) => {
       expect(warnings({ alarmEmail, ...content })).toEqual([]);
@@ -140,7 +131,6 @@ describe('the quota of Lambda', () => {
 
   it.each([
     ['of the default settings', quota(1000), {}],
-    ['above the calls of the pipeline', quota(800), {}],
     ['of the settings', quota(50), { lambdaConcurrency: 50 }],
   ])('%s is ok', async (_, answer, content) => {
     expect((await find(answer, content)).state).toBe('ok');

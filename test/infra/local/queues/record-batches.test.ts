@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createQueues, sendersOf } from '../../../../infra/local/queues/queues.ts';
 import {
-  currentRecordBatches,
   type HandledBatch,
   type RecordBatch,
   removeFinished,
@@ -34,18 +33,6 @@ describe('removeFinished', () => {
       open = removeFinished([...open, batch(String(position), 0)]).open;
     expect(open).toHaveLength(1);
   });
-});
-
-it('the current batches are those of the handler call, also after an await; there are none outside of a call', async () => {
-  const [one, other]: RecordBatch[] = [{ messages: 0 }, { messages: 0 }];
-  const calls = [[one], [other], []].map((batches) =>
-    runForBatches(batches as RecordBatch[], async () => {
-      await Promise.resolve();
-      return currentRecordBatches();
-    }),
-  );
-  expect(await Promise.all(calls)).toEqual([[one], [other], []]);
-  expect(currentRecordBatches()).toEqual([]);
 });
 
 it('a message belongs to the batches of the call that sends it, even if another call sends in the same turn of the event loop', async () => {
