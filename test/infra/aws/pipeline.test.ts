@@ -1,5 +1,6 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { constructIdOf } from '../../../infra/aws/functions/service-function.ts';
 import { type Consumer, consumers } from '../../../lib/deployment/consumers.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { pollingOf } from '../../../lib/deployment/polling.ts';
@@ -19,11 +20,10 @@ type RuleProperties = {
 const day = 24 * 60 * 60;
 const polling = pollingOf();
 
-const { template, resources, logicalId, functionOf } = synthesized();
+const { template, resources, logicalId, queueOf, functionOf } = synthesized();
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
-const constructOf = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
 const rows = Object.entries(consumers as Record<string, Consumer>).map(([name, row]) => ({
-  id: constructOf(name),
+  id: constructIdOf(name),
   ...row,
 }));
 const sources = rows.flatMap(({ id, sources, timeoutSeconds }) =>
@@ -31,12 +31,6 @@ const sources = rows.flatMap(({ id, sources, timeoutSeconds }) =>
 );
 const fed = (id: string): string[] =>
   sources.flatMap((row) => (row.id === id && 'queue' in row.source ? [row.source.queue] : []));
-
-/** Returns the logical id of a queue. */
-const queueOf = (name: string): string =>
-  Object.keys(resources('AWS::SQS::Queue')).find((id) =>
-    new RegExp(`^Pipeline${constructOf(name)}[0-9A-F]{8}$`).test(id),
-  ) as string;
 
 const mappingOf = (id: string, properties: object) =>
   template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {

@@ -5,6 +5,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { type CfnFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import cdk from '../../../cdk.json' with { type: 'json' };
 import { functionSources } from '../../../infra/aws/bundle.ts';
+import { constructIdOf } from '../../../infra/aws/functions/service-function.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
 import { parseSettings, withDefaultModel } from '../../../infra/aws/settings.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
@@ -60,6 +61,11 @@ export function synthesized(context: Record<string, unknown> = {}) {
     if (!found) throw new Error(`There is no function ${id}.`);
     return stack.getLogicalId(found.node.defaultChild as CfnFunction);
   };
+  /** Returns the logical id of a queue. */
+  const queueOf = (name: string): string =>
+    Object.keys(resources('AWS::SQS::Queue')).find((id) =>
+      new RegExp(`^Pipeline${constructIdOf(name)}[0-9A-F]{8}$`).test(id),
+    ) as string;
   const functionOf = (id: string) => functions[logicalId(id)]?.Properties as FunctionProperties;
 
   /** The statements of every role, inline ones and those of policies, by the logical id of the role. */
@@ -94,7 +100,7 @@ export function synthesized(context: Record<string, unknown> = {}) {
       .filter((allowed) => allowed.startsWith(`${service}:`))
       .sort();
 
-  return { template, resources, functions, logicalId, functionOf, statementsByRole, statementsOf, allowedTo };
+  return { template, resources, functions, logicalId, queueOf, functionOf, statementsByRole, statementsOf, allowedTo };
 }
 
 /** Returns actions on an attribute of a resource, in the format of `allowedTo`. */

@@ -1,6 +1,7 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { requestBuckets } from '../../../../infra/aws/data/table.ts';
+import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { Endpoint } from '../../../../lib/contract/endpoint.ts';
 import { routes } from '../../../../lib/contract/routes.ts';
 import { stackOf, synthesized } from '../synthesized.ts';
@@ -28,7 +29,7 @@ const targets = Object.fromEntries(
 const routeKeyOf = ({ method, path }: Endpoint) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`;
 const rows = routes.map(([operation, row]) => ({
   row,
-  id: operation.replace(/^./, (letter) => letter.toUpperCase()),
+  id: constructIdOf(operation),
 }));
 
 describe('the API', () => {

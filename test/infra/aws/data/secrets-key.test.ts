@@ -1,5 +1,6 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { SecretsUse } from '../../../../lib/contract/endpoint.ts';
 import { routes } from '../../../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
@@ -8,7 +9,7 @@ import { stackOf, synthesized } from '../synthesized.ts';
 const { template, resources, functionOf } = synthesized();
 const [key = ''] = Object.keys(resources('AWS::KMS::Key'));
 const rows = [...routes, ...Object.entries(consumers as Record<string, Consumer>)].map(([name, { secrets }]) => ({
-  id: name.replace(/^./, (letter) => letter.toUpperCase()),
+  id: constructIdOf(name),
   secrets,
 }));
 const actions: Record<SecretsUse, string> = { encrypts: 'kms:Encrypt', decrypts: 'kms:Decrypt' };

@@ -1,25 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import type { Endpoint, SecretsUse } from '../../../../lib/contract/endpoint.ts';
 import { routes } from '../../../../lib/contract/routes.ts';
 import { type Consumer, consumers } from '../../../../lib/deployment/consumers.ts';
-import type { QueueName } from '../../../../lib/deployment/queues.ts';
 import { reads, synthesized, writes } from '../synthesized.ts';
 
-const { resources, functionOf, statementsOf } = synthesized();
+const { resources, queueOf, functionOf, statementsOf } = synthesized();
 const [table = ''] = Object.keys(resources('AWS::DynamoDB::GlobalTable'));
 const [key = ''] = Object.keys(resources('AWS::KMS::Key'));
-const constructOf = (name: string) => name.replace(/^./, (letter) => letter.toUpperCase());
 
 /** Returns a right as text: its effect, action and resource. */
 const right = (effect: 'Allow' | 'Deny', action: string, on: unknown) => `${effect} ${action} ${JSON.stringify(on)}`;
 const arnOf = (id: string, attribute = 'Arn') => ({ 'Fn::GetAtt': [id, attribute] });
 const allow = (actions: readonly string[], on: unknown) => actions.map((action) => right('Allow', action, on));
 const deny = (actions: readonly string[], on: unknown) => actions.map((action) => right('Deny', action, on));
-
-const queueOf = (name: QueueName): string =>
-  Object.keys(resources('AWS::SQS::Queue')).find((id) =>
-    new RegExp(`^Pipeline${constructOf(name)}[0-9A-F]{8}$`).test(id),
-  ) as string;
 
 /** The right of every function, to write its own log. */
 const logging = (id: string) =>
@@ -87,12 +81,12 @@ const givenTo = (id: string): string[] =>
 const sorted = (rights: readonly string[]) => [...new Set(rights)].sort();
 
 describe('each function has exactly the rights that it needs by the contract:', () => {
-  it.each(routes.map(([operation, row]) => [constructOf(operation), row] as const))('%s', (id, row) => {
+  it.each(routes.map(([operation, row]) => [constructIdOf(operation), row] as const))('%s', (id, row) => {
     expect(sorted(givenTo(id))).toEqual(sorted(grantsOfRow(id, row)));
   });
 
   it.each(Object.entries(consumers as Record<string, Consumer>))('%s', (name, row) => {
-    const id = constructOf(name);
+    const id = constructIdOf(name);
     expect(sorted(givenTo(id))).toEqual(sorted(grantsOfConsumer(id, row)));
   });
 

@@ -1,5 +1,6 @@
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
+import { constructIdOf } from '../../../../infra/aws/functions/service-function.ts';
 import { routes } from '../../../../lib/contract/routes.ts';
 import { consumers } from '../../../../lib/deployment/consumers.ts';
 import { allOptions } from '../all-options.ts';
@@ -59,10 +60,7 @@ describe('a canary', () => {
   type Updated = { UpdatePolicy?: { CodeDeployLambdaAliasUpdate: { DeploymentGroupName: { Ref: string } } } };
   const aliases = resources<Alias>('AWS::Lambda::Alias');
   const groups = resources<Group>('AWS::CodeDeploy::DeploymentGroup');
-  const ofApi = [
-    'Unmatched',
-    ...routes.map(([operation]) => operation.replace(/^./, (letter) => letter.toUpperCase())),
-  ];
+  const ofApi = ['Unmatched', ...routes.map(([operation]) => constructIdOf(operation))];
 
   it('lets every route invoke the alias of its function', () => {
     const aliased = Object.values(aliases).map(({ Properties }) => [Properties.Name, Properties.FunctionName.Ref]);
