@@ -4,24 +4,24 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from '../infra/local/problem.ts';
 
-/** By which names Python goes, the machine's own choice first. */
+/** The names of Python, that of the machine first. */
 const names = ['python3', 'python', 'python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3.10'];
 
-/** Succeeds with a Python that can make an environment: Debian parts `ensurepip` from the rest. */
+/** A program that succeeds if Python can create an environment. Debian has `ensurepip` in a package of its own. */
 const probe = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))';
 
-/** Programs in Python that tests use: what they are, in words, and the file that pins them and all that they need. */
+/** Programs in Python that tests use: their description, and the file that pins them and their dependencies. */
 export type PythonPrograms = { what: string; requirements: string };
 
-/** There is no Python here that will do. */
+/** No suitable Python is installed. */
 export class NoPython extends Problem {}
 
 /**
- * Installs programs in an environment of their own, once for each change of what they require.
+ * Installs programs in their own environment, again after each change of their requirements.
  *
- * @param folder where to
+ * @param folder the folder of the environment
  * @returns the folder of the programs
- * @throws `NoPython` where there is no fit Python, `Problem` where the installation fails
+ * @throws `NoPython` if no suitable Python is installed, `Problem` if the installation fails
  */
 export async function installPrograms(
   folder: string,
@@ -52,7 +52,7 @@ async function findPython(pythons: readonly string[], what: string): Promise<str
   );
 }
 
-/** Runs a program to its end; one that there is not has no code. */
+/** Runs a program to its end. The code of a missing program is null. */
 function run(program: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';

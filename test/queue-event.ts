@@ -1,6 +1,6 @@
 import type { SQSEvent } from 'aws-lambda';
 
-/** What Lambda hands over of a queue: a record for each body, `message-0` and so on. */
+/** Returns the event of Lambda for messages of a queue: a record for each body, with the ids `message-0` and so on. */
 export function queueEvent(bodies: readonly string[]): SQSEvent {
   return {
     Records: bodies.map((body, at) => ({

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 
 /**
- * The seed of everything random in a test file: `TEST_SEED`, or another one each time. A failure says it, and
+ * The seed of all random inputs of a test file: `TEST_SEED`, or a new one each time. A failure prints it, and
  * `TEST_SEED=… npm test` repeats the same inputs.
  *
- * CI sets it, so that a change is not refused for a bug that it did not bring: runs of developers find those.
+ * CI sets it, so that a change does not fail for an older bug. Runs of developers find such bugs.
  */
 export const testSeed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** How a process ended, and all that it printed. */
+/** The end of a process, and its whole output. */
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
 
 /** Node's cache of compiled code, shared by all starts: without it, compilation is most of the time of a start. */

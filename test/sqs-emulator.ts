@@ -3,7 +3,7 @@ import { buildApp } from 'fauxqs';
 import { clientConfig } from '../lib/aws/client-config.ts';
 import { maxReceiveCount, type QueueName, queues, workQueues } from '../lib/deployment/queues.ts';
 
-/** The emulated queues: where SQS answers, and each queue's URL, also by the variable that functions read it from. */
+/** The emulated queues: the endpoint of SQS, and the URL of each queue by its name and by its environment variable. */
 export type Queues = {
   endpoint: string;
   urls: Record<QueueName, string>;
@@ -12,8 +12,8 @@ export type Queues = {
 };
 
 /**
- * Starts an emulator of SQS in this process, for tests of what reaches SQS by its SDK. By the app itself: `startFauxqs`
- * listens on every interface, whatever it is told.
+ * Starts an emulator of SQS in this process, for tests of requests of the SDK. It does not use `startFauxqs`, which always
+ * listens on every interface.
  */
 export async function startQueues(): Promise<Queues> {
   const server = buildApp({ logger: false });
@@ -31,7 +31,7 @@ export async function startQueues(): Promise<Queues> {
   };
 }
 
-/** Creates the queues of the contract, and answers where they are: what fails too often in any other goes to `deadLetters`. */
+/** Creates the queues of the contract, with `deadLetters` as the dead-letter queue of the others, and returns their URLs. */
 async function createQueues(client: SQSClient): Promise<Record<QueueName, string>> {
   const deadLetters = await createQueue(client, 'deadLetters');
   const request = new GetQueueAttributesCommand({ QueueUrl: deadLetters, AttributeNames: ['QueueArn'] });

@@ -4,7 +4,7 @@ import type { Table } from '../lib/table/client.ts';
 import { unmarked } from '../lib/table/write-marks.ts';
 
 /**
- * Every item of an organization by its key, as its store wrote it, to be compared with what a request leaves behind.
+ * Returns every item of an organization by its key, as its store wrote it, for comparison with the table after a request.
  */
 export async function dumpOf({ client, name }: Table, organization: Organization): Promise<Record<string, unknown>> {
   const pages = paginateScan(

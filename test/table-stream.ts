@@ -10,7 +10,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { clientConfig } from '../lib/aws/client-config.ts';
 import type { Service } from './service.ts';
 
-/** The records of a kind that the table's stream has. */
+/** Returns the records of a kind in the table's stream. */
 export async function streamed(
   service: Pick<Service, 'endpoint' | 'tableName'>,
   kind: string,
