@@ -43,7 +43,7 @@ export function createOperations(
   return Object.fromEntries(functions) as Api;
 }
 
-/** The error of a refusal. */
+/** The `error` of an error response. */
 export type ErrorBody = { code: string; message: string; details?: ErrorDetail[]; requestId: string };
 
 /** The `data` of an answer. */
@@ -68,7 +68,7 @@ export function errorOf(answer: Answer): ErrorBody {
 }
 
 /** Returns the status and the error code of a response. */
-export function refusalOf(answer: Answer): [status: number, code: string | undefined] {
+export function statusAndCodeOf(answer: Answer): [status: number, code: string | undefined] {
   return [answer.status, errorOf(answer)?.code];
 }
 

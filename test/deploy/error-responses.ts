@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { routes } from '../../lib/contract/routes.ts';
-import { errorOf, refusalOf } from '../api.ts';
+import { errorOf, statusAndCodeOf } from '../api.ts';
 import { sendRequest } from '../api-over-http.ts';
 import { until } from '../journeys/deployment.ts';
 import { headerOf, openDeployed, tokenCommand } from './deployed.ts';
@@ -30,7 +30,8 @@ export function testErrorResponses(): void {
 
   it('unknown methods and paths have error responses in the envelope', async () => {
     const { url, token } = await openDeployed('unknown-paths');
-    const send = async (method: string, path: string) => refusalOf(await sendRequest(url, { method, path, token }));
+    const send = async (method: string, path: string) =>
+      statusAndCodeOf(await sendRequest(url, { method, path, token }));
     expect(await send('PUT', '/api/kanban-tasks')).toEqual([405, 'method_not_allowed']);
     expect(await send('GET', '/api/nothing')).toEqual([404, 'not_found']);
   });

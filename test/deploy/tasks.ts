@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Task, TaskDetail } from '../../lib/contract/tasks.ts';
-import { dataOf, paginationOf, refusalOf, successOf } from '../api.ts';
+import { dataOf, paginationOf, statusAndCodeOf, successOf } from '../api.ts';
 import { headerOf, openDeployed } from './deployed.ts';
 
 /** Defines the tests of tasks, from an empty list on. */
@@ -33,15 +33,15 @@ export function testTasks(): void {
       dependsOn: [{ id: first, title: 'Draw it', status: 'backlog' }],
       blockedBy: [{ id: first, title: 'Draw it', status: 'backlog' }],
     });
-    expect(refusalOf(await api.deleteTask(ofFirst))).toEqual([409, 'has_dependents']);
+    expect(statusAndCodeOf(await api.deleteTask(ofFirst))).toEqual([409, 'has_dependents']);
     const cycle = await api.updateTask({ ...ofFirst, body: { dependsOn: [second] } });
-    expect(refusalOf(cycle)).toEqual([409, 'dependency_cycle']);
+    expect(statusAndCodeOf(cycle)).toEqual([409, 'dependency_cycle']);
 
     const headers = { 'If-Match': headerOf(read, 'ETag') };
     const moved = await api.updateTask({ ...ofSecond, body: { status: 'done' }, headers });
     expect([moved.status, dataOf(moved).status]).toEqual([200, 'done']);
     const late = await api.updateTask({ ...ofSecond, body: { status: 'backlog' }, headers });
-    expect(refusalOf(late)).toEqual([412, 'precondition_failed']);
+    expect(statusAndCodeOf(late)).toEqual([412, 'precondition_failed']);
 
     const deleted = await api.deleteTask(ofFirst);
     expect([deleted.status, deleted.body]).toEqual([200, { success: true }]);

@@ -8,16 +8,16 @@ import { getItem } from '../../lib/table/reads.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { dataOf, errorOf } from '../api.ts';
+import { loseResponses, startEngineProxy } from '../engine-proxy.ts';
 import { closedEndpoint } from '../model/bedrock-server.ts';
 import { type Answer, call, eventOf, newCaller, openService } from '../service.ts';
 import { cancelled, dynamodbError } from '../table/dynamodb-errors.ts';
-import { loseAnswers, watchEngine } from '../watched-engine.ts';
 
 const { app, tableName, endpoint: engineEndpoint } = await openService();
 const { token } = await newCaller(app);
-const engine = await watchEngine(engineEndpoint);
+const engine = await startEngineProxy(engineEndpoint);
 const reachable = { ...openTable(tableName, engine.endpoint), sleep: async () => {} };
-afterEach(() => engine.relent());
+afterEach(() => engine.reset());
 
 const nothingChanged = 'The service is busy; nothing was changed. Try again shortly.';
 const unknown = /^The service is busy, and it is not known whether the request was carried out, in whole or in part\./;
@@ -133,7 +133,7 @@ describe('a 503 says that the outcome is not known', () => {
     ['single write', () => [put()]],
     ['transaction', () => [add(), add()]],
   ])('after a %s without a response to any attempt', async (_, items) => {
-    loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
+    loseResponses(engine, { count: Number.POSITIVE_INFINITY });
     expect(errorPartsOf(await carryOut(() => transact(reachable, items())))).toEqual(isUnknown);
   });
 
@@ -151,7 +151,7 @@ describe('a 503 says that the outcome is not known', () => {
       { step: 'deserialize', priority: 'high' },
     );
     table.client.config.retryStrategy = async () => immediate;
-    loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
+    loseResponses(engine, { count: Number.POSITIVE_INFINITY });
     expect(errorPartsOf(await carryOut(() => transact(table, [put()])))).toEqual(isUnknown);
   });
 });
@@ -173,8 +173,8 @@ describe('a request with an Idempotency-Key whose outcome is not known', () => {
   it('gets the response of its record if it was carried out', async () => {
     const Key = key();
     const act = async (record: Write[]) => {
-      loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
-      await transact(reachable, [add(Key), ...record]).finally(() => engine.relent());
+      loseResponses(engine, { count: Number.POSITIVE_INFINITY });
+      await transact(reachable, [add(Key), ...record]).finally(() => engine.reset());
     };
     const answer = await carryOut(act, headers());
     expect([answer.status, dataOf<unknown>(answer)]).toEqual([200, { done: true }]);
@@ -182,7 +182,7 @@ describe('a request with an Idempotency-Key whose outcome is not known', () => {
   });
 
   it('gets the 503, and not request_in_progress, if the write of its lease has no response', async () => {
-    loseAnswers(engine, { count: Number.POSITIVE_INFINITY });
+    loseResponses(engine, { count: Number.POSITIVE_INFINITY });
     const callsOut = { ...row, callsOut: true } as typeof row;
     expect(errorPartsOf(await carryOut(() => expect.unreachable(), headers(), callsOut))).toEqual(isUnknown);
   });

@@ -3,14 +3,14 @@ import { endpoints } from '../../lib/contract/endpoints.ts';
 import { type Operation, routes } from '../../lib/contract/routes.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { dataOf, errorOf } from '../api.ts';
+import { changesVersion, runTogether, startEngineProxy } from '../engine-proxy.ts';
 import { type Crew, openCrews } from '../functions/agents/crew.ts';
 import type { Answer } from '../service.ts';
-import { changesVersion, letMeet, watchEngine } from '../watched-engine.ts';
 
 const { service, newCrew } = await openCrews();
-const engine = await watchEngine(service.endpoint);
+const engine = await startEngineProxy(service.endpoint);
 process.env[environment.dynamodbEndpoint] = engine.endpoint;
-afterEach(() => engine.relent());
+afterEach(() => engine.reset());
 
 let crew: Crew;
 beforeEach(async () => {
@@ -140,7 +140,7 @@ describe.each(changing)('If-Match of %s', (operation) => {
 
   it('lets only one of two concurrent requests with the same version succeed', async () => {
     const params = await kinds[kind].put();
-    letMeet(engine, 2, changesVersion);
+    runTogether(engine, 2, changesVersion);
     const bodies = [one, cases[operation].other];
     const answers = await Promise.all(bodies.map((body) => send(operation, params, body, '"1"')));
     const [won, lost] = answers.toSorted((a, b) => a.status - b.status) as [Answer, Answer];
@@ -160,7 +160,7 @@ describe.each(changing)('If-Match of %s', (operation) => {
     let left: unknown;
     engine.before = async (asked) => {
       if (!changesVersion(asked)) return;
-      engine.relent();
+      engine.reset();
       between = await send(other, params, cases[other].other, '"1"');
       left = await crew.dump();
     };
@@ -176,7 +176,7 @@ describe.each(['task', 'agent'] as const)('without If-Match, changes of a %s', (
 
   it('of every field, all made concurrently, all take effect', async () => {
     const [params, all] = [await put(), await patches()];
-    letMeet(engine, all.length, changesVersion);
+    runTogether(engine, all.length, changesVersion);
     const answers = await Promise.all(all.map((body) => send(patch, params, body)));
     expect(answers.map(({ status }) => status)).toEqual(all.map(() => 200));
     expect(new Set(answers.map(({ headers }) => headers.ETag)).size).toBe(all.length);
@@ -191,7 +191,7 @@ describe.each(['task', 'agent'] as const)('without If-Match, changes of a %s', (
 
   it('and one with it: those without it take effect, and the one with it gets 412 if it has not seen them', async () => {
     const [params, [first, second, third]] = [await put(), await patches()];
-    letMeet(engine, 3, changesVersion);
+    runTogether(engine, 3, changesVersion);
     const answers = await Promise.all([
       send(patch, params, first),
       send(patch, params, second),
@@ -208,7 +208,7 @@ describe.each(['task', 'agent'] as const)('without If-Match, changes of a %s', (
 
 it('concurrent updates of the soul and of other fields both take effect', async () => {
   const params = await kinds.agent.put();
-  letMeet(engine, 2, changesVersion);
+  runTogether(engine, 2, changesVersion);
   const answers = await Promise.all([
     send('updateSoul', params, { soul: 'Kind.' }),
     send('updateAgent', params, { systemPrompt: 'Write.', displayName: 'New' }),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openClient } from '../../lib/client/client.ts';
-import { paginationOf, refusalOf } from '../api.ts';
+import { paginationOf, statusAndCodeOf } from '../api.ts';
 import { run, startDeployment } from './deployment.ts';
 import { newToken } from './requests.ts';
 
@@ -19,7 +19,7 @@ it('a response over the limit says when to retry, and another organization is se
   expect(first.headers.RateLimit).toBe('"requests";r=0;t=60');
 
   const refused = await api.createTask({ token: limited, body });
-  expect(refusalOf(refused)).toEqual([429, 'rate_limited']);
+  expect(statusAndCodeOf(refused)).toEqual([429, 'rate_limited']);
   const wait = Number(refused.headers['Retry-After']);
   expect(wait).toBeGreaterThan(0);
   expect(wait).toBeLessThanOrEqual(60);
@@ -50,7 +50,7 @@ it('an operator sets the limits of one organization', async () => {
   expect(answers[0]?.status).toBe(200);
   expect(answers[0]?.headers['RateLimit-Policy']).toBe('"requests";q=6000;w=60');
   const refused = answers.find(({ status }) => status === 429);
-  expect(refused && refusalOf(refused)).toEqual([429, 'rate_limited']);
+  expect(refused && statusAndCodeOf(refused)).toEqual([429, 'rate_limited']);
   expect(refused?.headers['RateLimit-Policy']).toBe('"executions";q=1;w=60');
   expect(refused?.headers.RateLimit).toBe(`"executions";r=0;t=${refused?.headers['Retry-After']}`);
 });

@@ -38,19 +38,19 @@ import { leaseSlowAttempt, markWebhookSlow, updatePace } from '../../lib/table/w
 import { insertWebhook, readTarget } from '../../lib/table/webhooks.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { createTask, updateTask } from '../../lib/tasks/tasks.ts';
+import { loseResponses, startEngineProxy, writes } from '../engine-proxy.ts';
 import { openService } from '../service.ts';
 import { streamed } from '../table-stream.ts';
-import { loseAnswers, watchEngine, writes } from '../watched-engine.ts';
 import { attemptFor, newMessage } from './attempt-seed.ts';
 import { always, newTask } from './board.ts';
 import { at, lease, openExecutionBoard } from './execution-board.ts';
 
 const board = await openExecutionBoard();
 const { table, organization, clock } = board;
-const engine = await watchEngine(board.engine);
+const engine = await startEngineProxy(board.engine);
 /** The same table with a connection whose responses can be lost. */
 const lossy = openTable(table.name, engine.endpoint);
-afterEach(() => engine.relent());
+afterEach(() => engine.reset());
 
 const ulidNow = () => ulid(clock());
 const context = { table: lossy, batchers: {}, clock };
@@ -260,7 +260,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => async () => {
       const id = `ag_${ulidNow()}`;
       const claim = await leaseImprovement(context, organization, id);
-      loseAnswers(engine);
+      loseResponses(engine);
       await endImprovementLease(context, organization, id, claim);
       await leaseImprovement(context, organization, id);
     },
@@ -271,7 +271,7 @@ const paths: [string, () => Promise<() => Promise<unknown>>, unknown][] = [
     async () => async () => {
       const now = 1_000_000;
       const fullAt = await takeFromBucket(lossy, organization, { fullAt: 0, takesMs: 50, now });
-      loseAnswers(engine);
+      loseResponses(engine);
       return takeFromBucket(lossy, organization, { fullAt, takesMs: 50, now });
     },
     1_000_100,
@@ -398,7 +398,7 @@ const preconditionFailed = () => new ApiError('precondition_failed', 'The versio
 describe('after the response to a single write was lost,', () => {
   it.each(paths)('%s', async (_, prepare, expected) => {
     const act = await prepare();
-    const lost = loseAnswers(engine);
+    const lost = loseResponses(engine);
     expect(await act()).toEqual(expected);
     expect(lost).toHaveLength(1);
   });
@@ -408,7 +408,7 @@ describe('after the response to a single write was lost,', () => {
     const add: Write = {
       Update: { Key: key, UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } },
     };
-    const lost = loseAnswers(engine);
+    const lost = loseResponses(engine);
     await transact(lossy, [add, { Put: { Item: { ...key, sk: 'other' } } }]);
     expect([lost.length, (await getItem(table, key))?.n]).toEqual([1, 1]);
   });
@@ -472,10 +472,10 @@ describe('the mark of a single write', () => {
 
   it('causes no second record of the stream when a write is repeated', async () => {
     const service = await openService(clock);
-    const watched = await watchEngine(service.endpoint);
+    const watched = await startEngineProxy(service.endpoint);
     const own = { table: openTable(service.tableName, watched.endpoint), ulid: ulidNow, clock };
     const { id } = await createTask(own, organization, newTask(), undefined);
-    loseAnswers(watched);
+    loseResponses(watched);
     await updateTask(own, organization, id, { title: 'New' }, always);
     const names = (await streamed(service, 'task')).map(({ eventName }) => eventName);
     expect(names).toEqual(['INSERT', 'MODIFY']);
@@ -485,7 +485,7 @@ describe('the mark of a single write', () => {
 describe('if the response to a single write is lost and another writer changes the item before the retry,', () => {
   /** Loses the response to the first try of the next write, and runs a function before its second try. */
   function beforeRetry(act: () => Promise<unknown>): void {
-    loseAnswers(engine);
+    loseResponses(engine);
     let tries = 0;
     engine.before = async (asked) => {
       if (writes(asked) && ++tries === 2) await act();
@@ -544,7 +544,7 @@ describe('if the response to a single write is lost and another writer changes t
       Delete: { Key, ConditionExpression: 'attribute_exists(pk)' },
       onConditionFailed: preconditionFailed,
     };
-    loseAnswers(engine);
+    loseResponses(engine);
     await transact(lossy, [remove]);
     await expect(transact(lossy, [remove])).rejects.toMatchObject({ code: 'precondition_failed' });
   });

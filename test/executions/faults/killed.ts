@@ -1,6 +1,6 @@
 import type { ExecutionMessage } from '../../../lib/deployment/messages.ts';
 import { sweepExecutions } from '../../../lib/executions/execution-messages.ts';
-import type { Ended } from '../../mortal.ts';
+import type { Ended } from '../../killable.ts';
 import { openWorkshop, scriptedModel } from '../workshop.ts';
 import { openMortals } from './mortals.ts';
 import { recount } from './recount.ts';

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Model } from '../../../lib/model/converse.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { type Ended, type Mortal, runMortal } from '../../mortal.ts';
+import { type Ended, type KillableWorker, runKillable } from '../../killable.ts';
 import { interceptTable } from '../../table/intercepted-table.ts';
 
 /** A worker: how many more half steps it takes before it dies. */
-type Worker = Mortal & { left: number };
+type Worker = KillableWorker & { left: number };
 
 /** A call that never answers. */
 const never = new Promise<never>(() => {});
@@ -41,7 +41,7 @@ export function openMortals() {
 
     /** Runs a worker that dies after so many half steps, if it comes so far. */
     run(work: () => Promise<unknown>, left = Number.POSITIVE_INFINITY): Promise<Ended> {
-      return runMortal((mortal) => workers.run(Object.assign(mortal, { left }), work));
+      return runKillable((mortal) => workers.run(Object.assign(mortal, { left }), work));
     },
   };
 }

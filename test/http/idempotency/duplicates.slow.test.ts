@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { endpoints } from '../../../lib/contract/endpoints.ts';
 import { errorOf } from '../../api.ts';
-import { runMortal } from '../../mortal.ts';
+import { type EngineRequest, recordsKey, runTogether } from '../../engine-proxy.ts';
+import { runKillable } from '../../killable.ts';
 import type { Answer } from '../../service.ts';
-import { type Asked, letMeet, recordsKey } from '../../watched-engine.ts';
 import { cases, type Post } from './cases.ts';
 import { createTenants, type Request, start, type Tenant } from './tenant.ts';
 
@@ -16,7 +16,7 @@ const replayed = ({ headers }: Answer) => headers['Idempotency-Replayed'] === 't
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
 
 /** Returns whether a request to the table writes the idempotency record with the response. */
-const recordsAnswer = (asked: Asked) => recordsKey(asked) && asked.json.includes('"answer"');
+const recordsAnswer = (asked: EngineRequest) => recordsKey(asked) && asked.json.includes('"answer"');
 
 let tenant: Tenant;
 let request: Request;
@@ -35,11 +35,11 @@ describe.each(posts)('%s', (operation, one) => {
   });
 
   /** Sends the request, and kills the worker before or after a request to the engine. */
-  function dieAt(moment: 'before' | 'after', at: (asked: Asked) => boolean) {
-    return runMortal(async ({ die }) => {
-      engine[moment] = (asked: Asked) => {
+  function dieAt(moment: 'before' | 'after', at: (asked: EngineRequest) => boolean) {
+    return runKillable(async ({ die }) => {
+      engine[moment] = (asked: EngineRequest) => {
         if (!at(asked)) return undefined;
-        engine.relent();
+        engine.reset();
         die();
         return new Promise(() => {});
       };
@@ -58,7 +58,7 @@ describe.each(posts)('%s', (operation, one) => {
   if (callsOut(operation)) {
     it('calls out once for ten concurrent duplicates; the others get request_in_progress, and later the same response', async () => {
       const { reached, goOn } = hold();
-      letMeet(engine, 10, recordsKey);
+      runTogether(engine, 10, recordsKey);
       const waiting: Answer[] = [];
       const all = ten().map(async (sent) => {
         const answer = await sent;
@@ -95,7 +95,7 @@ describe.each(posts)('%s', (operation, one) => {
     });
   } else {
     it('is carried out once for ten concurrent duplicates, which all get the same response', async () => {
-      letMeet(engine, 10, recordsKey);
+      runTogether(engine, 10, recordsKey);
       const answers = await Promise.all(ten());
       expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(endpoints[operation].status));
       expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
@@ -119,9 +119,9 @@ describe.each(posts)('%s', (operation, one) => {
   it('gets the response of its duplicate, even if the state has changed since then so that it would fail', async () => {
     // The duplicate is carried out after this request has found no record and before it reads the state.
     let first: Answer | undefined;
-    engine.after = async ({ action, json }: Asked) => {
+    engine.after = async ({ action, json }: EngineRequest) => {
       if (action !== 'GetItem' || !json.includes('#I#')) return;
-      engine.relent();
+      engine.reset();
       first = await send();
       await one.close(tenant, request);
     };

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { endpoints } from '../../../lib/contract/endpoints.ts';
 import { type Operation, routes } from '../../../lib/contract/routes.ts';
 import { dataOf, errorOf } from '../../api.ts';
+import { loseResponses } from '../../engine-proxy.ts';
 import { newWebhook } from '../../functions/webhooks/registry.ts';
 import type { Answer } from '../../service.ts';
-import { loseAnswers } from '../../watched-engine.ts';
 import { cases, type Post } from './cases.ts';
 import { createTenants, type Request, type Tenant } from './tenant.ts';
 
@@ -93,9 +93,9 @@ async function forEachWrite(
   for (let nth = 0; ; nth++) {
     tenant = await newTenant();
     const request = await prepare();
-    const lost = loseAnswers(engine, { nth });
+    const lost = loseResponses(engine, { nth });
     const answer = await send(request);
-    engine.relent();
+    engine.reset();
     if (lost.length === 0) return nth;
     await expectDone(request, answer);
   }

@@ -6,11 +6,11 @@ import type { Operation } from '../../../lib/contract/routes.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { createApi } from '../../api.ts';
+import { type EngineProxy, startEngineProxy } from '../../engine-proxy.ts';
 import { openLessons } from '../../functions/agents/lessons.ts';
 import { usual } from '../../improvements/learning-model.ts';
 import type { Answer } from '../../service.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
-import { type WatchedEngine, watchEngine } from '../../watched-engine.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
 
 /** The parameters and the body of a request. */
@@ -33,7 +33,7 @@ export async function createTenants() {
   vi.useFakeTimers({ toFake: ['Date'], now: start });
   afterAll(() => vi.useRealTimers());
   const { service, newLessons, teach } = await openLessons();
-  const engine: WatchedEngine = await watchEngine(service.endpoint);
+  const engine: EngineProxy = await startEngineProxy(service.endpoint);
   Object.assign(process.env, {
     [environment.dynamodbEndpoint]: engine.endpoint,
     [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key'),
@@ -50,7 +50,7 @@ export async function createTenants() {
     response.writeHead(200).end('thank you');
   });
   afterEach(() => {
-    engine.relent();
+    engine.reset();
     [reached, goOn] = [() => {}, Promise.resolve()];
     vi.setSystemTime(start);
   });

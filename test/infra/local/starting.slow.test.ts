@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { refusalOf } from '../../api.ts';
+import { statusAndCodeOf } from '../../api.ts';
 import { launch, newFolder, startDeployment, until, untilNoneRunsOn } from '../../journeys/deployment.ts';
 import { processesOn } from '../../processes.ts';
 
@@ -94,7 +94,7 @@ it.concurrent('limits the concurrent executions of an organization to RUNNING_CA
   const execute = () => service.api.executeAgent({ params: { name: 'prompt-improver' }, body: { input: 'Improve.' } });
   expect((await execute()).status).toBe(200);
   const refused = await execute();
-  expect(refusalOf(refused)).toEqual([429, 'rate_limited']);
+  expect(statusAndCodeOf(refused)).toEqual([429, 'rate_limited']);
   expect(refused.headers['Retry-After']).toBe('10');
   await service.stop('SIGKILL');
 });

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Table } from '../../../lib/table/client.ts';
 import { createShards } from '../../../lib/table/shards.ts';
-import { type Ended, type Mortal, runMortal } from '../../mortal.ts';
+import { type Ended, type KillableWorker, runKillable } from '../../killable.ts';
 import type { Clock } from '../../service.ts';
 import { dynamodbError } from '../../table/dynamodb-errors.ts';
 import { interceptTable } from '../../table/intercepted-table.ts';
@@ -40,7 +40,7 @@ export type Fault = {
 const never = new Promise<never>(() => {});
 
 /** One run of a function: a killed one goes no further, in none of its branches. */
-type Worker = Mortal & { trace: Trace };
+type Worker = KillableWorker & { trace: Trace };
 
 /** What became of a worker's calls: the points at which they were carried out, and at which a fault struck. */
 export type Trace = { carriedOut: Point[]; struck: Point[]; onCarriedOut?: (point: Point) => void };
@@ -125,7 +125,7 @@ export function openFaults(clock: Clock) {
      * @param trace is added what became of its calls
      */
     run(work: () => Promise<unknown>, trace: Trace = { carriedOut: [], struck: [] }): Promise<Ended> {
-      return runMortal((mortal) => workers.run(Object.assign(mortal, { trace }), work));
+      return runKillable((mortal) => workers.run(Object.assign(mortal, { trace }), work));
     },
   };
 }

@@ -21,7 +21,7 @@ import { registerWebhook } from '../../../lib/webhooks/registration.ts';
 import { readRetrySchedule } from '../../../lib/webhooks/retry-schedule.ts';
 import type { Outcome, Sender } from '../../../lib/webhooks/sender.ts';
 import { sweepDeliveries } from '../../../lib/webhooks/sweep.ts';
-import type { Ended } from '../../mortal.ts';
+import type { Ended } from '../../killable.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
 import { opening } from '../office.ts';

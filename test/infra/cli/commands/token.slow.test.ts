@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { paginationOf, refusalOf } from '../../../api.ts';
+import { paginationOf, statusAndCodeOf } from '../../../api.ts';
 import { newFolder, run, startDeployment } from '../../../journeys/deployment.ts';
 import { newToken, tokenCommand } from '../../../journeys/requests.ts';
 import { errorOf } from '../aws.ts';
@@ -41,7 +41,7 @@ it.concurrent('creates a token with the given scopes, by default with all scopes
   expect((await service.api.listTasks({ token: reader })).status).toBe(200);
   expect((await service.api.listWebhooks({ token: reader })).status).toBe(200);
   const refused = await service.api.createTask({ body: { title: 'No' }, token: reader });
-  expect(refusalOf(refused)).toEqual([403, 'insufficient_scope']);
+  expect(statusAndCodeOf(refused)).toEqual([403, 'insufficient_scope']);
   const all = await newToken(service, 'readers');
   expect((await service.api.createTask({ body: { title: 'Yes' }, token: all })).status).toBe(201);
 });
@@ -78,7 +78,7 @@ it.concurrent('revokes a token by its text or its id, also repeatedly', async ()
   // Neither was used before, so they are not in the cache of the service.
   for (const token of [byText, byId]) {
     const answer = await service.api.listTasks({ token });
-    expect(refusalOf(answer)).toEqual([401, 'unauthorized']);
+    expect(statusAndCodeOf(answer)).toEqual([401, 'unauthorized']);
   }
   const { stdout } = await tokenCommand(service, 'list', '--org', 'revoked');
   const [, ...rows] = stdout.trimEnd().split('\n');

@@ -19,9 +19,9 @@ import { openTable, type Table } from '../../../../lib/table/client.ts';
 import { isOutage, mayHaveBeenCarriedOut } from '../../../../lib/table/lost-answers.ts';
 import { transact } from '../../../../lib/table/transact.ts';
 import { isThrottling, OutcomeUnknown } from '../../../../lib/table/unavailable.ts';
+import { type EngineRequest, loseResponses, startEngineProxy } from '../../../engine-proxy.ts';
 import { closedEndpoint, json } from '../../../model/bedrock-server.ts';
 import { openService } from '../../../service.ts';
-import { type Asked, loseAnswers, watchEngine } from '../../../watched-engine.ts';
 
 const services = [await openService(), await openService()] as const;
 const [sdk, own] = [
@@ -235,8 +235,8 @@ const server = createServer((request, response) => {
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const faulty = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-const watched = await watchEngine(services[1].endpoint);
-afterEach(() => watched.relent());
+const watched = await startEngineProxy(services[1].endpoint);
+afterEach(() => watched.reset());
 afterAll(() => {
   server.closeAllConnections();
   server.close();
@@ -301,7 +301,7 @@ describe('the client of the engine', () => {
   const put = (sk: string) => ({ Put: { Item: key(sk) } });
 
   it('sends a transaction without a client request token, because the engine would keep it', async () => {
-    const asked: Asked[] = [];
+    const asked: EngineRequest[] = [];
     watched.before = (one) => asked.push(one);
     await transact(table, [put('a'), put('b')]);
     expect(asked.map(({ action, json }) => [action, Object.keys(JSON.parse(json))])).toEqual([
@@ -310,7 +310,7 @@ describe('the client of the engine', () => {
   });
 
   it('sends a write once, even if the response is lost', async () => {
-    const lost = loseAnswers(watched, { count: 2 });
+    const lost = loseResponses(watched, { count: 2 });
     const add = (sk: string) => ({
       Update: { Key: key(sk), UpdateExpression: 'ADD n :one', ExpressionAttributeValues: { ':one': 1 } },
     });
