@@ -18,12 +18,12 @@ const cachedTokensLimit = 1_000;
  * token, 403 without the scope of the endpoint. An authorizer of API Gateway could not respond with the error format
  * and the headers of this API.
  */
-export function authenticate(row: Endpoint, open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
+export function authenticate(row: Endpoint, getContext: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
   const { scope } = row;
   return {
     before: async ({ event }) => {
       if (!scope) return;
-      const caller = await identify(header(event, 'Authorization'), open());
+      const caller = await identify(header(event, 'Authorization'), getContext());
       event.state = { ...event.state, caller };
       if (!caller.scopes.includes(scope))
         throw new ApiError(

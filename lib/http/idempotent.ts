@@ -22,13 +22,13 @@ import { RequestTimeout } from './time-limit.ts';
  * endpoint calls an external service (`callsOut`), its request takes a lease before the call: the transaction comes
  * only after the call, too late to prevent the call of a duplicate request.
  */
-export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
+export function idempotent(row: Endpoint, getContext: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     before: async ({ event }) => {
       const request = requestOf(row, event);
       if (!request) return undefined;
       const { organization } = callerOf(event);
-      const context = open();
+      const context = getContext();
       const recorded = await recordedResponse(row, event, request, context);
       if (recorded) return recorded;
       const lease = row.callsOut && (await leaseIdempotencyRecord(context, organization, request));
@@ -44,11 +44,11 @@ export function idempotent(row: Endpoint, open: () => Context): MiddlewareObj<Ap
       const { lease } = event.state;
       // If the lease cannot be deleted, it expires; the response does not wait for that.
       if (lease && !(error instanceof RequestTimeout))
-        await deleteIdempotencyLease(open(), callerOf(event).organization, request, lease).catch(() => {});
+        await deleteIdempotencyLease(getContext(), callerOf(event).organization, request, lease).catch(() => {});
       if (!(error instanceof AlreadyDone) && !mayHaveBeenCarriedOut(event, error) && !mayBeDueToDuplicate(event, error))
         return;
       try {
-        call.response = await recordedResponse(row, event, request, open());
+        call.response = await recordedResponse(row, event, request, getContext());
         if (!call.response && error instanceof AlreadyDone)
           call.error = row.callsOut ? requestInProgress() : new OutcomeUnknown();
       } catch (failure) {

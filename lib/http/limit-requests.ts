@@ -7,12 +7,12 @@ import { type ApiEvent, type ApiResult, callerOf } from './api-event.ts';
  * Returns the middleware that counts the request of an authenticated caller, and responds with 429 if the organization
  * is above its limit of requests per minute. A duplicate request counts like any other.
  */
-export function limitRequests(open: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
+export function limitRequests(getContext: () => Context): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     before: ({ event }) => {
-      const { organization, requestsPerMinute = open().limits.requestsPerMinute } = callerOf(event);
+      const { organization, requestsPerMinute = getContext().limits.requestsPerMinute } = callerOf(event);
       if (requestsPerMinute === undefined) return;
-      const admission = admitRequest(open(), organization, requestsPerMinute);
+      const admission = admitRequest(getContext(), organization, requestsPerMinute);
       event.state = { ...event.state, admission };
       if (admission.error) throw admission.error;
     },

@@ -19,9 +19,9 @@ import { timeLimit } from './time-limit.ts';
 type ScopedEndpoint = Endpoint & { scope: Scope };
 
 /** What an endpoint does with a request that has passed all checks of the middlewares. */
-export type Behaviour<Row extends Endpoint, App extends Context = Context> = (
+export type Behaviour<Row extends Endpoint> = (
   request: BehaviourRequest<Row>,
-  app: App,
+  context: Context,
 ) => Promise<ResultOf<Row>>;
 
 /**
@@ -29,33 +29,32 @@ export type Behaviour<Row extends Endpoint, App extends Context = Context> = (
  * the envelope, error responses and the log line. The order of the middlewares is the order of checks
  * (docs/architecture.md#order-of-checks).
  *
- * @param open returns the context, or the app if the behaviour needs one (`lib/apps`); by default the context of the
- *   process
+ * @param getContext returns the context; tests pass their own
  */
-export function serve<const Row extends ScopedEndpoint, App extends Context = Context>(
+export function serve<const Row extends ScopedEndpoint>(
   row: Row,
-  behaviour: Behaviour<Row, App>,
-  open: () => App = processContext as () => App,
+  behaviour: Behaviour<Row>,
+  getContext: () => Context = processContext,
 ) {
   const { requestStart, requestEnd } = requestLog(`${row.method} ${row.path}`);
   const end = async (request: Request) => {
     requestEnd(request);
     const { admission } = (request as Request<ApiEvent>).event.state ?? {};
-    if (admission) await finishRequest(open(), admission);
+    if (admission) await finishRequest(getContext(), admission);
   };
   const handler = middy<ApiEvent, ApiResult>({ requestStart, requestEnd: end, ...timeLimit(row) })
     .use(errorResponses())
-    .use(authenticate(row, open))
-    .use(limitRequests(open))
+    .use(authenticate(row, getContext))
+    .use(limitRequests(getContext))
     .use(parse(row))
-    .use(idempotent(row, open))
+    .use(idempotent(row, getContext))
     .use(envelope(row))
     .handler((event: ApiEvent) => {
       const { requestId } = event.requestContext;
       const { tokenId } = callerOf(event);
       return runWithRequest({ requestId, tokenId }, async () => {
         try {
-          return (await behaviour(event.state as BehaviourRequest<Row>, open())) as never;
+          return (await behaviour(event.state as BehaviourRequest<Row>, getContext())) as never;
         } catch (error) {
           throw isOutage(error) ? unavailable(error) : error;
         }
