@@ -22,7 +22,7 @@ import type { SecretsContext } from './webhooks/secrets.ts';
 import type { SenderContext } from './webhooks/sender.ts';
 import { type StartTimer, startTimer } from './webhooks/timer.ts';
 
-/** A token that was read, and until when it is cached; milliseconds since 1970. */
+/** A token that was read, and until when it is cached; Unix time, in ms. */
 type CachedToken = { token: StoredToken; until: number };
 
 /**
@@ -43,7 +43,7 @@ export type Context = {
   secretKeys: SecretsContext['secretKeys'];
   /** The secrets that this process has decrypted lately. */
   decryptedSecrets: SecretsContext['decryptedSecrets'];
-  /** Milliseconds since 1970. */
+  /** Unix time, in ms. */
   clock: () => number;
   /** Returns a new ULID of the time of the clock. */
   ulid: () => string;
@@ -88,7 +88,7 @@ export type Context = {
 /** The options of a context; the environment provides those that are absent. */
 export type ContextOptions = {
   environment: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds since 1970. */
+  /** Unix time, in ms. */
   clock: () => number;
   table?: Table;
   /** The senders of queues that are not in SQS. */

@@ -47,7 +47,7 @@ export type Unverified = {
   headers: { get(name: string): string | null } | { [name: string]: string | string[] | undefined };
   /** The secret of the webhook, exactly as registered. */
   secret: string;
-  /** The current time, in milliseconds since 1970; the time of the machine if unset. */
+  /** The current time (Unix time, in ms); the time of the machine if unset. */
   now?: number;
   /** The maximum difference between the time of the delivery and `now`, in milliseconds; 5 minutes if unset. */
   toleranceMs?: number;

@@ -5,12 +5,12 @@ export function ulidOf(id: string): string {
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Returns the time in the first 10 characters of a ULID (ulid/spec), in milliseconds since 1970. */
+/** Returns the time in the first 10 characters of a ULID (ulid/spec) (Unix time, in ms). */
 export function timeOf(ulid: string): number {
   return [...ulid.slice(0, 10)].reduce((time, letter) => time * 32 + alphabet.indexOf(letter), 0);
 }
 
-/** Returns the ULID of a time, in milliseconds since 1970, and 10 bytes, which `ulid()` takes from a random source. */
+/** Returns the ULID of a time (Unix time, in ms), and 10 bytes, which `ulid()` takes from a random source. */
 export function ulidFrom(time: number, bytes: Uint8Array): string {
   let value = BigInt(time);
   for (const byte of bytes.subarray(0, 10)) value = value * 256n + BigInt(byte);
@@ -22,7 +22,7 @@ export function ulidFrom(time: number, bytes: Uint8Array): string {
   return letters;
 }
 
-/** Returns a time, in milliseconds since 1970, in the format of the API: ISO 8601 UTC with milliseconds. */
+/** Returns a time (Unix time, in ms), in the format of the API: ISO 8601 UTC with milliseconds. */
 export function timestamp(time: number): string {
   return new Date(time).toISOString();
 }

@@ -5,7 +5,7 @@
 export const tableSchema = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** The expiry for DynamoDB's TTL, in seconds since 1970. TTL deletes late, so no behaviour depends on its time. */
+  /** The expiry for DynamoDB's TTL, as Unix time in seconds. TTL deletes late, so no behaviour depends on its time. */
   expiry: 'expiresAt',
   dueIndex: { name: 'due', partitionKey: 'due', sortKey: 'dueAt' },
 } as const;

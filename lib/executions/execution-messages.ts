@@ -40,7 +40,7 @@ export async function sweepExecutions(context: Context, call: SweepCall): Promis
   return { ...swept, waits: { ExecutionsLate: Math.round(lateMs / 1000) } };
 }
 
-/** Returns when a worker can lease an execution, in milliseconds since 1970: its start, or the expiry of its lease. */
+/** Returns when a worker can lease an execution (Unix time, in ms): its start, or the expiry of its lease. */
 function freeAt({ leaseUntil, startedAt }: ExecutionHead): number {
   return Date.parse(leaseUntil ?? startedAt);
 }

@@ -24,7 +24,7 @@ export type KeptLease = {
  * Renews the lease of an execution every 10 seconds. The lease is lost when a renewal is rejected, or when it expires
  * because no renewal succeeded.
  *
- * @param deadline milliseconds since 1970; no renewal follows it
+ * @param deadline Unix time, in ms; no renewal follows it
  */
 export function keepLease(
   context: Pick<Context, 'table' | 'clock' | 'pause'>,

@@ -171,7 +171,7 @@ function throttled(throttles: number): Counts {
   return throttles > 0 ? { ModelThrottles: throttles } : {};
 }
 
-/** Returns when a leased execution was first leased, in milliseconds since 1970. */
+/** Returns when a leased execution was first leased (Unix time, in ms). */
 function leasedAtOf({ firstLeasedAt }: RunningExecution): number {
   return Date.parse(firstLeasedAt as string);
 }

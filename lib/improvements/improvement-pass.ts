@@ -42,7 +42,7 @@ const effort = 'low';
 /**
  * Makes a pass of self-improvement. It writes nothing.
  *
- * @param startedAt when the request came in, in milliseconds since 1970
+ * @param startedAt when the request came in (Unix time, in ms)
  */
 export async function improvementPass(
   context: Pick<Context, 'clock' | 'pause'>,

@@ -2,7 +2,7 @@ import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { callLimitConfig, callLimitsOf } from '../aws/call-limits.ts';
 import { clientConfig } from '../aws/client-config.ts';
 
-/** A decrypted secret, and until when it is cached; milliseconds since 1970. */
+/** A decrypted secret, and until when it is cached; Unix time, in ms. */
 type DecryptedSecret = { secret: string; until: number };
 
 /** The part of a context that encryption by KMS needs. */

@@ -1,7 +1,7 @@
 /**
  * The token bucket of an organization's requests in one container. All containers share a bucket in the table. A
  * container counts requests itself and reports them to the shared bucket from time to time, so that few requests need
- * another request to the table. Times are milliseconds since 1970.
+ * another request to the table. Times are Unix times in ms.
  */
 export type Bucket = {
   /** The time at which the shared bucket is full again, as the last report returned it. */

@@ -18,7 +18,7 @@ const headers = [
   {
     name: 'X-Service-Timestamp',
     required: true,
-    description: 'The time of this attempt, in seconds since 1970 (Unix time).',
+    description: 'The Unix time of this attempt, in seconds.',
   },
   {
     name: 'X-Service-Signature',

@@ -50,7 +50,7 @@ export function consumeStream(handle: (change: Change, context: Context) => Prom
   };
 }
 
-/** Returns how many seconds before `now`, in milliseconds since 1970, the oldest change of a batch was made. */
+/** Returns how many seconds before `now` (Unix time, in ms), the oldest change of a batch was made. */
 function oldestAge({ Records }: DynamoDBStreamEvent, now: number): number {
   const madeAt = Records.map(({ dynamodb }) => dynamodb?.ApproximateCreationDateTime ?? Number.POSITIVE_INFINITY);
   return Math.round(now / 1000 - Math.min(...madeAt));

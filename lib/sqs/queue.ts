@@ -36,7 +36,7 @@ const batchLimit = 10;
 const tries = 3;
 
 /**
- * Returns the delay of a message that is due at a time, both in milliseconds since 1970. It is rounded up, so that no
+ * Returns the delay of a message that is due at a time, both as Unix time in ms. It is rounded up, so that no
  * message is received early, and at most 900 s: a message that is due later is received early and sent again.
  */
 export function secondsUntil(at: number, now: number): number {

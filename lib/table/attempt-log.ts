@@ -45,7 +45,7 @@ const attemptMs = 30_000;
  * attempt in time, at another place in the log, and may still be making it.
  *
  * @param at the time of that other place; ISO 8601
- * @param now milliseconds since 1970, like the result
+ * @param now Unix time in ms, like the result
  */
 export function undecidedUntil(at: string, now: number): number | undefined {
   const lateFrom = Date.parse(at) + lateMs;
@@ -86,7 +86,7 @@ export function insertAttempt(context: BatchingContext, attempt: Attempt): Promi
  * time of its beginning, which the first worker stores for all: a duplicate message leads to the same row. If that worker
  * is lost, the attempt begins again at another place.
  *
- * @param now milliseconds since 1970
+ * @param now Unix time, in ms
  */
 export async function beginAttempt({ table }: TableContext, message: DeliveryMessage, now: number): Promise<Beginning> {
   const onTime = placeOf(message);

@@ -105,7 +105,7 @@ const sweptAtOnce = 50;
 /** What a sweep is called with. */
 export type SweepCall = {
   /**
-   * Milliseconds since 1970. A moment in the future also sends the messages of items that are not overdue, as after a
+   * Unix time, in ms. A moment in the future also sends the messages of items that are not overdue, as after a
    * restart with empty queues.
    */
   until: number;

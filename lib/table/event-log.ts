@@ -60,7 +60,7 @@ export function appendEvent(context: BatchingContext, event: LoggedEvent): Promi
   return putInBatch(context, eventItem(event));
 }
 
-/** Yields the events of an organization between two times, both included, in milliseconds since 1970; newest first. */
+/** Yields the events of an organization between two times, both included (Unix time, in ms); newest first. */
 export async function* readEvents(
   { table }: TableContext,
   organization: Organization,

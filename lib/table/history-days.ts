@@ -22,7 +22,7 @@ export function firstKeptDay(now: number): string {
   return timestamp(Math.floor(now / dayMs - keptDays) * dayMs).slice(0, 10);
 }
 
-/** Returns when items of a time expire, in seconds since 1970: after their whole day has left the history. */
+/** Returns when items of a time expire, as Unix time in seconds: after their whole day has left the history. */
 export function historyExpiry(time: number): number {
   return (Math.floor(time / dayMs) + 1 + keptDays) * (dayMs / 1000);
 }

@@ -6,7 +6,7 @@ import { Conflict, ignoreConflict, transact } from './transact.ts';
 /** The lease of a request expires after this time, in milliseconds: no request takes longer. */
 const requestLeaseMs = 30_000;
 
-/** A lease as its item stores it: the random id of its holder, and its expiry in milliseconds since 1970. */
+/** A lease as its item stores it: the random id of its holder, and its expiry (Unix time, in ms). */
 export type Lease = { claim: string; leaseUntil: number };
 
 /** Creates the lease of a request. */

@@ -17,7 +17,7 @@ export type OrganizationSummary = {
  * Returns the organizations of a table, sorted by name. It scans the whole table, so it is only for operators: no item
  * lists the organizations, but every version of the service writes the tokens.
  *
- * @param now a token that expires at this time or before is not active; milliseconds since 1970
+ * @param now a token that expires at this time or before is not active; Unix time, in ms
  * @param onScan receives the number of items that were scanned so far
  */
 export async function listOrganizations(

@@ -30,7 +30,7 @@ const organizationsAtMost = 1_000;
  * `startMinutes` decides which one is sent. Where another process has begun the minute, the transaction is cancelled once;
  * it needs a new write from this function then.
  *
- * @param now when the execution starts, in milliseconds since 1970
+ * @param now when the execution starts (Unix time, in ms)
  */
 export function countStart(
   { runningCap, limits: { executionsPerMinute: perMinute }, startMinutes }: StartContext,

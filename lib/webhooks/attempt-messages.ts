@@ -22,7 +22,7 @@ export function sentForm({ dueAt, ...rest }: DeliveryMessage): SentDelivery {
  * Sends messages to the queues of their attempts, or to the queue of slow webhooks. Each is delayed until it is due, but
  * SQS delays it by 15 minutes at most: a message that is received early is sent again.
  *
- * @param notBefore a later time to receive them, in milliseconds since 1970
+ * @param notBefore a later time to receive them (Unix time, in ms)
  */
 export async function sendAttemptMessages(
   context: AttemptMessageContext,

@@ -10,7 +10,7 @@ export const slowMs = 2_000;
 /**
  * Returns the record of an attempt in the history, and whether the attempt shows that its receiver is slow.
  *
- * @param endedAt milliseconds since 1970
+ * @param endedAt Unix time, in ms
  */
 export function attemptResultOf(
   { place, event }: { place: { deliveryId: string; attempt: number; at: string }; event: EventName },

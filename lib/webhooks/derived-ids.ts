@@ -8,7 +8,7 @@ export type EventOrigin = { item: string; version: number; event: string };
  * Returns the id of an event: a ULID of the time of the change and the first 80 bits of the SHA-256 of its origin. A change
  * that is read again has the same ids, so it makes no second event and no second delivery.
  *
- * @param changedAt the change's time, in milliseconds since 1970
+ * @param changedAt the change's time (Unix time, in ms)
  */
 export function eventIdOf(changedAt: number, { item, version, event }: EventOrigin): string {
   return `ev_${derived(changedAt, [item, version, event])}`;

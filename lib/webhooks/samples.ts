@@ -9,7 +9,7 @@ const tokensUsed = 1_234;
  * Returns an event for a test delivery. It has the shape of a real event, and ids of items that do not exist.
  *
  * @param ulid creates the ids
- * @param now the time of the event, in milliseconds since 1970
+ * @param now the time of the event (Unix time, in ms)
  */
 export function sampleOf(event: EventName, ulid: () => string, now: number): PublicEvent {
   const occurredAt = timestamp(now);

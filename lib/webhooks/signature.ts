@@ -8,7 +8,7 @@ export type Signable = { event: string; deliveryId: string; sentAt: number; body
  * that of Standard Webhooks, for receivers that use one of its libraries. Without a secret there is no signature, because
  * anyone can forge one with an empty key.
  *
- * @param sentAt the time of the attempt, in milliseconds since 1970
+ * @param sentAt the time of the attempt (Unix time, in ms)
  */
 export function deliveryHeaders(
   { event, deliveryId, sentAt, body }: Signable,
