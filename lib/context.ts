@@ -50,7 +50,7 @@ export type Context = {
   log: Logger;
   /** The model of agents that name none, in organizations that set none. */
   defaultModel: string;
-  /** The models that agents may name; `undefined` where every model is allowed. */
+  /** The models that agents may name; `undefined` if every model is allowed. */
   allowedModels: readonly string[] | undefined;
   /** The limits of organizations that have none of their own. */
   limits: Partial<Limits>;

@@ -7,7 +7,7 @@
 export type CallLimits = { tries: number; tryMs: number };
 
 /**
- * The limits of calls in AWS, where these services respond within milliseconds.
+ * The limits of calls in AWS: these services respond within milliseconds.
  *
  * The tightest time is the lease of a delivery, 20 s. Between its start and the end of the attempt a worker waits for
  * DynamoDB (the lease), KMS (the secret) and the receiver (10 s). The longest pauses of the SDK between tries are 25

@@ -25,8 +25,8 @@ export const batchSizeBounds = { least: 1, most: 10 } as const;
 
 /**
  * The maximum share of the account's concurrency for each queue, and its batch size. All shares together are 74 %, so
- * that a quarter remains for the API, the stream and the schedules: 250 invocations at the usual quota, where a request
- * takes about 50 ms and the throttle of the API allows 100 requests per second. At small quotas, the lowest concurrency
+ * that a quarter remains for the API, the stream and the schedules: 250 invocations at the usual quota. A request
+ * takes about 50 ms, and the throttle of the API allows 100 requests per second. At small quotas, the lowest concurrency
  * that AWS accepts is larger than a share. At a quota of 41 or more, at least 23 % remain. At the quota of a new
  * account, 10, the seven queues can use 14 invocations, so that API requests fail while all queues are busy.
  *

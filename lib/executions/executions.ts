@@ -62,7 +62,7 @@ export async function listExecutions(
 /**
  * Returns a page of the executions of an agent, newest first, with the exact total of the filter.
  *
- * @throws `ApiError` `not_found` where the agent does not exist
+ * @throws `ApiError` `not_found` if the agent does not exist
  */
 export async function listAgentExecutions(
   context: AgentContext,
@@ -79,7 +79,7 @@ export async function listAgentExecutions(
 /**
  * Returns an execution of an agent, as it is now.
  *
- * @throws `ApiError` `not_found` where the agent does not exist or has no such execution
+ * @throws `ApiError` `not_found` if the agent does not exist or has no such execution
  */
 export async function getExecution(
   context: AgentContext,

@@ -64,7 +64,7 @@ export function failed(error: string, { tokens, throttles } = { tokens: 0, throt
  * workers.
  *
  * @param signal aborts at the deadline, or when the lease is lost
- * @returns how the execution ends, or that a model throttles; `undefined` where its agent was deleted
+ * @returns how the execution ends, or that a model throttles; `undefined` if its agent was deleted
  */
 export async function generateOutput(
   context: PreparingContext & Pick<Context, 'pause'>,
@@ -163,7 +163,7 @@ function isTooLong(output: string): boolean {
   return Buffer.byteLength(JSON.stringify(JSON.stringify(output))) > longestOutputPayload;
 }
 
-/** The answer of a gate; `verdict` is `undefined` where its model throttles. */
+/** The answer of a gate; `verdict` is `undefined` if its model throttles. */
 type Judged = { verdict: GateResult | undefined; tokens: number; throttles: number };
 
 function judged(verdict: GateResult | undefined, { tokens, throttles } = { tokens: 0, throttles: 0 }): Judged {

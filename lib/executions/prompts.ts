@@ -57,7 +57,7 @@ export function reviewPromptOf(instructions: Instructions, output: string): stri
   ]);
 }
 
-/** Returns the verdict of an answer; `skipped` where it has none. */
+/** Returns the verdict of an answer; `skipped` if it has none. */
 export function verdictOf(answer: string): 'passed' | 'failed' | 'skipped' {
   const word = lastWordOf(answer, 'VERDICT', 'PASS|FAIL');
   if (word === undefined) return 'skipped';
@@ -65,7 +65,7 @@ export function verdictOf(answer: string): 'passed' | 'failed' | 'skipped' {
 }
 
 /**
- * Returns which of the words an answer has after a name and a colon in its last line; `undefined` where it has none, or where
+ * Returns which of the words an answer has after a name and a colon in its last line; `undefined` if it has none, or if
  * the name begins more than one line.
  */
 export function lastWordOf(answer: string, name: string, words: string): string | undefined {

@@ -64,7 +64,7 @@ export async function runExecution(
 }
 
 /**
- * Returns how an execution ends, or that a model throttles; `undefined` where its agent was deleted. It asks no model where
+ * Returns how an execution ends, or that a model throttles; `undefined` if its agent was deleted. It asks no model if
  * the execution has failed already.
  */
 async function outcomeOf(
@@ -102,7 +102,7 @@ async function postpone(
   return throttled(throttles);
 }
 
-/** Ends an execution and moves its task; does nothing where this worker has lost its lease. */
+/** Ends an execution and moves its task; does nothing if this worker has lost its lease. */
 async function end(
   context: Context,
   execution: RunningExecution,
@@ -126,7 +126,7 @@ async function end(
 /**
  * Makes a write of the lease holder, and repeats it after a conflict or a fault of the table.
  *
- * @returns whether it was made; `false` where the lease is lost
+ * @returns whether it was made; `false` if the lease is lost
  */
 async function retryWrite(lease: KeptLease, write: () => Promise<void>): Promise<boolean> {
   const pauses = writePausesMs.values();
@@ -146,7 +146,7 @@ async function retryWrite(lease: KeptLease, write: () => Promise<void>): Promise
 
 /**
  * Returns the move of the task at the end of its execution (docs/architecture.md#the-task-of-an-execution); `undefined`
- * where the task was deleted or moved meanwhile.
+ * if the task was deleted or moved meanwhile.
  */
 async function moveOf(
   context: Context,

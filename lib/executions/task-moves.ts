@@ -10,7 +10,7 @@ const takenFrom: readonly TaskStatus[] = ['backlog', 'assigned', 'in_progress'];
 
 /**
  * Returns the move of a task with the start of an execution: it is in progress, has an agent, and the execution owns it.
- * `undefined` where its status is a later one, or where another running execution owns it.
+ * `undefined` if its status is a later one, or if another running execution owns it.
  */
 export function moveOnStart(
   task: StoredTask,
@@ -31,8 +31,8 @@ export function moveOnStart(
 }
 
 /**
- * Returns the move of a task with the end of the execution that owns it. `undefined` where the task was moved meanwhile, or
- * where another execution owns it.
+ * Returns the move of a task with the end of the execution that owns it. `undefined` if the task was moved meanwhile, or
+ * if another execution owns it.
  */
 export function moveOnEnd(
   task: StoredTask,

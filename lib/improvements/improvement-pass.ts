@@ -17,7 +17,7 @@ export type PassMaterial = {
   /** Its recent finished executions, newest first. */
   evidence: readonly Evidence[];
   focusArea: string | undefined;
-  /** Reads the input of an execution; `undefined` where the execution was deleted. */
+  /** Reads the input of an execution; `undefined` if the execution was deleted. */
   readInput: (execution: ExecutionHead) => Promise<ExecutionInput | undefined>;
 };
 
@@ -120,7 +120,7 @@ export async function improvementPass(
 
   /**
    * Asks the reviewer which answer is better, blind and in both orders: that of the old prompt, or that of the new one. Asks
-   * nothing where the answers are the same.
+   * nothing if the answers are the same.
    */
   async function judge(input: ExecutionInput, before: string, after: string, signal: AbortSignal): Promise<Answered[]> {
     if (before.trim() === after.trim()) return [];
@@ -152,7 +152,7 @@ export async function improvementPass(
 }
 
 /**
- * Returns 1 where the new prompt was chosen in both orders, −1 where the old one was, and 0 where the choices differ: a
+ * Returns 1 if the new prompt was chosen in both orders, −1 if the old one was, and 0 if the choices differ: a
  * reviewer that always prefers the first or the second answer does not decide.
  */
 function voteOf(judged: readonly Answered[]): number {

@@ -24,7 +24,7 @@ export function proposalQuestion(
   ].join('\n\n');
 }
 
-/** Evidence, with the input of the execution where it is shown. */
+/** Evidence, with the input of the execution if it is shown. */
 export type ShownEvidence = Evidence & { input?: string };
 
 function start(input: string): string {
@@ -48,7 +48,7 @@ export function choiceQuestion(instructions: Instructions, first: string, second
   ].join('\n\n');
 }
 
-/** Returns the choice of the reviewer; `undefined` where it chose neither answer, or none that can be read. */
+/** Returns the choice of the reviewer; `undefined` if it chose neither answer, or none that can be read. */
 export function choiceOf(answer: string): 1 | 2 | undefined {
   const choice = lastWordOf(answer, 'BETTER', '1|2|NEITHER');
   return choice === '1' ? 1 : choice === '2' ? 2 : undefined;

@@ -100,7 +100,7 @@ async function conclude(
 /**
  * Writes the new prompt to the agent as it is now.
  *
- * @returns why it was not written; `undefined` where it was
+ * @returns why it was not written; `undefined` if it was
  */
 async function adopt(
   context: ImprovementContext,

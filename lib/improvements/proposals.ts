@@ -20,7 +20,7 @@ const Answer = v.object({
 
 const lengthOf = (text: string) => [...text].length;
 
-/** Reads the proposal of an answer, from its first brace to its last; `undefined` where it has none. */
+/** Reads the proposal of an answer, from its first brace to its last; `undefined` if it has none. */
 export function proposalOf(answer: string): Proposal | undefined {
   const read = v.safeParse(Answer, jsonIn(answer));
   if (!read.success) return undefined;

@@ -41,7 +41,7 @@ export async function* readDue(
  * Moves an entry of the index to a later moment.
  *
  * @param later ISO 8601
- * @returns the item as it is now; `undefined` where its entry has changed since it was read
+ * @returns the item as it is now; `undefined` if its entry has changed since it was read
  */
 export async function postponeDue(
   { table }: TableContext,

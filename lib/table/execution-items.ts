@@ -161,7 +161,7 @@ export function outputKeys({ organization, id, outputParts = 0 }: ExecutionHead)
 }
 
 /**
- * Returns the execution with its input and output, from all items of its partition; `undefined` where the head or the input
+ * Returns the execution with its input and output, from all items of its partition; `undefined` if the head or the input
  * is missing.
  *
  * @throws `Conflict` when the head is newer than the output: a query is no snapshot, even in one partition

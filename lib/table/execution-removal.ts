@@ -14,7 +14,7 @@ import { changeWrites } from './tasks.ts';
 import { Conflict, retryOnConflict, transact } from './transact.ts';
 import type { Item, Write } from './write.ts';
 
-/** Returns the move of the task of a purged execution; `undefined` where the task stays as it is. */
+/** Returns the move of the task of a purged execution; `undefined` if the task stays as it is. */
 export type ReleaseTask = (task: StoredTask, executionId: string) => TaskMove | undefined;
 
 /** How many counter rows are written at once. Transactions over the same counter row would conflict. */
@@ -24,7 +24,7 @@ const countersAtOnce = 16;
 const purgedAtOnce = 25;
 
 /**
- * Removes the executions of a deleted agent from the list of its organization, the last place where requests find them
+ * Removes the executions of a deleted agent from the list of its organization, the last place in which requests find them
  * (docs/architecture.md#deletions). The agent's own list names them. Nothing is added to that list any more: every start
  * checks that the agent exists.
  */

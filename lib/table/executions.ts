@@ -81,7 +81,7 @@ export async function readExecutionHead(
   return item && executionFrom(item);
 }
 
-/** Returns the executions of an agent that are running now on a task, or on no task where `taskId` is `undefined`. */
+/** Returns the executions of an agent that are running now on a task, or on no task if `taskId` is `undefined`. */
 export async function readRunningExecutions(
   { table }: TableContext,
   organization: Organization,
@@ -99,7 +99,7 @@ export async function readRunningExecutions(
   return heads.map(executionFrom).filter(({ status }) => status === 'running');
 }
 
-/** Returns a delegation with the status of its execution; `undefined` where either does not exist. */
+/** Returns a delegation with the status of its execution; `undefined` if either does not exist. */
 export async function readDelegation(
   context: TableContext,
   organization: Organization,
@@ -110,7 +110,7 @@ export async function readDelegation(
   return execution && delegationFrom(item, execution);
 }
 
-/** Returns the input of an execution; `undefined` where the execution was deleted. */
+/** Returns the input of an execution; `undefined` if the execution was deleted. */
 export async function readExecutionInput(
   { table }: TableContext,
   { organization, id }: ExecutionReference,
@@ -163,7 +163,7 @@ export async function readExecutionPage(
  * Leases an execution. The sweeper sends its message again when the lease expires.
  *
  * @param lease the id of the lease holder, the time now and the expiry; ISO 8601
- * @returns `undefined` where the execution has ended, was deleted, or another worker holds the lease
+ * @returns `undefined` if the execution has ended, was deleted, or another worker holds the lease
  */
 export async function leaseExecution(
   { table }: TableContext,
@@ -212,7 +212,7 @@ export async function returnLease(
   ]);
 }
 
-/** Returns the output that an earlier worker stored; `undefined` where there is none. */
+/** Returns the output that an earlier worker stored; `undefined` if there is none. */
 export async function readStoredOutput(
   { table }: TableContext,
   { organization, id, outputParts }: RunningExecution,

@@ -71,7 +71,7 @@ export function deleteIdempotencyLease(
 }
 
 /**
- * Returns the write that records the response; it fails with `AlreadyDone` where a duplicate request was faster.
+ * Returns the write that records the response; it fails with `AlreadyDone` if a duplicate request was faster.
  *
  * @param claim the lease holder, for a request whose record is leased
  */

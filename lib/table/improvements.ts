@@ -33,7 +33,7 @@ export async function leaseImprovement(
   return lease.claim;
 }
 
-/** Ends the lease of a pass; does nothing where the lease has expired and another pass holds it. */
+/** Ends the lease of a pass; does nothing if the lease has expired and another pass holds it. */
 export function endImprovementLease(
   context: TableContext,
   organization: Organization,

@@ -23,7 +23,7 @@ export const leaseFree = (expiry = 'leaseUntil') => `(attribute_not_exists(${exp
 /** The condition of a write by the lease holder, whose id is `:claim`. */
 export const leaseHeld = 'claim = :claim';
 
-/** Deletes an item that stands for a lease; does nothing where another holds the lease. */
+/** Deletes an item that stands for a lease; does nothing if another holds the lease. */
 export async function deleteLease({ table }: TableContext, Key: Key, claim: string): Promise<void> {
   const write = {
     Delete: { Key, ConditionExpression: leaseHeld, ExpressionAttributeValues: { ':claim': claim } },

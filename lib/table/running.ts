@@ -27,7 +27,7 @@ const organizationsAtMost = 1_000;
  * and need no request of their own.
  *
  * An update cannot express "one more in this minute, or the first of a new minute", so there is a write for each case.
- * `startMinutes` decides which one is sent. Where another process has begun the minute, the transaction is cancelled once;
+ * `startMinutes` decides which one is sent. If another process has begun the minute, the transaction is cancelled once;
  * it needs a new write from this function then.
  *
  * @param now when the execution starts (Unix time, in ms)
@@ -104,7 +104,7 @@ function countRunningUp(organization: Organization, cap: number): Write {
 
 /**
  * Returns the write that sets the organization's own start limit, or removes it (`undefined`). Removing fails with `Conflict`
- * where there is none.
+ * if there is none.
  */
 export function ownStartLimit(organization: Organization, perMinute: number | undefined): Write {
   const Key = keys.running(organization);

@@ -26,7 +26,7 @@ const atOnce = 100;
 
 /**
  * Compares the event log and the subscriptions of an organization with the attempt log: every event must be delivered to
- * each subscriber that was registered before it. The period is a Unix time, in ms.
+ * each subscriber that was registered before it. `from` and `to` are Unix times in ms.
  *
  * @param now decides which attempts are lost
  * @param onProgress receives the number of compared events

@@ -3,7 +3,7 @@ export type RetrySchedule = readonly [number, number, number];
 
 const minutes = (count: number) => count * 60_000;
 
-/** The retry schedule where none is set (docs/architecture.md#retry-schedule). */
+/** The retry schedule if none is set (docs/architecture.md#retry-schedule). */
 const standardRetrySchedule: RetrySchedule = [minutes(5), minutes(30), minutes(120)];
 
 /**
