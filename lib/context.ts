@@ -54,7 +54,7 @@ export type Context = {
   allowedModels: readonly string[] | undefined;
   /** The limits of organizations that have none of their own. */
   limits: Partial<Limits>;
-  /** How many executions of an organization may run at once. */
+  /** How many executions of an organization may run at the same time. */
   runningCap: number;
   /** How long an execution may wait for its first worker, in milliseconds. */
   waitingLimitMs: number;
@@ -69,7 +69,7 @@ export type Context = {
   /** The limits of the concurrent attempts of one webhook. */
   attemptLimits: AttemptLimits;
   /** The attempts that this process makes, by the id of their delivery and their number. */
-  attemptsUnderWay: Map<string, Promise<Counts>>;
+  attemptsInProgress: Map<string, Promise<Counts>>;
   /** The attempts that run and wait in this process, by the id of their webhook. */
   webhookAttempts: AttemptLimitContext['webhookAttempts'];
   startTimer: StartTimer;
@@ -127,7 +127,7 @@ export function createContext({
     allowedReceivers: readAllowedReceivers(variables[environment.allowedReceivers] ?? ''),
     retrySchedule: readRetrySchedule(variables[environment.retryLadder] || undefined),
     attemptLimits: readAttemptLimits(variables),
-    attemptsUnderWay: new Map(),
+    attemptsInProgress: new Map(),
     webhookAttempts: new Map(),
     startTimer,
     resolve: undefined,

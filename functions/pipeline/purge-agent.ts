@@ -1,5 +1,5 @@
 import { PurgeMessage } from '../../lib/deployment/messages.ts';
-import { carryOutPurge } from '../../lib/executions/purges.ts';
+import { runPurge } from '../../lib/executions/purges.ts';
 import { consumeQueue } from '../../lib/queue/consume.ts';
 
-export const handler = consumeQueue(PurgeMessage, async (message, context) => carryOutPurge(context, message));
+export const handler = consumeQueue(PurgeMessage, async (message, context) => runPurge(context, message));

@@ -23,7 +23,7 @@ export type CallLimits = { tries: number; tryMs: number };
  * All other times are longer: 29 s for a request, 30 s for a lease of an execution and for a batch of deliveries, at
  * least 60 s for the other functions. `timeLimit` of `lib/http` ends a request that waits for several services.
  *
- * A throttled try gets its response at once. The SDK then pauses for up to 1 s, and for up to 2 s before a third try.
+ * A throttled try gets its response immediately. The SDK then pauses for up to 1 s, and for up to 2 s before a third try.
  */
 export const callLimits = {
   dynamodb: { tries: 3, tryMs: 2_000 },
@@ -33,7 +33,7 @@ export const callLimits = {
 
 /**
  * The limits of calls to local engines, which share the processor and the disk of one machine with the service. A
- * stopped engine refuses connections at once, so only a busy engine is slow: 1,000 concurrent calls can take more than
+ * stopped engine refuses connections immediately, so only a busy engine is slow: 1,000 concurrent calls can take more than
  * 5 s.
  */
 const localCallLimits: CallLimits = { tries: 3, tryMs: 30_000 };

@@ -11,12 +11,12 @@ type Waiting<Entry, Result> = {
  * If AWS rejects a batch as invalid, its entries are processed one by one, so that only the invalid entry fails.
  *
  * @param most the most entries of a batch
- * @param carryOut processes a batch and returns the results in the order of the entries
+ * @param processBatch processes a batch and returns the results in the order of the entries
  * @param nameOf entries with the same name are processed once and share the result; without it all entries are different
  */
 export function inBatches<Entry, Result>(
   most: number,
-  carryOut: (entries: Entry[]) => Promise<Result[]>,
+  processBatch: (entries: Entry[]) => Promise<Result[]>,
   nameOf?: (entry: Entry) => string,
 ): (entry: Entry) => Promise<Result> {
   let waiting = new Map<unknown, Waiting<Entry, Result>>();
@@ -38,7 +38,7 @@ export function inBatches<Entry, Result>(
 
   async function settle(batch: Waiting<Entry, Result>[]): Promise<void> {
     try {
-      const results = await carryOut(batch.map(({ entry }) => entry));
+      const results = await processBatch(batch.map(({ entry }) => entry));
       batch.forEach(({ settle }, at) => {
         for (const { resolve } of settle) resolve(results[at] as Result);
       });

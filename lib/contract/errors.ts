@@ -90,5 +90,5 @@ export function notFound(): ApiError {
 
 /** The second half of the message of an error after which the outcome of the request is unknown. */
 export const outcomeUnknown =
-  'it is not known whether the request was carried out, in whole or in part. ' +
+  'it is not known whether the request was processed, in whole or in part. ' +
   'Read the resource before you repeat the request, or repeat a POST with the same Idempotency-Key.';

@@ -35,11 +35,11 @@ function readLimit(name: string, { [name]: text }: Readonly<Record<string, strin
   return Number(text);
 }
 
-/** The number of executions of an organization that may run at once, in a deployment that sets none. */
+/** The number of executions of an organization that may run at the same time, in a deployment that sets none. */
 const standardRunningCap = 50;
 
 /**
- * Reads how many executions of an organization may run at once; 50 if it is not set.
+ * Reads how many executions of an organization may run at the same time; 50 if it is not set.
  *
  * @throws Error for a value that is not a whole number from 1 to 999999
  */

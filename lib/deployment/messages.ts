@@ -59,6 +59,6 @@ export const PurgeMessage = v.union([
 ]);
 export type PurgeMessage = v.InferOutput<typeof PurgeMessage>;
 
-/** A message in the queue of executions: an execution to carry out. */
+/** A message in the queue of executions: an execution to run. */
 export const ExecutionMessage = v.object({ organization: Organization, executionId: ExecutionId, requestId });
 export type ExecutionMessage = v.InferOutput<typeof ExecutionMessage>;

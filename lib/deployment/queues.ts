@@ -17,7 +17,7 @@ export const queues = {
   secondRetry: { urlVariable: environment.secondRetryQueueUrl, ...delivering },
   thirdRetry: { urlVariable: environment.thirdRetryQueueUrl, ...delivering },
   /**
-   * Executions to carry out. If a worker stops, the sweeper finds its execution long before the message is visible
+   * Executions to run. If a worker stops, the sweeper finds its execution long before the message is visible
    * again.
    */
   executions: { urlVariable: environment.executionsQueueUrl, visibilitySeconds: 3960 },

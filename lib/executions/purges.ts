@@ -6,10 +6,10 @@ import { purgeTask } from '../table/task-removal.ts';
 import { moveOnEnd } from './task-moves.ts';
 
 /**
- * Carries out a purge: deletes what belongs to a deleted agent or task (docs/architecture.md#deletions). It can be
+ * Runs a purge: deletes the data of a deleted agent or task (docs/architecture.md#deletions). It can be
  * repeated: after a worker has stopped, the next one does the rest.
  */
-export function carryOutPurge(context: Pick<Context, 'table' | 'clock'>, purge: Purge): Promise<void> {
+export function runPurge(context: Pick<Context, 'table' | 'clock'>, purge: Purge): Promise<void> {
   const now = () => timestamp(context.clock());
   return 'taskId' in purge
     ? purgeTask(context, purge, now())

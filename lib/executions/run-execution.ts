@@ -36,7 +36,7 @@ const longestWaitMs = 30_000;
 
 /**
  * Runs an execution (docs/architecture.md#executions), unless it has ended or another worker holds its lease. It can be
- * called at any time, by several workers at once: a worker that has lost its lease does not end the execution. Where a
+ * called at any time, by several workers at the same time: a worker that has lost its lease does not end the execution. Where a
  * model throttles, the worker returns the lease and sends the message again for later.
  *
  * @returns what was counted

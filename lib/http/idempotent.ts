@@ -16,7 +16,7 @@ import { pick, replayedResponse } from './envelope.ts';
 import { RequestTimeout } from './time-limit.ts';
 
 /**
- * Returns the middleware that carries out a POST with an Idempotency-Key only once. It looks for an idempotency record
+ * Returns the middleware that processes a POST with an Idempotency-Key only once. It looks for an idempotency record
  * before the behaviour runs, and once more before some error responses. If there is a record, it responds from it.
  * Otherwise it gives the behaviour a write that creates the record in the same transaction as the change. If an
  * endpoint calls an external service (`callsOut`), its request takes a lease before the call: the transaction comes
@@ -45,14 +45,14 @@ export function idempotent(row: Endpoint, getContext: () => Context): Middleware
       // If the lease cannot be deleted, it expires; the response does not wait for that.
       if (lease && !(error instanceof RequestTimeout))
         await deleteIdempotencyLease(getContext(), callerOf(event).organization, request, lease).catch(() => {});
-      if (!(error instanceof AlreadyDone) && !mayHaveBeenCarriedOut(event, error) && !mayBeDueToDuplicate(event, error))
+      if (!(error instanceof AlreadyDone) && !mayBeProcessed(event, error) && !mayBeDueToDuplicate(event, error))
         return;
       try {
         call.response = await recordedResponse(row, event, request, getContext());
         if (!call.response && error instanceof AlreadyDone)
           call.error = row.callsOut ? requestInProgress() : new OutcomeUnknown();
       } catch (failure) {
-        // This request or a duplicate of it may have been carried out.
+        // This request or a duplicate of it may have been processed.
         const unread = failure instanceof ApiError && failure.code === 'unavailable';
         call.error = unread ? new OutcomeUnknown(failure) : (failure as Error);
       }
@@ -60,13 +60,13 @@ export function idempotent(row: Endpoint, getContext: () => Context): Middleware
   };
 }
 
-/** Returns whether a failed request may have been carried out; its idempotency record shows whether it was. */
-function mayHaveBeenCarriedOut({ state }: ApiEvent, error: unknown): boolean {
+/** Returns whether a failed request may have been processed; its idempotency record shows whether it was. */
+function mayBeProcessed({ state }: ApiEvent, error: unknown): boolean {
   return state?.recordResponse !== undefined && error instanceof OutcomeUnknown;
 }
 
 /**
- * Returns whether a duplicate request may have caused the error of this request: it was carried out after this request
+ * Returns whether a duplicate request may have caused the error of this request: it was processed after this request
  * found no record, and before this request read the state. A lease prevents this.
  */
 function mayBeDueToDuplicate({ state }: ApiEvent, error: unknown): boolean {

@@ -4,7 +4,7 @@ import { type Context, processContext } from '../context.ts';
 import type { Endpoint, ResultOf, Scope } from '../contract/endpoint.ts';
 import { finishRequest } from '../limits/requests.ts';
 import { runWithRequest } from '../request-context.ts';
-import { isOutage } from '../table/lost-answers.ts';
+import { isOutage } from '../table/lost-responses.ts';
 import { unavailable } from '../table/unavailable.ts';
 import { type ApiEvent, type ApiResult, type BehaviourRequest, callerOf } from './api-event.ts';
 import { authenticate } from './authenticate.ts';

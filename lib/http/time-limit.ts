@@ -2,7 +2,7 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { ApiError, outcomeUnknown } from '../contract/errors.ts';
 
 /**
- * The error of a request that exceeds its time limit. It may still be carried out, so it keeps its lease on its
+ * The error of a request that exceeds its time limit. It may still be processed, so it keeps its lease on its
  * Idempotency-Key.
  */
 export class RequestTimeout extends ApiError {

@@ -6,9 +6,9 @@
 export type Bucket = {
   /** The time at which the shared bucket is full again, as the last report returned it. */
   sharedFullAt: number;
-  /** The same time with the requests that this container has let through since. */
+  /** The same time with the requests that this container has admitted since. */
   fullAt: number;
-  /** The number of requests that were let through and not reported. It decays, so it can be a fraction. */
+  /** The number of requests that were admitted and not reported. It decays, so it can be a fraction. */
   unreported: number;
   /** The total time of these requests in milliseconds. */
   unreportedMs: number;
@@ -16,12 +16,12 @@ export type Bucket = {
   decayedAt: number;
 };
 
-/** Whether a request is let through, and the numbers for its response. */
+/** Whether a request is admitted, and the numbers for its response. */
 export type Taken = {
   admitted: boolean;
-  /** The number of further requests that would be let through now. */
+  /** The number of further requests that would be admitted now. */
   remaining: number;
-  /** The time until a further request is let through, in milliseconds. */
+  /** The time until a further request is admitted, in milliseconds. */
   waitMs: number;
 };
 
@@ -30,7 +30,7 @@ export function newBucket(now: number): Bucket {
   return { sharedFullAt: 0, fullAt: 0, unreported: 0, unreportedMs: 0, decayedAt: now };
 }
 
-/** Returns the number of requests that a full bucket lets through at once: a tenth of the limit, but at least ten. */
+/** Returns the number of requests that a full bucket admits immediately: a tenth of the limit, but at least ten. */
 export function burstOf(perMinute: number): number {
   return Math.min(perMinute, Math.max(10, Math.ceil(perMinute / 10)));
 }

@@ -19,11 +19,11 @@ Unknown fields and query parameters lead to an error that suggests the most simi
 
 ## Safe retries
 
-Send an \`Idempotency-Key\` with each POST. If you get no response, repeat the same request with the same key: the service carries it out only once. For 24 hours, a duplicate request gets the response of the first request, with \`Idempotency-Replayed: true\`. The header \`Retry-After\` of \`429\` and \`503\` responses has the number of seconds to wait. If the message of a \`503\` says that the outcome is not known, read the resource before you repeat a PATCH or a DELETE.
+Send an \`Idempotency-Key\` with each POST. If you get no response, repeat the same request with the same key: the service processes it only once. For 24 hours, a duplicate request gets the response of the first request, with \`Idempotency-Replayed: true\`. The header \`Retry-After\` of \`429\` and \`503\` responses has the number of seconds to wait. If the message of a \`503\` says that the outcome is not known, read the resource before you repeat a PATCH or a DELETE.
 
 ## Limits
 
-The number of requests per minute and the number of executions started per minute are limited for each organization. Responses have the limit in \`RateLimit-Policy: "requests";q=1200;w=60\` and the remaining requests in \`RateLimit: "requests";r=117;t=6\`: 117 more requests are possible at once, and as many again after 6 seconds (draft-ietf-httpapi-ratelimit-headers). A burst can have a tenth of the requests of a minute. Requests above the limit get \`429\` \`rate_limited\`; \`Retry-After\` has the number of seconds to wait, and nothing was changed. Requests with an invalid token do not count; duplicate requests with an \`Idempotency-Key\` do.
+The number of requests per minute and the number of executions started per minute are limited for each organization. Responses have the limit in \`RateLimit-Policy: "requests";q=1200;w=60\` and the remaining requests in \`RateLimit: "requests";r=117;t=6\`: 117 more requests are possible immediately, and as many again after 6 seconds (draft-ietf-httpapi-ratelimit-headers). A burst can have a tenth of the requests of a minute. Requests above the limit get \`429\` \`rate_limited\`; \`Retry-After\` has the number of seconds to wait, and nothing was changed. Requests with an invalid token do not count; duplicate requests with an \`Idempotency-Key\` do.
 
 In AWS, API Gateway itself responds with \`429\` or \`503\`, with the body \`{"message": …}\` and without these headers, if all organizations together send more requests than the deployment allows.
 
@@ -33,7 +33,7 @@ Responses with a task or an agent have an \`ETag\`. Send it as \`If-Match\` with
 
 ## Webhooks
 
-The section *webhooks* describes the events. Deliveries are signed with the secret of the webhook. A delivery has up to four attempts: the first at once, retries after 5 minutes, 30 minutes and 2 hours. Deliveries can arrive more than once and in any order: use \`deliveryId\` to detect duplicates, and respond with a 2xx status at once.`;
+The section *webhooks* describes the events. Deliveries are signed with the secret of the webhook. A delivery has up to four attempts: the first immediately, retries after 5 minutes, 30 minutes and 2 hours. Deliveries can arrive more than once and in any order: use \`deliveryId\` to detect duplicates, and respond with a 2xx status immediately.`;
 
 /** The description of each tag, which groups the operations of a path family. */
 export const tags: Readonly<Record<string, string>> = {

@@ -19,7 +19,7 @@ const reserveMs = 15_000;
 /**
  * Returns the Lambda handler of schedules, each of which calls it for one job.
  *
- * @param work carries out each job. `until` is now or `detail.until`; `hasTime` returns `false` shortly before the timeout
+ * @param work runs each job. `until` is now or `detail.until`; `hasTime` returns `false` shortly before the timeout
  *   of the function, and always `true` with `detail.until`
  */
 export function scheduled(work: Record<Job, (call: Required<SweepCall>, context: Context) => Promise<Done>>) {

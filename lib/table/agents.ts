@@ -166,7 +166,7 @@ export async function readPrompt(
 /**
  * Deletes an agent and writes the purge that deletes its other items later. No read finds these items any more.
  *
- * @param purgeDueAt from when the sweeper carries out the purge; ISO 8601
+ * @param purgeDueAt from when the sweeper runs the purge; ISO 8601
  * @throws `Conflict` if the agent has changed since it was read
  */
 export async function removeAgent(

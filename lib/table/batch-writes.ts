@@ -5,14 +5,14 @@ import { batchRetries, retryWithJitter } from './retry.ts';
 import { asUnavailable } from './unavailable.ts';
 import type { Item } from './write.ts';
 
-/** A put or a deletion in a batch. It has no condition and is carried out independently of the others. */
+/** A put or a deletion in a batch. It has no condition and is applied independently of the others. */
 export type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: Key } };
 
 /** The most writes that DynamoDB takes in one batch. */
 export const batchWriteLimit = 25;
 
 /**
- * Carries out a batch of at most `batchWriteLimit` writes to different items. Writes that DynamoDB leaves unprocessed
+ * Sends a batch of at most `batchWriteLimit` writes to different items. Writes that DynamoDB leaves unprocessed
  * are sent again.
  *
  * @throws `ApiError` `unavailable` if writes stay unprocessed or the table is not reachable; the other writes are done

@@ -2,7 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { callLimitConfig, callLimitsOf } from '../aws/call-limits.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { noteLostAnswers } from './lost-answers.ts';
+import { noteLostResponses } from './lost-responses.ts';
 import { createShards, type Shards } from './shards.ts';
 
 /** A connection to the DynamoDB table. */
@@ -25,7 +25,7 @@ export type TableContext = { table: Table };
  */
 export function openTable(name: string, endpoint?: string, limits = callLimitsOf('dynamodb', endpoint)): Table {
   const dynamodb = new DynamoDBClient({ ...clientConfig(endpoint), ...callLimitConfig(limits) });
-  noteLostAnswers(dynamodb);
+  noteLostResponses(dynamodb);
   const client = DynamoDBDocumentClient.from(dynamodb, { marshallOptions: { removeUndefinedValues: true } });
   const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
   return { name, client, sleep, shards: createShards() };

@@ -3,7 +3,7 @@ import { queryItems } from './reads.ts';
 import { transact, transactionLimit } from './transact.ts';
 import type { Write } from './write.ts';
 
-/** Deletes all items of a partition that gets no new items. It can be repeated, and run several times at once. */
+/** Deletes all items of a partition that gets no new items. Several calls can run at the same time. */
 export async function deletePartition(table: Table, pk: string): Promise<void> {
   let writes: Write[] = [];
   for await (const { sk } of queryItems(table, { pk })) {

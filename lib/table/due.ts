@@ -62,7 +62,7 @@ export async function postponeDue(
   return transact(table, [write]).catch(ignoreConflict);
 }
 
-/** How many entries of a partition are read at once. */
+/** How many entries of a partition are read in one page. */
 const pageSize = 100;
 
 /** A partition of the index, and the entry after which the next page starts. */
@@ -99,7 +99,7 @@ export const graceMs = 60_000;
 /** How long a sweep leaves an item alone after it has sent its message, in milliseconds. */
 const sweptMs = 5 * 60_000;
 
-/** How many items a sweep moves and sends messages for at once. */
+/** How many items a sweep moves and sends messages for in one step. */
 const sweptAtOnce = 50;
 
 /** What a sweep is called with. */

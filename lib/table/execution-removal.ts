@@ -17,10 +17,10 @@ import type { Item, Write } from './write.ts';
 /** Returns the move of the task of a purged execution; `undefined` if the task stays as it is. */
 export type ReleaseTask = (task: StoredTask, executionId: string) => TaskMove | undefined;
 
-/** How many counter rows are written at once. Transactions over the same counter row would conflict. */
+/** How many counter rows are written at the same time. Transactions over the same counter row would conflict. */
 const countersAtOnce = 16;
 
-/** How many executions are purged at once. */
+/** How many executions are purged at the same time. */
 const purgedAtOnce = 25;
 
 /**

@@ -4,7 +4,7 @@ import type { Item } from './write.ts';
 
 /**
  * The deliveries of versions before the attempt log. Each is an item with its event, its state and the number of its next
- * attempt. This version completes those that were under way at the upgrade, and creates no new ones. Delete this file when
+ * attempt. This version completes those that were in progress at the upgrade, and creates no new ones. Delete this file when
  * no table has any that waits: all retries of a delivery take less than three hours.
  */
 
@@ -21,12 +21,12 @@ export function isOldDelivery({ sk }: Item): boolean {
 
 /** Returns whether an earlier version made an attempt of such a delivery, or the delivery has ended. */
 export function isDoneByOldVersion(item: Item, attempt: number): boolean {
-  return !isUnderWay(item) || (item as OldDelivery).attempt > attempt;
+  return !isInProgress(item) || (item as OldDelivery).attempt > attempt;
 }
 
 /** Returns the message of the next attempt of such a delivery, as earlier versions sent it; `undefined` after its end. */
 export function oldMessageOf(item: Item): DeliveryMessage | undefined {
-  if (!isUnderWay(item)) return undefined;
+  if (!isInProgress(item)) return undefined;
   const { pk, sk, id, attempt, nextAttemptAt, requestId } = item as OldDelivery;
   return {
     organization: organizationOf(pk),
@@ -39,4 +39,4 @@ export function oldMessageOf(item: Item): DeliveryMessage | undefined {
   };
 }
 
-const isUnderWay = ({ state }: Item) => state === 'pending' || state === 'retrying';
+const isInProgress = ({ state }: Item) => state === 'pending' || state === 'retrying';

@@ -8,7 +8,7 @@ import { transact } from './transact.ts';
 
 /**
  * Deletes everything that belongs to a deleted agent, and the purge at the end. Each step can be repeated, also by several
- * workers at once.
+ * workers at the same time.
  */
 export async function purgeAgent(context: TableContext, purge: AgentPurge, releaseTask: ReleaseTask): Promise<void> {
   const { table } = context;

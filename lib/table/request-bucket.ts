@@ -6,7 +6,7 @@ import { Conflict, retryOnConflict, transact } from './transact.ts';
 /**
  * Takes requests from the token bucket that all containers share for an organization. The bucket is stored as one
  * number: the time at which it is full again if nothing more is taken. That time can be more than a minute away,
- * because containers report requests that they have already let through. The organization then waits longer.
+ * because containers report requests that they have already admitted. The organization then waits longer.
  *
  * It takes one request to the table, or two if the caller is wrong about whether the bucket is full.
  *

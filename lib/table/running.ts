@@ -8,7 +8,7 @@ import type { Item, Write } from './write.ts';
 
 /** The part of a context that starts of executions need. */
 export type StartContext = TableContext & {
-  /** How many executions of an organization may run at once. */
+  /** How many executions of an organization may run at the same time. */
   runningCap: number;
   /** How many executions an organization that has no limit of its own may start in a minute; any number if absent. */
   limits: Pick<Partial<Limits>, 'executionsPerMinute'>;

@@ -10,7 +10,7 @@ import { retryOnConflict, transact } from './transact.ts';
 
 /**
  * Removes a deleted task from the `dependsOn` of its dependents, then deletes its purge. It can be repeated, also by several
- * workers at once: a dependent that does not name the task any more is skipped.
+ * workers at the same time: a dependent that does not name the task any more is skipped.
  *
  * @param updatedAt the new `updatedAt` of the dependents; ISO 8601
  * @throws `ApiError` `unavailable`; the purge is kept then

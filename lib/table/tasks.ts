@@ -137,7 +137,7 @@ export async function changeTask(
  * during the deletion loses the dependency, like one that is reopened just after the deletion.
  *
  * @param dependents as they were read with the task; all of them are done
- * @param times `updatedAt` of the dependents, and `purgeDueAt` from which the sweeper carries out the purge; ISO 8601
+ * @param times `updatedAt` of the dependents, and `purgeDueAt` from which the sweeper runs the purge; ISO 8601
  * @returns the purge, for `purgeTask`; `undefined` if none is needed
  * @throws `Conflict` if the task, its set of dependents or a dependent that the transaction changes was changed
  */
@@ -160,7 +160,7 @@ export async function removeTask(
 }
 
 /**
- * Carries out writes together with the removal of a task's edges. A deleted dependency has no edge: the task has its id
+ * Applies writes together with the removal of a task's edges. A deleted dependency has no edge: the task has its id
  * only until the purge of the dependency is done.
  */
 async function transactEndingEdges(
@@ -175,7 +175,7 @@ async function transactEndingEdges(
   try {
     await transact(table, all(dependencies));
   } catch (error) {
-    if (!(error instanceof Conflict) || error.answerLost) throw error;
+    if (!(error instanceof Conflict) || error.responseLost) throw error;
     const existing = (await readTasks(context, organization, dependencies)).map((dependency) => dependency.id);
     if (existing.length === dependencies.length) throw error;
     await transact(table, all(existing));

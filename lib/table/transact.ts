@@ -10,7 +10,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { ApiError } from '../contract/errors.ts';
 import { noteChange } from '../request-context.ts';
 import type { Table } from './client.ts';
-import { mayHaveBeenCarriedOut } from './lost-answers.ts';
+import { mayBeProcessed } from './lost-responses.ts';
 import { conflictRetries, retryWithJitter, writeRetries } from './retry.ts';
 import { noteConflicts, noteNoConflict, placeCounters } from './shards.ts';
 import { asUnavailable, isThrottling, OutcomeUnknown } from './unavailable.ts';
@@ -24,7 +24,7 @@ export class Conflict extends Error {
    * Whether the response to an earlier try was lost. That try may have made the write before another writer changed the
    * item.
    */
-  answerLost = false;
+  responseLost = false;
 }
 
 /**
@@ -35,7 +35,7 @@ export function ignoreConflict(error: unknown): undefined {
   if (!(error instanceof Conflict)) throw error;
 }
 
-/** A duplicate request with the same Idempotency-Key was carried out at the same time. Use its recorded response. */
+/** A duplicate request with the same Idempotency-Key was processed at the same time. Use its recorded response. */
 export class AlreadyDone extends Error {
   override name = 'AlreadyDone';
 }
@@ -57,8 +57,8 @@ type Tries = {
   token: string;
   /** `transact` recognizes a repeated single write by it: a mark that the write leaves on the item. */
   mark: string;
-  /** Whether an earlier try may have been carried out without a response. */
-  answerLost: boolean;
+  /** Whether an earlier try may have been processed without a response. */
+  responseLost: boolean;
 };
 
 /**
@@ -101,7 +101,7 @@ function conditionError(write: Write, found: Item | undefined): Error {
 }
 
 /**
- * Carries out all of the writes or none: one write by a single command, several by a transaction. Conflicts with other
+ * Applies all of the writes or none: one write by a single command, several by a transaction. Conflicts with other
  * transactions and throttling are retried here, because the SDK does not retry them. Each try sends the same items with
  * the same token, except after a conflict on a counter: the counter is then written in another shard, which needs a new
  * transaction with a new token.
@@ -112,13 +112,13 @@ function conditionError(write: Write, found: Item | undefined): Error {
  *
  * @returns the item, if a single update requests it with `ReturnValues`
  * @throws the error of a failed condition (`onConditionFailed`); `ApiError` `unavailable` if the last try fails because
- *   of conflicts, throttling or an outage; `OutcomeUnknown` if it is not known whether the write was carried out
+ *   of conflicts, throttling or an outage; `OutcomeUnknown` if it is not known whether the write was made
  */
 export async function transact(table: Table, writes: readonly Write[]): Promise<Item | undefined> {
   if (writes.length > transactionLimit)
     throw new Error(`A transaction has at most ${transactionLimit} items, not ${writes.length}.`);
   let placed = placeCounters(table.shards, writes);
-  const tries: Tries = { token: randomUUID(), mark: newMark(), answerLost: false };
+  const tries: Tries = { token: randomUUID(), mark: newMark(), responseLost: false };
   const attempt = async () => {
     const outcome =
       placed.length === 1
@@ -130,8 +130,8 @@ export async function transact(table: Table, writes: readonly Write[]): Promise<
       return { result: outcome.item };
     }
     if (outcome.errors.length > 0) throw merged(outcome.errors);
-    // Keep the token if an earlier try may have been carried out: with a new one DynamoDB would write a second time.
-    if (noteConflicts(table.shards, outcome.conflicting ?? []) && !tries.answerLost) {
+    // Keep the token if an earlier try may have been processed: with a new one DynamoDB would write a second time.
+    if (noteConflicts(table.shards, outcome.conflicting ?? []) && !tries.responseLost) {
       placed = placeCounters(table.shards, writes);
       tries.token = randomUUID();
     }
@@ -144,17 +144,17 @@ export async function transact(table: Table, writes: readonly Write[]): Promise<
  * Runs a function that reads, decides and writes. Runs it again after each `Conflict`.
  *
  * @throws `ApiError` `unavailable` after the last conflict; `OutcomeUnknown` instead of an `ApiError` if the response
- *   to an earlier write was lost: that write may have been carried out, and an `ApiError` would say that it was not
+ *   to an earlier write was lost: that write may have been made, and an `ApiError` would say that it was not
  */
 export async function retryOnConflict<Result>(table: Table, decide: () => Promise<Result>): Promise<Result> {
-  let answerLost = false;
+  let responseLost = false;
   const attempt = async () => {
     try {
       return { result: await decide() };
     } catch (error) {
       if (!(error instanceof Conflict))
-        throw answerLost && error instanceof ApiError ? new OutcomeUnknown(error) : error;
-      answerLost ||= error.answerLost;
+        throw responseLost && error instanceof ApiError ? new OutcomeUnknown(error) : error;
+      responseLost ||= error.responseLost;
       return undefined;
     }
   };
@@ -175,23 +175,23 @@ async function tryWrite(table: Table, write: Write, tries: Tries): Promise<Outco
   }
 }
 
-/** Notes whether a failed try may have been carried out. */
+/** Notes whether a failed try may have been processed. */
 function noteIfLost(tries: Tries, error: unknown): void {
-  if (!mayHaveBeenCarriedOut(error)) return;
-  tries.answerLost = true;
+  if (!mayBeProcessed(error)) return;
+  tries.responseLost = true;
   noteChange();
 }
 
 /** Returns the outcome of a single write whose condition failed. The cause may be an earlier try of the same write. */
-function conditionFailed(write: Write, found: Item | undefined, { mark, answerLost }: Tries): Outcome {
+function conditionFailed(write: Write, found: Item | undefined, { mark, responseLost }: Tries): Outcome {
   if (found && hasMark(found, mark)) return { item: unmarked(found) };
   // An earlier try or another writer has deleted the item.
-  if (answerLost && 'Delete' in write && !found) return { item: undefined };
+  if (responseLost && 'Delete' in write && !found) return { item: undefined };
   const failure = conditionError(write, found && unmarked(found));
-  if (!answerLost) return { errors: [failure] };
+  if (!responseLost) return { errors: [failure] };
   // A later write may have replaced the mark. Then the change was made, and an `ApiError` would say that it was not.
   if (failure instanceof ApiError) throw new OutcomeUnknown(failure);
-  if (failure instanceof Conflict) failure.answerLost = true;
+  if (failure instanceof Conflict) failure.responseLost = true;
   return { errors: [failure] };
 }
 
@@ -219,8 +219,8 @@ async function tryTransaction(table: Table, writes: readonly Write[], tries: Tri
   } catch (error) {
     noteIfLost(tries, error);
     if (error instanceof TransactionInProgressException) {
-      // DynamoDB is still carrying out an earlier try.
-      tries.answerLost = true;
+      // DynamoDB is still processing an earlier try.
+      tries.responseLost = true;
       noteChange();
       return { errors: [] };
     }

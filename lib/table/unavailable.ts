@@ -1,8 +1,8 @@
 import { ApiError, outcomeUnknown } from '../contract/errors.ts';
 import { mayHaveChanged } from '../request-context.ts';
-import { isOutage } from './lost-answers.ts';
+import { isOutage } from './lost-responses.ts';
 
-/** It is not known whether the request was carried out: a response of AWS was lost, or a part of it was carried out. */
+/** It is not known whether the request was processed: a response of AWS was lost, or a part of it was processed. */
 export class OutcomeUnknown extends ApiError {
   constructor(cause?: unknown) {
     super('unavailable', `The service is busy, and ${outcomeUnknown}`, [], { 'Retry-After': '1' });

@@ -11,7 +11,7 @@ export function newMark(): string {
 
 /**
  * Adds a mark to a put or an update with `onConditionFailed`; returns other writes as they are. The condition of a
- * marked update fails on an item that has its mark, so a repeated update is not carried out twice.
+ * marked update fails on an item that has its mark, so a repeated update is not applied twice.
  */
 export function marked(write: Write, mark: string): Write {
   if (!write.onConditionFailed) return write;

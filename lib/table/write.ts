@@ -15,7 +15,7 @@ type Spec<Input> = Omit<Input, 'TableName' | 'ReturnValuesOnConditionCheckFailur
 
 /**
  * A write of a transaction, or a single write. A single update without `onConditionFailed` must have the same result if
- * it is carried out twice: it gets no mark that would prevent that (`write-marks.ts`).
+ * it is applied twice: it gets no mark that would prevent that (`write-marks.ts`).
  */
 export type Write = (
   | { Put: Spec<PutCommandInput> }

@@ -117,7 +117,7 @@ export async function deleteTask(
     checkDependentsDone(dependents);
     return removeTask(context, organization, task, dependents, { updatedAt, purgeDueAt: timestamp(now + graceMs) });
   });
-  // The task is deleted. If the table is too busy now, the sweeper carries out the purge later.
+  // The task is deleted. If the table is too busy now, the sweeper runs the purge later.
   if (purge) await purgeTask(context, purge, updatedAt).catch(ignoreApiError);
 }
 

@@ -9,7 +9,7 @@ import { readFirstAttempts } from './first-attempts.ts';
 const lostAfterMs = 15 * 60_000;
 
 /** The deliveries of an event: their number, and the next attempt of each delivery that has not ended. */
-export type EventDeliveries = { deliveries: number; underWay: DeliveryMessage[] };
+export type EventDeliveries = { deliveries: number; nextAttempts: DeliveryMessage[] };
 
 /** The deliveries of the events of a period. */
 export type ComparedDeliveries = {
@@ -40,9 +40,9 @@ export async function compareDeliveries(
   const compared: ComparedDeliveries = { events: 0, deliveries: 0, waiting: [], lost: [] };
   for await (const some of inGroups(readEvents(context, organization, from, to), atOnce)) {
     const found = await Promise.all(some.map((event) => readEventDeliveries(context, event)));
-    for (const { deliveries, underWay } of found) {
+    for (const { deliveries, nextAttempts } of found) {
       compared.deliveries += deliveries;
-      for (const message of underWay) (isLost(message, now) ? compared.lost : compared.waiting).push(message);
+      for (const message of nextAttempts) (isLost(message, now) ? compared.lost : compared.waiting).push(message);
     }
     compared.events += some.length;
     onProgress(compared.events);
@@ -54,7 +54,7 @@ export async function compareDeliveries(
 export async function readEventDeliveries(context: BatchingContext, event: LoggedEvent): Promise<EventDeliveries> {
   const first = await readFirstAttempts(context, event);
   const next = await Promise.all(first.map((message) => readNextAttempt(context, message)));
-  return { deliveries: first.length, underWay: next.filter((message) => message !== undefined) };
+  return { deliveries: first.length, nextAttempts: next.filter((message) => message !== undefined) };
 }
 
 /** Returns whether the message of an attempt counts as lost: it was due long ago. */

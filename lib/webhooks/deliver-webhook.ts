@@ -42,12 +42,12 @@ const leastWaitMs = 1_000;
  * @returns counts for the metrics
  */
 export async function deliverWebhook(context: Context, message: DeliveryMessage): Promise<Counts> {
-  const { attemptsUnderWay } = context;
+  const { attemptsInProgress } = context;
   const name = `${message.deliveryId} ${message.attempt}`;
-  const underWay = attemptsUnderWay.get(name);
+  const underWay = attemptsInProgress.get(name);
   if (underWay) return underWay.then(() => ({}));
-  const counts = attemptOnce(context, message).finally(() => attemptsUnderWay.delete(name));
-  attemptsUnderWay.set(name, counts);
+  const counts = attemptOnce(context, message).finally(() => attemptsInProgress.delete(name));
+  attemptsInProgress.set(name, counts);
   return counts;
 }
 
@@ -101,7 +101,7 @@ async function attemptSlow(context: Context, attempt: Attempt): Promise<Counts> 
   return {};
 }
 
-/** Returns the number of a lease that seems free. Deliveries choose different ones, because many choose at once. */
+/** Returns the number of a lease that seems free. Deliveries choose different ones, because many choose at the same time. */
 function freeLease(
   { clock, attemptLimits }: Context,
   { slowLeases }: Target,

@@ -43,9 +43,9 @@ export async function sweepDeliveries(
  * @returns the number of lost attempts
  */
 async function checkEvent(context: SweepContext, item: Item, now: number, waits: LongestWaits): Promise<number> {
-  const { underWay } = await readEventDeliveries(context, eventFrom(item));
-  const late = underWay.filter(({ dueAt }) => Date.parse(dueAt) <= now);
-  if (underWay.every(({ attempt }) => attempt > 1)) await unlistItem(context, { pk: item.pk, sk: item.sk } as Key);
+  const { nextAttempts } = await readEventDeliveries(context, eventFrom(item));
+  const late = nextAttempts.filter(({ dueAt }) => Date.parse(dueAt) <= now);
+  if (nextAttempts.every(({ attempt }) => attempt > 1)) await unlistItem(context, { pk: item.pk, sk: item.sk } as Key);
   await addWaits(context, waits, waitsOf(late, now));
   const old = late.filter((message) => isLost(message, now));
   const slow = await Promise.all(old.map((message) => isReceiverSlow(context, waits, message)));

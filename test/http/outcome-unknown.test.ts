@@ -20,7 +20,7 @@ const reachable = { ...openTable(tableName, engine.endpoint), sleep: async () =>
 afterEach(() => engine.reset());
 
 const nothingChanged = 'The service is busy; nothing was changed. Try again shortly.';
-const unknown = /^The service is busy, and it is not known whether the request was carried out, in whole or in part\./;
+const unknown = /^The service is busy, and it is not known whether the request was processed, in whole or in part\./;
 
 const row = endpoint({
   method: 'POST',

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
-import { carryOutPurge } from '../../lib/executions/purges.ts';
+import { runPurge } from '../../lib/executions/purges.ts';
 import { readDue } from '../../lib/table/due.ts';
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { executionPartition } from '../../lib/table/execution-items.ts';
@@ -156,5 +156,5 @@ describe('a renewal', () => {
 async function purged(): Promise<void> {
   const { app, organization, agent } = board;
   await deleteAgent(app, organization, agent.name, always);
-  await carryOutPurge(app, { organization, agentId: agent.id });
+  await runPurge(app, { organization, agentId: agent.id });
 }

@@ -2,7 +2,7 @@ import { ulid } from 'ulid';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteAgent } from '../../lib/agents/agents.ts';
 import { ulidOf } from '../../lib/contract/ids.ts';
-import { carryOutPurge } from '../../lib/executions/purges.ts';
+import { runPurge } from '../../lib/executions/purges.ts';
 import { moveOnStart } from '../../lib/executions/task-moves.ts';
 import { readDue } from '../../lib/table/due.ts';
 import type { Ending, RunningExecution } from '../../lib/table/execution-items.ts';
@@ -114,7 +114,7 @@ describe('an end', () => {
     const execution = await board.leased();
     await deleteAgent(app, organization, agent.name, always);
     expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
-    await carryOutPurge(app, { organization, agentId: agent.id });
+    await runPurge(app, { organization, agentId: agent.id });
     expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
   });
 });
@@ -158,7 +158,7 @@ describe('the end of an execution that has taken on a task', () => {
     const task = await board.release(execution);
     const { app, organization, agent } = board;
     await deleteAgent(app, organization, agent.name, always);
-    await carryOutPurge(app, { organization, agentId: agent.id });
+    await runPurge(app, { organization, agentId: agent.id });
     expect(await failureOf(execution, { task })).toBeInstanceOf(Conflict);
     expect(await failureOf(execution)).toBeInstanceOf(LeaseLost);
   });

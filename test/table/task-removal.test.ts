@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
 import { delegateTask } from '../../lib/executions/delegations.ts';
 import { executeAgent } from '../../lib/executions/executions.ts';
-import { carryOutPurge } from '../../lib/executions/purges.ts';
+import { runPurge } from '../../lib/executions/purges.ts';
 import { findDifferences } from '../../lib/reconcile/differences.ts';
 import { graceMs, postponeDue, readDue } from '../../lib/table/due.ts';
 import { purgeFrom, purgePartition } from '../../lib/table/purge-items.ts';
@@ -91,7 +91,7 @@ async function sweep(board: Crowded): Promise<number> {
   const overdue = await Array.fromAsync(readDue(board, [purgePartition], timestamp(board.clock() + graceMs)));
   for (const one of overdue) {
     const item = await postponeDue(board, one, timestamp(board.clock() + 2 * graceMs));
-    if (item) await carryOutPurge(board, purgeFrom(item));
+    if (item) await runPurge(board, purgeFrom(item));
   }
   return overdue.length;
 }
@@ -236,9 +236,9 @@ describe('while dependents still name a task that is deleted', () => {
       await updateTask(board, board.organization, changed, { title: `Change ${changes}` }, always);
     });
     const contexts = [table, board.table].map((one) => ({ table: one, clock: board.clock }));
-    await Promise.all(contexts.map((context) => carryOutPurge(context, purge)));
+    await Promise.all(contexts.map((context) => runPurge(context, purge)));
     await expectGone(board);
     await expectConsistent(board);
-    await Promise.all(contexts.map((context) => carryOutPurge(context, purge)));
+    await Promise.all(contexts.map((context) => runPurge(context, purge)));
   });
 });

@@ -12,7 +12,7 @@ import {
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { callLimitsOf } from '../../../lib/aws/call-limits.ts';
 import { openTable, type Table } from '../../../lib/table/client.ts';
-import { noteLostAnswer } from '../../../lib/table/lost-answers.ts';
+import { noteLostResponse } from '../../../lib/table/lost-responses.ts';
 import { callEngine, createEngineClient } from './engine-client.ts';
 
 /** The places of items, or parts of items, in a request or a response. `*` stands for every name and every index. */
@@ -90,7 +90,7 @@ export function createEngineTable(name: string, endpoint: string, limits = callL
       const output = await callEngine(client, `DynamoDB_20120810.${operation.name}`, input);
       return { $metadata: {}, ...(converted(output, operation.response, unmarshall) as object) };
     } catch (error) {
-      noteLostAnswer(error);
+      noteLostResponse(error);
       throw error;
     }
   };

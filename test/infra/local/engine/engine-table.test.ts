@@ -16,7 +16,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createEngineTable } from '../../../../infra/local/engine/engine-table.ts';
 import { isHopeless } from '../../../../lib/queue/hopeless.ts';
 import { openTable, type Table } from '../../../../lib/table/client.ts';
-import { isOutage, mayHaveBeenCarriedOut } from '../../../../lib/table/lost-answers.ts';
+import { isOutage, mayBeProcessed } from '../../../../lib/table/lost-responses.ts';
 import { transact } from '../../../../lib/table/transact.ts';
 import { isThrottling, OutcomeUnknown } from '../../../../lib/table/unavailable.ts';
 import { type EngineRequest, loseResponses, startEngineProxy } from '../../../engine-proxy.ts';
@@ -174,7 +174,7 @@ async function failureOf(work: Promise<unknown>) {
     isHopeless: isHopeless(error),
     isThrottling: isThrottling(error),
     isOutage: isOutage(error),
-    mayHaveBeenCarriedOut: mayHaveBeenCarriedOut(error),
+    mayBeProcessed: mayBeProcessed(error),
   };
 }
 
@@ -223,7 +223,7 @@ describe('a rejected call throws the same error as the SDK:', () => {
     for (const { client, name: TableName } of [sdk, own])
       await client.send(new PutCommand({ TableName, Item: key('taken') }));
     const failure = await failureOf(act(own));
-    expect(failure).toMatchObject({ ...expected, isOutage: false, mayHaveBeenCarriedOut: false });
+    expect(failure).toMatchObject({ ...expected, isOutage: false, mayBeProcessed: false });
     expect(failure).toEqual(await failureOf(act(sdk)));
   });
 });
@@ -272,7 +272,7 @@ describe('a failed call throws the same error as the SDK:', () => {
     const put = new PutCommand({ TableName: 'table', Item: key('s') });
     const failure = await failureOf(createEngineTable('table', faulty, limits).client.send(put));
     const overSdk = await failureOf(openTable('table', faulty, limits).client.send(put));
-    expect(failure).toMatchObject({ ...expected, mayHaveBeenCarriedOut: true });
+    expect(failure).toMatchObject({ ...expected, mayBeProcessed: true });
     for (const mark of ['isHopeless', 'isThrottling', 'isOutage'] as const) expect(failure[mark]).toBe(overSdk[mark]);
   });
 
@@ -283,7 +283,7 @@ describe('a failed call throws the same error as the SDK:', () => {
       const put = new PutCommand({ TableName: 'table', Item: key('s') });
       const once = { tries: 1, tryMs: 5_000 };
       const failure = await failureOf(createEngineTable('table', faulty, once).client.send(put));
-      expect(failure).toMatchObject({ name, mayHaveBeenCarriedOut: false });
+      expect(failure).toMatchObject({ name, mayBeProcessed: false });
       expect(failure).toEqual(await failureOf(openTable('table', faulty, once).client.send(put)));
     },
   );
@@ -292,7 +292,7 @@ describe('a failed call throws the same error as the SDK:', () => {
     const endpoint = await closedEndpoint();
     const put = new PutCommand({ TableName: 'table', Item: key('s') });
     const failure = await failureOf(createEngineTable('table', endpoint).client.send(put));
-    expect(failure).toMatchObject({ code: 'ECONNREFUSED', isOutage: true, mayHaveBeenCarriedOut: false });
+    expect(failure).toMatchObject({ code: 'ECONNREFUSED', isOutage: true, mayBeProcessed: false });
   });
 });
 

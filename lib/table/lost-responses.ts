@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
-/** The errors of requests that may have been carried out in a try whose response was lost. */
-const afterLostAnswer = new WeakSet<object>();
+/** The errors of requests that may have been processed in a try whose response was lost. */
+const afterLostResponse = new WeakSet<object>();
 
 /** Error codes of connections that were never opened: nothing was sent. */
 const neverSent = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
@@ -9,10 +9,10 @@ const neverSent = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', '
 type Failed = { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
 
 /**
- * Adds a middleware to a client that notes lost responses, for `mayHaveBeenCarriedOut`. The SDK retries requests and
- * throws only the error of the last try. That error can be the effect of an earlier try that was carried out.
+ * Adds a middleware to a client that notes lost responses, for `mayBeProcessed`. The SDK retries requests and
+ * throws only the error of the last try. That error can be the effect of an earlier try that was processed.
  */
-export function noteLostAnswers({ middlewareStack }: DynamoDBClient): void {
+export function noteLostResponses({ middlewareStack }: DynamoDBClient): void {
   middlewareStack.add(
     (next) => {
       // The SDK calls this function once for each request, and the returned function once for each try.
@@ -21,29 +21,29 @@ export function noteLostAnswers({ middlewareStack }: DynamoDBClient): void {
         try {
           return await next(sent);
         } catch (error) {
-          lost = noteLostAnswer(error, lost);
+          lost = noteLostResponse(error, lost);
           throw error;
         }
       };
     },
-    { step: 'finalizeRequest', priority: 'low', name: 'noteLostAnswers' },
+    { step: 'finalizeRequest', priority: 'low', name: 'noteLostResponses' },
   );
 }
 
 /**
- * Notes and returns whether a request may have been carried out, by the error of its last try.
+ * Notes and returns whether a request may have been processed, by the error of its last try.
  *
- * @param before whether an earlier try may have been carried out
+ * @param before whether an earlier try may have been processed
  */
-export function noteLostAnswer(error: unknown, before = false): boolean {
+export function noteLostResponse(error: unknown, before = false): boolean {
   const lost = before || isLost(error as Failed);
-  if (lost) afterLostAnswer.add(error as object);
+  if (lost) afterLostResponse.add(error as object);
   return lost;
 }
 
-/** Returns whether the request that failed with this error may have been carried out in any of its tries. */
-export function mayHaveBeenCarriedOut(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && afterLostAnswer.has(error);
+/** Returns whether the request that failed with this error may have been processed in any of its tries. */
+export function mayBeProcessed(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && afterLostResponse.has(error);
 }
 
 /** A status below 500 is a clear response. Without a status there was no response, or it could not be read. */
