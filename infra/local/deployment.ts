@@ -36,7 +36,7 @@ export type Deployment = {
  * The maximum number of concurrent attempts of one webhook that is not slow. In AWS each container makes five; locally
  * one process replaces all containers. A receiver that takes 300 ms can still get hundreds of events a second.
  */
-const promptAttempts = 100;
+const normalAttempts = 100;
 
 /** The organization that a new local deployment starts with. */
 const firstOrganization = 'local' as Organization;
@@ -76,7 +76,7 @@ export async function startDeployment(settings: Settings): Promise<Deployment> {
       ...(settings.waitingLimit !== undefined && { [environment.waitingLimit]: settings.waitingLimit }),
       [environment.requestsPerMinute]: String(settings.limits.requestsPerMinute),
       [environment.executionsPerMinute]: String(settings.limits.executionsPerMinute),
-      [environment.promptAttempts]: String(promptAttempts),
+      [environment.normalAttempts]: String(normalAttempts),
       [environment.secretsKeyFile]: dataPath(data, 'secrets.key'),
       [environment.allowedReceivers]: settings.allowedReceivers,
     });

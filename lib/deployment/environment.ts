@@ -21,8 +21,8 @@ export const environment = {
    * The retry schedule: the seconds from each failed attempt to the next, as three whole numbers separated by commas.
    */
   retryLadder: 'RETRY_LADDER',
-  /** The maximum number of concurrent attempts of one webhook in one container. */
-  promptAttempts: 'PROMPT_ATTEMPTS',
+  /** The maximum number of concurrent attempts of one webhook in one container, while the webhook is not slow. */
+  normalAttempts: 'PROMPT_ATTEMPTS',
   /** The maximum number of concurrent attempts of one slow webhook in all containers. */
   slowAttempts: 'SLOW_ATTEMPTS',
   /** The file with the key that encrypts webhook secrets, in the local deployment. */

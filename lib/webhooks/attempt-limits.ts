@@ -7,21 +7,21 @@ type WebhookAttempts = { running: number; slow: boolean; waiting: ((starts: bool
 /** The limits of the concurrent attempts of one webhook. */
 export type AttemptLimits = {
   /** In one process, while the webhook is not known to be slow. */
-  prompt: number;
+  normal: number;
   /** In all processes together, from the queue of slow webhooks. */
   slow: number;
 };
 
 /** The part of a context that limiting concurrent attempts needs. */
 export type AttemptLimitContext = {
-  attemptLimits: Pick<AttemptLimits, 'prompt'>;
+  attemptLimits: Pick<AttemptLimits, 'normal'>;
   /** The attempts that run and wait in this process, by the id of their webhook. */
   webhookAttempts: Map<string, WebhookAttempts>;
 };
 
 /**
  * Returns `true` when an attempt may run; `endAttempt` must follow it. An attempt above the limit of its webhook waits for
- * the others, so that many simultaneous events stay prompt for a quick receiver.
+ * the others, so that a fast receiver gets many simultaneous events without the slow queue.
  *
  * @returns `false` if a running attempt of the webhook is slow
  */
@@ -30,7 +30,7 @@ export async function startAttempt(context: AttemptLimitContext, webhookId: stri
   const attempts = webhookAttempts.get(webhookId) ?? { running: 0, slow: false, waiting: [] };
   webhookAttempts.set(webhookId, attempts);
   if (attempts.slow) return false;
-  if (attempts.running >= attemptLimits.prompt) return new Promise((resolve) => attempts.waiting.push(resolve));
+  if (attempts.running >= attemptLimits.normal) return new Promise((resolve) => attempts.waiting.push(resolve));
   attempts.running += 1;
   return true;
 }
@@ -54,15 +54,15 @@ export function markAttemptSlow({ webhookAttempts }: AttemptLimitContext, webhoo
 }
 
 /**
- * Reads `PROMPT_ATTEMPTS` and `SLOW_ATTEMPTS`, whole numbers from 1. Their defaults are half of a batch, and half of the
- * calls of the slow queue at the usual quota.
+ * Reads the limits of normal and of slow webhooks from `PROMPT_ATTEMPTS` and `SLOW_ATTEMPTS`, whole numbers from 1. Their
+ * defaults are half of a batch, and half of the calls of the slow queue at the usual quota.
  *
  * @throws Error for other values
  */
 export function readAttemptLimits(variables: Readonly<Record<string, string | undefined>>): AttemptLimits {
   const polling = pollingOf();
   return {
-    prompt: readLimit(variables, environment.promptAttempts, Math.floor(polling.deliveries.batchSize / 2)),
+    normal: readLimit(variables, environment.normalAttempts, Math.floor(polling.deliveries.batchSize / 2)),
     slow: readLimit(variables, environment.slowAttempts, slowAttemptsOf(polling)),
   };
 }

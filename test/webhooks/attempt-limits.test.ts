@@ -7,7 +7,7 @@ import {
   startAttempt,
 } from '../../lib/webhooks/attempt-limits.ts';
 
-const newContext = (): AttemptLimitContext => ({ attemptLimits: { prompt: 5 }, webhookAttempts: new Map() });
+const newContext = (): AttemptLimitContext => ({ attemptLimits: { normal: 5 }, webhookAttempts: new Map() });
 
 /** Starts attempts of a webhook, and returns which of them may run and which may not, as soon as that is decided. */
 async function starting(context: AttemptLimitContext, count: number, webhook = 'wh_1') {
@@ -56,7 +56,7 @@ describe('the attempts of a webhook in a container', () => {
 
 describe('the limits of a deployment', () => {
   it('are half of a batch, and half of the calls of slow deliveries, where they are not set', () => {
-    expect(readAttemptLimits({})).toEqual({ prompt: 5, slow: 25 });
+    expect(readAttemptLimits({})).toEqual({ normal: 5, slow: 25 });
   });
 
   it.each(['PROMPT_ATTEMPTS', 'SLOW_ATTEMPTS'])('are whole numbers: %s', (name) => {

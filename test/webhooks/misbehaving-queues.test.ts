@@ -75,7 +75,7 @@ async function deliver(seed: number, events: number) {
     pick: (messages) => Math.floor(random() * messages),
   };
   const posts: Posted[] = [];
-  const parts = { retrySchedule: readRetrySchedule(undefined), attemptLimits: { prompt: 5, slow: 6 } };
+  const parts = { retrySchedule: readRetrySchedule(undefined), attemptLimits: { normal: 5, slow: 6 } };
   const createContainer = () => {
     const { mortal, death } = mortality(random);
     const client = { send: mortal(table.client.send as Send) } as unknown as Table['client'];

@@ -54,7 +54,7 @@ function officeOf(table: Table) {
   const variables: Record<string, string | undefined> = {
     ...key,
     [environment.allowedReceivers]: '127.0.0.1:*',
-    [environment.promptAttempts]: '5',
+    [environment.normalAttempts]: '5',
     [environment.slowAttempts]: String(slowAttempts),
   };
   const createContainer = (): Context => ({

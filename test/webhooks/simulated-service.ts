@@ -99,7 +99,7 @@ export async function deliverTo(
   const createContainerContext = () =>
     simulateContainer(time, table, lambda.queues, {
       retrySchedule,
-      attemptLimits: { prompt: readAttemptLimits({}).prompt, slow: slowAttempts },
+      attemptLimits: { normal: readAttemptLimits({}).normal, slow: slowAttempts },
     });
   const createContainer = () => {
     const context = createContainerContext();

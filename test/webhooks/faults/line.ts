@@ -71,7 +71,7 @@ function lineOf(service: Service) {
   /** Creates the context of a process: each worker has its own. */
   const createProcess = () =>
     createContext({
-      environment: { [environment.promptAttempts]: '5', [environment.slowAttempts]: '30' },
+      environment: { [environment.normalAttempts]: '5', [environment.slowAttempts]: '30' },
       clock,
       table: struckTable,
       queues: room.queues,
