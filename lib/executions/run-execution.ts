@@ -18,7 +18,7 @@ import { moveOnEnd } from './task-moves.ts';
 const deadlineMs = 10 * 60_000;
 
 /** How many workers may lose an execution: one worker follows a lost one, then the execution fails as `lost`. */
-const claimsAllowed = 2;
+const leasesAllowed = 2;
 
 /** How often the move of a task that keeps changing is tried; then the execution ends without it. */
 const triesOfMove = 3;
@@ -47,7 +47,7 @@ export async function runExecution(
   tools: Tools,
 ): Promise<Counts> {
   const now = context.clock();
-  const request = { claim: randomUUID(), now: timestamp(now), until: timestamp(now + leaseMs) };
+  const request = { leaseId: randomUUID(), now: timestamp(now), until: timestamp(now + leaseMs) };
   const execution = await leaseExecution(context, { organization, id }, request);
   if (!execution) return {};
   const deadline = leasedAtOf(execution) + deadlineMs;
@@ -75,7 +75,7 @@ async function outcomeOf(
   signal: AbortSignal,
 ): Promise<Result | Throttled | undefined> {
   const spent = { tokens: execution.progress?.tokens ?? 0, throttles: 0 };
-  if (execution.claims > claimsAllowed) return failed('lost', spent);
+  if (execution.claims > leasesAllowed) return failed('lost', spent);
   const waitedMs = leasedAtOf(execution) - Date.parse(execution.startedAt);
   if (waitedMs > context.waitingLimitMs) return failed('not_started', spent);
   const late = context.clock() >= deadline;

@@ -41,7 +41,7 @@ export async function selfImproveAgent(
   const startedAt = context.clock();
   const agent = await readAgentHead(context, organization, name);
   if (!agent) throw notFound();
-  const claim = await leaseImprovement(context, organization, agent.id);
+  const leaseId = await leaseImprovement(context, organization, agent.id);
   try {
     const prepared = await readPreparedAgent(context, organization, name);
     if (prepared?.agent.id !== agent.id) throw notFound();
@@ -49,7 +49,7 @@ export async function selfImproveAgent(
     return await conclude(context, organization, prepared.agent, result, recordResponse);
   } finally {
     // A lease that cannot be ended now expires; the response does not wait for it.
-    await endImprovementLease(context, organization, agent.id, claim).catch(() => {});
+    await endImprovementLease(context, organization, agent.id, leaseId).catch(() => {});
   }
 }
 

@@ -35,9 +35,9 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'>
   depth?: number;
   /** The id of the request that started it, if known. */
   requestId?: string;
-  /** The number of leases that were not returned: that of the lease holder, and those of lost workers. */
+  /** The number of leases that were not returned: the current one, and those of lost workers. */
   claims: number;
-  /** The id of the lease holder: only it may end the execution. */
+  /** The id of the lease: only its holder may end the execution. */
   claim?: string;
   /** When the lease expires; ISO 8601. No other worker may lease the execution before that. */
   leaseUntil?: string;

@@ -21,7 +21,7 @@ const headKey = ({ organization, id }: Pick<ExecutionHead, 'organization' | 'id'
  */
 export function leaseWrite(
   execution: Pick<ExecutionHead, 'organization' | 'id'>,
-  { claim, now, until }: { claim: string; now: string; until: string },
+  { leaseId, now, until }: { leaseId: string; now: string; until: string },
   onConditionFailed: OnConditionFailed,
 ): Write {
   return {
@@ -31,7 +31,7 @@ export function leaseWrite(
         'SET claim = :claim, leaseUntil = :until, #dueAt = :until, firstLeasedAt = if_not_exists(firstLeasedAt, :now) ADD claims :one',
       ConditionExpression: `#status = :running AND ${leaseFree()}`,
       ExpressionAttributeNames: { '#status': 'status', '#dueAt': sortKey },
-      ExpressionAttributeValues: { ':claim': claim, ':until': until, ':now': now, ':running': 'running', ':one': 1 },
+      ExpressionAttributeValues: { ':claim': leaseId, ':until': until, ':now': now, ':running': 'running', ':one': 1 },
       ReturnValues: 'ALL_NEW',
     },
     onConditionFailed,

@@ -162,19 +162,19 @@ export async function readExecutionPage(
 /**
  * Leases an execution. The sweeper sends its message again when the lease expires.
  *
- * @param lease the id of the lease holder, the time now and the expiry; ISO 8601
+ * @param lease the id of the lease, the current time and the expiry; ISO 8601
  * @returns `undefined` if the execution has ended, was deleted, or another worker holds the lease
  */
 export async function leaseExecution(
   { table }: TableContext,
   reference: ExecutionReference,
-  lease: { claim: string; now: string; until: string },
+  lease: { leaseId: string; now: string; until: string },
 ): Promise<RunningExecution | undefined> {
   let own: RunningExecution | undefined;
   const write = leaseWrite(reference, lease, (found) => {
     const execution = found && executionFrom(found);
     // The second try of the SDK, after a lost response, finds the lease of the first.
-    if (execution?.claim === lease.claim) own = execution as RunningExecution;
+    if (execution?.claim === lease.leaseId) own = execution as RunningExecution;
     return new Conflict();
   });
   const item = await transact(table, [write]).catch(ignoreConflict);

@@ -17,7 +17,7 @@ export type Request = { key: string; operation: string; path: string; body: unkn
  * Returns the write that records a response, for the transaction of a mutation; `undefined` for a request without an
  * Idempotency-Key.
  */
-export type RecordResponse = ((answer: unknown) => Write) | undefined;
+export type RecordResponse = ((data: unknown) => Write) | undefined;
 
 /**
  * What the record of a key says: the `data` of the recorded response, that the request is in progress, or that the key
@@ -45,7 +45,7 @@ export async function readIdempotencyRecord(
 /**
  * Leases the record of a request that calls out, so that a duplicate request does not call out too.
  *
- * @returns the id of the lease holder, for `idempotencyRecordWrite` and `deleteIdempotencyLease`
+ * @returns the id of the lease, for `idempotencyRecordWrite` and `deleteIdempotencyLease`
  * @throws `AlreadyDone` when a duplicate request was faster
  */
 export async function leaseIdempotencyRecord(
@@ -65,25 +65,26 @@ export function deleteIdempotencyLease(
   context: RecordContext,
   organization: Organization,
   request: Request,
-  claim: string,
+  leaseId: string,
 ): Promise<void> {
-  return deleteLease(context, keyOf(organization, request), claim);
+  return deleteLease(context, keyOf(organization, request), leaseId);
 }
 
 /**
  * Returns the write that records the response; it fails with `AlreadyDone` if a duplicate request was faster.
  *
- * @param claim the lease holder, for a request whose record is leased
+ * @param data the data of the response
+ * @param leaseId the id of the lease, for a request whose record is leased
  */
 export function idempotencyRecordWrite(
   context: RecordContext,
   organization: Organization,
   request: Request,
-  answer: unknown,
-  claim?: string,
+  data: unknown,
+  leaseId?: string,
 ): Write {
-  const condition = claim ? { condition: leaseHeld, values: { ':claim': claim } } : undefined;
-  return recordWrite(context, organization, request, { answer: JSON.stringify(answer ?? null) }, condition);
+  const condition = leaseId ? { condition: leaseHeld, values: { ':claim': leaseId } } : undefined;
+  return recordWrite(context, organization, request, { answer: JSON.stringify(data ?? null) }, condition);
 }
 
 /** Returns the write of a record. It replaces a record that has expired, and one for which the condition `or` is true. */

@@ -9,7 +9,7 @@ import { transact } from './transact.ts';
 /**
  * Leases the self-improvement of an agent: one pass at a time.
  *
- * @returns the id of the lease holder, for `endImprovementLease`; a pass that does not end expires with its lease
+ * @returns the id of the lease, for `endImprovementLease`; a pass that does not end expires with its lease
  * @throws `ApiError` `improvement_in_progress`
  */
 export async function leaseImprovement(
@@ -38,9 +38,9 @@ export function endImprovementLease(
   context: TableContext,
   organization: Organization,
   agentId: string,
-  claim: string,
+  leaseId: string,
 ): Promise<void> {
-  return deleteLease(context, keys.improvement(organization, ulidOf(agentId)), claim);
+  return deleteLease(context, keys.improvement(organization, ulidOf(agentId)), leaseId);
 }
 
 function inProgress(): ApiError {

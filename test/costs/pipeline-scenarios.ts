@@ -231,7 +231,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
         const [now = '', until = '', longer = ''] = [0, 30_000, 40_000].map((later) =>
           timestamp(processContext().clock() + later),
         );
-        const leased = await leaseExecution(caller.service, { organization, id }, { claim: 'first', now, until });
+        const leased = await leaseExecution(caller.service, { organization, id }, { leaseId: 'first', now, until });
         if (!leased) throw new Error('The execution is leased already.');
         return () => renewLease(caller.service, leased, longer);
       },

@@ -161,7 +161,7 @@ export async function openWorkshop({
       leaseExecution(
         context,
         { organization, id },
-        { claim, now: timestamp(clock()), until: timestamp(clock() + 30_000) },
+        { leaseId: claim, now: timestamp(clock()), until: timestamp(clock() + 30_000) },
       ),
 
     /** Runs an execution without letting time pass. */

@@ -48,7 +48,7 @@ async function start(agentName: string = agents[0]): Promise<RunningExecution> {
 
 async function end(execution: RunningExecution, status: 'completed' | 'failed'): Promise<void> {
   const leased = await leaseExecution(board, execution, {
-    claim: status,
+    leaseId: status,
     now: now(),
     until: timestamp(board.clock() + 1),
   });

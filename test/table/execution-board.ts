@@ -19,7 +19,7 @@ const start = Date.UTC(2026, 0, 1);
 export const at = (seconds: number): string => timestamp(start + seconds * 1000);
 
 /** The lease of a worker for 30 seconds. */
-export const lease = (claim: string, from = 0) => ({ claim, now: at(from), until: at(from + 30) });
+export const lease = (leaseId: string, from = 0) => ({ leaseId, now: at(from), until: at(from + 30) });
 
 /** How an execution that completed ended. */
 export const completed = (fields: Partial<Ending> = {}): Ending => ({

@@ -61,7 +61,7 @@ describe('an execution is counted once', () => {
   it('though two workers end it at once, the one that has lost it as failed', async () => {
     const first = await board.leased();
     const second = await leaseExecution(board, first, {
-      ...{ claim: 'second', now: '2026-01-01T00:01:00.000Z', until: '2026-01-01T00:01:30.000Z' },
+      ...{ leaseId: 'second', now: '2026-01-01T00:01:00.000Z', until: '2026-01-01T00:01:30.000Z' },
     });
     if (!second) throw new Error('The lease has expired, so it can be leased again.');
     const ends = await Promise.allSettled([

@@ -29,7 +29,7 @@ async function lived(status: 'completed' | 'failed', agent = 'qa-reviewer') {
   const { executionId: id } = await executeAgent(processContext(), organization, agent, { input: 'Do it.' }, undefined);
   const now = processContext().clock();
   const lease = (nth: number) => ({
-    claim: `${nth}`,
+    leaseId: `${nth}`,
     now: timestamp(now + nth * 30_000),
     until: timestamp(now + (nth + 1) * 30_000),
   });

@@ -72,7 +72,7 @@ describe('run-execution', () => {
 
   it('is done with a message of an execution that another worker has leased, or that does not exist', async () => {
     const { id, body } = await start();
-    const lease = { claim: 'another', now: '2026-03-01T12:00:00.000Z', until: '2026-03-01T12:00:30.000Z' };
+    const lease = { leaseId: 'another', now: '2026-03-01T12:00:00.000Z', until: '2026-03-01T12:00:30.000Z' };
     await leaseExecution(service, { organization, id }, lease);
     const before = await dumpOf(service.table, organization);
     const absent = JSON.stringify({ organization, executionId: 'ex_01K00000000000000000000000' });

@@ -23,7 +23,7 @@ async function start(): Promise<string> {
 
 const claim = (id: string, leaseMs = 30_000) => {
   const now = Date.now();
-  const lease = { claim: `${now}`, now: timestamp(now), until: timestamp(now + leaseMs) };
+  const lease = { leaseId: `${now}`, now: timestamp(now), until: timestamp(now + leaseMs) };
   return leaseExecution(service, { organization, id }, lease) as Promise<RunningExecution>;
 };
 
