@@ -15,47 +15,52 @@ import { type Target, targetFrom } from './webhooks.ts';
 import type { Item, Write } from './write.ts';
 
 /**
- * The attempt log: a row for each attempt, whose key consists of its delivery and its number. The rows of a delivery are
- * its state: no attempt yet, failed with a retry, delivered, or exhausted.
+ * The attempt log has one row for each attempt. The key of a row has the delivery and the number of the attempt. The rows
+ * of a delivery are its only state: no attempt yet, failed with a retry, delivered, or failed permanently.
  */
 
-/** The items that an attempt needs before it is made. */
+/** The stored data that a worker needs before it makes an attempt. */
 export type FoundAttempt = {
-  /** Whether the log has the attempt: its message is a duplicate. */
+  /** Whether the log has a row of the attempt: the attempt was made, and its message is a duplicate. */
   made: boolean;
-  /** Whether the failed attempt before it was made twice, and its row now names another retry, or none. */
+  /**
+   * Whether another message replaces this one. The previous attempt was made twice; the second time replaced its row,
+   * which now names a retry at another time, or no retry.
+   */
   superseded: boolean;
   /** Absent if the webhook is deleted. */
   target?: Target | undefined;
-  /** The event to send, with `data` as JSON. Absent after its 90 days. */
+  /** The event to send, with `data` as JSON. Absent if the event is older than 90 days. */
   loggedEvent?: { event: EventName; data: string } | undefined;
 };
 
 /**
- * How late an attempt begins, in milliseconds, if its place in the log is the time of its beginning. So nothing is written
- * to a closed part of the log: the clocks of two functions differ by less than the remaining time.
+ * An attempt is late if it begins this time or more after it was due, in milliseconds. The log orders a late attempt by the
+ * time when it began, and other attempts by the time when they were due. So no row is written to the part of the log whose
+ * attempts are already counted (`closedAfterMs`). The 60 s are enough for an attempt and for clocks that differ.
  */
-export const lateMs = closedAfterMs - 60_000;
+export const lateAfterMs = closedAfterMs - 60_000;
 
-/** The longest time of an attempt, in milliseconds: 10 s for the request, and less than 20 s to write its row. */
-const attemptMs = 30_000;
+/** The maximum duration of an attempt, in milliseconds: 10 s for the request, and less than 20 s to write its row. */
+const maxAttemptMs = 30_000;
 
 /**
- * Returns until when a slightly late attempt has to wait; `undefined` if it need not. Another worker may have begun the same
- * attempt in time, at another place in the log, and may still be making it.
+ * Returns the earliest time at which an attempt may begin that has just become late; `undefined` if it may begin now. For
+ * `maxAttemptMs` another worker may still be making the same attempt, which it began before the attempt was late. Its row
+ * will have another place in the log.
  *
  * @param at the time of that other place; ISO 8601
  * @param now Unix time in ms, like the result
  */
-export function undecidedUntil(at: string, now: number): number | undefined {
-  const lateFrom = Date.parse(at) + lateMs;
-  return now >= lateFrom && now < lateFrom + attemptMs ? lateFrom + attemptMs : undefined;
+export function earliestStartOf(at: string, now: number): number | undefined {
+  const lateFrom = Date.parse(at) + lateAfterMs;
+  return now >= lateFrom && now < lateFrom + maxAttemptMs ? lateFrom + maxAttemptMs : undefined;
 }
 
-/** The place of an attempt that begins, the time from which it may begin, or `made` if the log has it. */
+/** The place of an attempt that begins, the earliest time at which it may begin, or `made` if the log has its row. */
 export type Beginning = { place: AttemptPlace } | { notBefore: number } | 'made';
 
-/** Reads the items that an attempt needs. The calls of one turn of the event loop share requests. */
+/** Reads the data that an attempt needs. Calls in one turn of the event loop are batched. */
 export async function findAttempt(context: BatchingContext, message: DeliveryMessage): Promise<FoundAttempt> {
   const { organization, webhookId, attempt, dueAt } = message;
   const listing = listingKey(message);
@@ -63,56 +68,58 @@ export async function findAttempt(context: BatchingContext, message: DeliveryMes
     readInBatch(context, keys.webhook(organization, ulidOf(webhookId))),
     readInBatch(context, keys.webhookSecret(organization, ulidOf(webhookId))),
     readInBatch(context, sourceKey(message)),
-    // Attempts of slow webhooks are often late, and take a lease before `beginAttempt` looks for a late row.
+    // Attempts for slow webhooks are often late. Look for their late row too, before they take a lease.
     message.slow ? findRow(context, message) : readInBatch(context, attemptKey(placeOf(message))),
     listing && readInBatch(context, listing),
   ]);
-  const doneBefore = source && !message.eventId && isDoneByOldVersion(source, attempt);
+  const isDone = source && !message.eventId && isDoneByOldVersion(source, attempt);
   return {
-    made: row !== undefined || doneBefore === true,
+    made: row !== undefined || isDone === true,
     superseded: listing !== undefined && before?.nextAttemptAt !== dueAt,
     target: targetFrom(webhook, secret),
     loggedEvent: source as FoundAttempt['loggedEvent'],
   };
 }
 
-/** Inserts the row of an attempt, or replaces it. The calls of one turn of the event loop share requests. */
+/** Inserts the row of an attempt, or replaces it. Calls in one turn of the event loop are batched. */
 export function insertAttempt(context: BatchingContext, attempt: Attempt): Promise<void> {
   return putInBatch(context, attemptItem(attempt));
 }
 
 /**
- * Returns the place in the log of an attempt that begins now: the time when it was due. The place of a late attempt is the
- * time of its beginning, which the first worker stores for all: a duplicate message leads to the same row. If that worker
- * is lost, the attempt begins again at another place.
+ * Returns the place in the log of an attempt that begins now. An attempt that is not late has the time when it was due. A
+ * late attempt has the time when it begins: the first worker stores this time, and a worker with a duplicate message uses
+ * the stored time, so that both write the same row. If the first worker is lost, the attempt begins again with a new time.
  *
  * @param now Unix time, in ms
  */
 export async function beginAttempt({ table }: TableContext, message: DeliveryMessage, now: number): Promise<Beginning> {
-  const onTime = placeOf(message);
-  if (now < Date.parse(onTime.at) + lateMs) return { place: onTime };
-  const notBefore = undecidedUntil(message.dueAt, now);
+  const duePlace = placeOf(message);
+  if (now < Date.parse(duePlace.at) + lateAfterMs) return { place: duePlace };
+  const notBefore = earliestStartOf(message.dueAt, now);
   if (notBefore) return { notBefore };
-  const [row, late] = await getEach(table, [attemptKey(onTime), lateKey(message)]);
+  const [row, lateStart] = await getEach(table, [attemptKey(duePlace), lateKey(message)]);
   if (row) return 'made';
-  const begun = (late?.at as string | undefined) ?? (await beginLate(table, message, timestamp(now)));
-  if (begun === undefined) return { place: placeOf(message, timestamp(now)) };
-  const before = placeOf(message, begun);
-  if ((await getEach(table, [attemptKey(before)]))[0]) return 'made';
-  if (now < Date.parse(begun) + lateMs) return { place: before };
-  const notAnew = undecidedUntil(begun, now);
-  if (notAnew) return { notBefore: notAnew };
-  // If another worker has just begun it again, its place counts.
-  const again = await beginLate(table, message, timestamp(now), begun);
-  return { place: placeOf(message, again ?? timestamp(now)) };
+  const begunAt = (lateStart?.at as string | undefined) ?? (await storeLateStart(table, message, timestamp(now)));
+  if (begunAt === undefined) return { place: placeOf(message, timestamp(now)) };
+  // Another worker began the late attempt first.
+  const latePlace = placeOf(message, begunAt);
+  if ((await getEach(table, [attemptKey(latePlace)]))[0]) return 'made';
+  if (now < Date.parse(begunAt) + lateAfterMs) return { place: latePlace };
+  // That worker is lost, unless it is still making the attempt.
+  const restartAt = earliestStartOf(begunAt, now);
+  if (restartAt) return { notBefore: restartAt };
+  // If yet another worker has restarted the attempt in the meantime, use its time.
+  const restartedAt = await storeLateStart(table, message, timestamp(now), begunAt);
+  return { place: placeOf(message, restartedAt ?? timestamp(now)) };
 }
 
-/** Returns the next attempt of a delivery, from the message of its first; `undefined` if the delivery has ended. */
+/** Returns the message of a delivery's next attempt; `undefined` if the delivery has ended. */
 export async function readNextAttempt(
   context: BatchingContext,
-  first: DeliveryMessage,
+  firstAttempt: DeliveryMessage,
 ): Promise<DeliveryMessage | undefined> {
-  let message: DeliveryMessage | undefined = first;
+  let message: DeliveryMessage | undefined = firstAttempt;
   while (message) {
     const row: Item | undefined = await findRow(context, message);
     if (!row) return message;
@@ -121,7 +128,7 @@ export async function readNextAttempt(
   return undefined;
 }
 
-/** Removes the entry that lists an attempt from the sweeper's index: the attempt was made, or never will be. */
+/** Removes an attempt from the sweeper's index, because it was made or will never be made. */
 export async function unlistAttempt(context: TableContext, message: DeliveryMessage): Promise<void> {
   const listed = listingKey(message) ?? (message.eventId === undefined ? sourceKey(message) : undefined);
   if (listed) await unlistItem(context, listed);
@@ -142,7 +149,7 @@ export async function unlistItem({ table }: TableContext, Key: Key): Promise<voi
   await transact(table, [write]).catch(ignoreConflict);
 }
 
-/** Returns the row of an attempt, at its time or late; `undefined` if the log has none. */
+/** Returns the row of an attempt that may be late; `undefined` if the log has none. */
 async function findRow(context: BatchingContext, message: DeliveryMessage): Promise<Item | undefined> {
   const [row, late] = await Promise.all([
     readInBatch(context, attemptKey(placeOf(message))),
@@ -152,25 +159,25 @@ async function findRow(context: BatchingContext, message: DeliveryMessage): Prom
 }
 
 /**
- * Stores when a late attempt began.
+ * Stores the time when a late attempt begins.
  *
- * @param instead the time that is replaced
- * @returns the time that another worker has stored first
+ * @param replacedAt the stored time to replace; absent for the first start
+ * @returns the time that another worker has stored first, or `undefined`
  */
-async function beginLate(
+async function storeLateStart(
   table: Table,
   message: DeliveryMessage,
   at: string,
-  instead?: string,
+  replacedAt?: string,
 ): Promise<string | undefined> {
   let found: string | undefined;
   const write: Write = {
     Put: {
       Item: { ...lateKey(message), at, [tableSchema.expiry]: historyExpiry(Date.parse(at)) },
-      ConditionExpression: instead ? '#at = :instead' : 'attribute_not_exists(pk)',
-      ...(instead && {
+      ConditionExpression: replacedAt ? '#at = :replacedAt' : 'attribute_not_exists(pk)',
+      ...(replacedAt && {
         ExpressionAttributeNames: { '#at': 'at' },
-        ExpressionAttributeValues: { ':instead': instead },
+        ExpressionAttributeValues: { ':replacedAt': replacedAt },
       }),
     },
     onConditionFailed: (item) => {
@@ -182,7 +189,7 @@ async function beginLate(
   return found;
 }
 
-/** Returns the place of an attempt in the log: the time when it was due, unless it is late. */
+/** Returns the place of an attempt in the log, by default at the time when it was due. */
 export function placeOf(
   { organization, webhookId, deliveryId, attempt, dueAt }: DeliveryMessage,
   at = dueAt,
@@ -190,7 +197,7 @@ export function placeOf(
   return { organization, webhookId, deliveryId, attempt, at };
 }
 
-/** Returns the key of the item that has the event of a delivery. */
+/** Returns the key of the item with the event: the event itself, or a delivery of an older version. */
 function sourceKey({ organization, webhookId, deliveryId, eventId }: DeliveryMessage): Key {
   return eventId === undefined
     ? keys.oldDelivery(organization, ulidOf(webhookId), ulidOf(deliveryId))

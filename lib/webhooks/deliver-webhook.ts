@@ -6,10 +6,10 @@ import { closeAttemptCounts, isTurnToCount } from '../table/attempt-counts.ts';
 import { attemptKey, type Retry } from '../table/attempt-items.ts';
 import {
   beginAttempt,
+  earliestStartOf,
   type FoundAttempt,
   findAttempt,
   insertAttempt,
-  undecidedUntil,
   unlistAttempt,
 } from '../table/attempt-log.ts';
 import { graceMs } from '../table/due.ts';
@@ -21,37 +21,37 @@ import { attemptResultOf, slowMs } from './attempt-result.ts';
 import { type Outcome, type Post, sendToReceiver } from './sender.ts';
 import { signedPost } from './signed-post.ts';
 
-/** An attempt that can be made: its message, its webhook and its event. */
+/** An attempt to make: its message, its webhook and its event. */
 type Attempt = { message: DeliveryMessage; target: Target; loggedEvent: NonNullable<FoundAttempt['loggedEvent']> };
 
 /** The lease of an attempt to a slow webhook, in milliseconds: 10 s for the request, and time to write the result. */
 export const leaseMs = 20_000;
 
-/** The shortest delay of a message that finds no free lease, in milliseconds. */
-const leastWaitMs = 1_000;
+/** The shortest delay after which a message is received again if no lease was free, in milliseconds. */
+const minDelayMs = 1_000;
 
 /**
- * Makes the attempt that a message names, unless the log has it. An early retry is sent again for the time when it is due.
- * A message for a slow webhook is sent to the queue of slow webhooks, and so is a message whose webhook turned out to be
- * slow while it waited for the other attempts in this process.
+ * Makes the attempt that a message names, unless the attempt log has its row. If a retry is not due yet, its message is
+ * sent again with a delay. If the webhook is slow, or becomes slow while the attempt waits for other attempts in this
+ * process, the message is sent to the queue of slow webhooks.
  *
- * It may run any number of times, in any order: an interruption between two steps repeats what was done, and loses nothing.
- * A duplicate message whose attempt is under way in this process makes no attempt, and fails if that attempt fails: SQS may
- * deliver a message twice, and either success deletes it.
+ * Several calls for one message are safe. If a call is interrupted between two steps, the next call repeats the steps, and
+ * no retry is lost. SQS may deliver a message twice, and deletes it after the first success. So a duplicate message whose
+ * attempt is in progress in this process waits for that attempt, and fails if it fails.
  *
  * @returns counts for the metrics
  */
 export async function deliverWebhook(context: Context, message: DeliveryMessage): Promise<Counts> {
   const { attemptsInProgress } = context;
-  const name = `${message.deliveryId} ${message.attempt}`;
-  const underWay = attemptsInProgress.get(name);
-  if (underWay) return underWay.then(() => ({}));
-  const counts = attemptOnce(context, message).finally(() => attemptsInProgress.delete(name));
-  attemptsInProgress.set(name, counts);
+  const key = `${message.deliveryId} ${message.attempt}`;
+  const inProgress = attemptsInProgress.get(key);
+  if (inProgress) return inProgress.then(() => ({}));
+  const counts = processMessage(context, message).finally(() => attemptsInProgress.delete(key));
+  attemptsInProgress.set(key, counts);
   return counts;
 }
 
-async function attemptOnce(context: Context, message: DeliveryMessage): Promise<Counts> {
+async function processMessage(context: Context, message: DeliveryMessage): Promise<Counts> {
   const { clock } = context;
   const { attempt, dueAt, webhookId } = message;
   const { made, superseded, target, loggedEvent } = await findAttempt(context, message);
@@ -60,12 +60,12 @@ async function attemptOnce(context: Context, message: DeliveryMessage): Promise<
     await unlistAttempt(context, message);
     return {};
   }
-  // A first attempt is due since its event: a clock that is a little behind does not make it early.
+  // A first attempt is due at the time of its event. It can only seem early, if the clock of this function is behind.
   if (attempt > 1 && Date.parse(dueAt) > clock()) {
     await sendAttemptMessages(context, [message]);
     return {};
   }
-  const notBefore = undecidedUntil(dueAt, clock());
+  const notBefore = earliestStartOf(dueAt, clock());
   if (notBefore) {
     await sendAttemptMessages(context, [message], notBefore);
     return {};
@@ -73,7 +73,7 @@ async function attemptOnce(context: Context, message: DeliveryMessage): Promise<
   const found = { message, target, loggedEvent };
   if (message.slow) return attemptSlow(context, found);
   if (target.slow || !(await startAttempt(context, webhookId))) {
-    await sendAttemptMessages(context, [slowly(message)]);
+    await sendAttemptMessages(context, [slowMessageOf(message)]);
     return {};
   }
   try {
@@ -84,25 +84,28 @@ async function attemptOnce(context: Context, message: DeliveryMessage): Promise<
 }
 
 /**
- * Makes an attempt from the queue of slow webhooks, with one of the webhook's leases on slow attempts, so that one webhook
- * cannot take all calls of that queue. If no lease is free, the message is sent again with a delay.
+ * Makes an attempt from the queue of slow webhooks. It takes one of the webhook's leases first, so that one webhook cannot
+ * occupy all concurrent calls of that queue. If no lease is free, the message is sent again with a delay.
  */
 async function attemptSlow(context: Context, attempt: Attempt): Promise<Counts> {
   const { clock } = context;
   const { message, target } = attempt;
   const { organization, webhookId } = message;
-  const number = freeLease(context, target, message);
+  const number = freeLeaseOf(context, target, message);
   const lease = { now: timestamp(clock()), until: timestamp(clock() + leaseMs) };
   const isLeased =
     number !== undefined && (await leaseSlowAttempt(context, organization, webhookId, { ...lease, number }));
   if (isLeased) return makeAttempt(context, attempt, number);
   // No lease is free, or another worker took it first.
-  await sendAttemptMessages(context, [slowly(message)], clock() + waitMs(clock(), message));
+  await sendAttemptMessages(context, [slowMessageOf(message)], clock() + delayMs(clock(), message));
   return {};
 }
 
-/** Returns the number of a lease that seems free. Deliveries choose different ones, because many choose at the same time. */
-function freeLease(
+/**
+ * Returns the number of a lease that seems free. Many deliveries choose at the same time, so the random end of the delivery
+ * id decides among the free ones.
+ */
+function freeLeaseOf(
   { clock, attemptLimits }: Context,
   { slowLeases }: Target,
   { deliveryId }: DeliveryMessage,
@@ -113,12 +116,12 @@ function freeLease(
   return free[Number.parseInt(deliveryId.slice(-4), 36) % free.length];
 }
 
-/** Returns the delay of a message that finds no lease: a quarter of the time since it was due, which spreads messages. */
-function waitMs(now: number, { dueAt }: DeliveryMessage): number {
-  return Math.max(leastWaitMs, (now - Date.parse(dueAt)) / 4);
+/** Returns the delay of a message if no lease is free: a quarter of the time since it was due, so old messages wait longer. */
+function delayMs(now: number, { dueAt }: DeliveryMessage): number {
+  return Math.max(minDelayMs, (now - Date.parse(dueAt)) / 4);
 }
 
-/** Makes an attempt, unless it is late and the log has it; writes its result, and sends the message of the retry. */
+/** Makes an attempt and writes its result. After a failure, sends the message of the retry. Skips a late attempt that the log has. */
 async function makeAttempt(
   context: Context,
   { message, target, loggedEvent }: Attempt,
@@ -139,7 +142,7 @@ async function makeAttempt(
   const { place } = begun;
   const delivery = { deliveryId, event, data: JSON.parse(data) };
   const post = await signedPost(context, delivery, target, { organization, webhook: webhookId });
-  const outcome = await sendWatched(context, message, target, post);
+  const outcome = await sendAndMarkSlow(context, message, target, post);
   const endedAt = clock();
   const retry = retryAfter(context, attempt, outcome, endedAt);
   const { record, slow } = attemptResultOf({ place, event }, outcome, endedAt);
@@ -149,9 +152,10 @@ async function makeAttempt(
   ]);
   await unlistAttempt(context, message);
   if (retry) {
-    const { slow: _, ...again } = message;
+    // The retry is sent to its own queue, even if this message was in the queue of slow webhooks.
+    const { slow: _, ...rest } = message;
     const { sk: listedBy } = attemptKey(place);
-    const next = { ...again, attempt: attempt + 1, dueAt: retry.nextAttemptAt, listedBy };
+    const next = { ...rest, attempt: attempt + 1, dueAt: retry.nextAttemptAt, listedBy };
     await sendAttemptMessages(context, [next]);
   }
   if (attempt === 1 && isTurnToCount(deliveryId)) await closeAttemptCounts(context, organization, webhookId, endedAt);
@@ -159,10 +163,10 @@ async function makeAttempt(
 }
 
 /**
- * Sends a request to the receiver, and marks the webhook as slow as soon as that has taken 2 s. Until its end many other
- * attempts would start, and each of them would hold up a call of its queue.
+ * Sends a request to the receiver, and marks the webhook as slow when the request has taken 2 s. The mark does not wait for
+ * the end of the request: until then many other attempts could start, and each would occupy a call of its queue.
  */
-async function sendWatched(
+async function sendAndMarkSlow(
   context: Context,
   { organization, webhookId }: DeliveryMessage,
   target: Target,
@@ -182,7 +186,7 @@ async function sendWatched(
   }
 }
 
-/** Returns the retry after a failed attempt (docs/architecture.md#retry-schedule); `undefined` at the end of the delivery. */
+/** Returns the retry after an attempt (docs/architecture.md#retry-schedule); `undefined` if the delivery has ended. */
 function retryAfter(
   { retrySchedule }: Context,
   attempt: number,
@@ -194,5 +198,5 @@ function retryAfter(
   return { nextAttemptAt: timestamp(endedAt + wait), dueAt: timestamp(endedAt + wait + graceMs) };
 }
 
-/** Returns the message of an attempt for the queue of slow webhooks. */
-const slowly = (message: DeliveryMessage): DeliveryMessage => ({ ...message, slow: true });
+/** Returns the message for the queue of slow webhooks. */
+const slowMessageOf = (message: DeliveryMessage): DeliveryMessage => ({ ...message, slow: true });

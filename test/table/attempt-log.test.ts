@@ -7,7 +7,7 @@ import {
   beginAttempt,
   findAttempt,
   insertAttempt,
-  lateMs,
+  lateAfterMs,
   placeOf,
   readNextAttempt,
   unlistAttempt,
@@ -177,19 +177,19 @@ describe('an entry of the list that is taken off it', () => {
 
 describe('an attempt that begins', () => {
   /** From this moment on nothing that began in time can be under way. */
-  const late = opening + lateMs + 30_000;
+  const late = opening + lateAfterMs + 30_000;
   const standsAt = (message: DeliveryMessage, time: number) => ({ place: placeOf(message, timestamp(time)) });
 
   it('in time stands at the moment when it was due, without a look at the table', async () => {
     const cost = await costOf(async () => {
-      for (const time of [opening, opening + lateMs - 1])
+      for (const time of [opening, opening + lateAfterMs - 1])
         expect(await beginAttempt(context, first, time)).toEqual(standsAt(first, opening));
     });
     expect(cost).toMatchObject({ requests: 0 });
   });
 
   it('a little late waits until nothing that began in time can be under way', async () => {
-    for (const time of [opening + lateMs, late - 1])
+    for (const time of [opening + lateAfterMs, late - 1])
       expect(await beginAttempt(context, first, time)).toEqual({ notBefore: late });
     expect(await beginAttempt(context, first, late)).toEqual(standsAt(first, late));
   });
@@ -208,16 +208,16 @@ describe('an attempt that begins', () => {
   it('late was made where another worker has begun it and its row is there, however long ago', async () => {
     await beginAttempt(context, first, late);
     await insertAttempt(context, attemptFor(first, { place: placeOf(first, timestamp(late)) }));
-    for (const time of [late + 1, late + lateMs, late + 10 * lateMs])
+    for (const time of [late + 1, late + lateAfterMs, late + 10 * lateAfterMs])
       expect(await beginAttempt(context, first, time)).toBe('made');
     expect(await rows()).toHaveLength(1);
   });
 
   it('late after a worker that was lost is begun anew, by one of several for all', async () => {
     await beginAttempt(context, first, late);
-    expect(await beginAttempt(context, first, late + lateMs - 1)).toEqual(standsAt(first, late));
-    const again = late + lateMs + 30_000;
-    expect(await beginAttempt(context, first, late + lateMs)).toEqual({ notBefore: again });
+    expect(await beginAttempt(context, first, late + lateAfterMs - 1)).toEqual(standsAt(first, late));
+    const again = late + lateAfterMs + 30_000;
+    expect(await beginAttempt(context, first, late + lateAfterMs)).toEqual({ notBefore: again });
     const begun = await Promise.all([0, 1, 2].map((later) => beginAttempt(context, first, again + later)));
     expect([0, 1, 2].map((later) => standsAt(first, again + later))).toContainEqual(begun[0]);
     expect(begun).toEqual(begun.map(() => begun[0]));
@@ -249,7 +249,7 @@ describe('the next attempt of a delivery', () => {
       [3, false],
     ] as const) {
       expect(message.attempt).toBe(attempt);
-      const begun = Date.parse(message.dueAt) + (late ? 10 * lateMs : 0);
+      const begun = Date.parse(message.dueAt) + (late ? 10 * lateAfterMs : 0);
       const { place } = (await beginAttempt(context, message, begun)) as { place: AttemptPlace };
       const retry = retryAt((begun - opening) / 1000);
       await insertAttempt(context, attemptFor(message, { place, retry, error: 'It failed.' }));
@@ -267,7 +267,7 @@ describe('the next attempt of a delivery', () => {
   });
 
   it('is not made by a worker that has begun late and was lost', async () => {
-    await beginAttempt(context, first, opening + 10 * lateMs);
+    await beginAttempt(context, first, opening + 10 * lateAfterMs);
     expect(await readNextAttempt(context, first)).toEqual(first);
   });
 });
