@@ -21,19 +21,20 @@ import { constructIdOf, ServiceFunction, type SharedProps } from './functions/se
 import type { ServiceLog } from './functions/service-log.ts';
 import { FunctionRole } from './functions/service-role.ts';
 
-/** The longest retention of SQS. The time of a dead letter starts when its message was first sent. */
-const deadLettersKept = Duration.days(14);
+/** The maximum retention of SQS. The time of a dead letter also counts from when its message was first sent. */
+const deadLetterRetention = Duration.days(14);
 
 /**
- * The retention of messages. A first attempt exists only as its message, so it must outlast a fault that takes days to
- * correct. It is shorter than that of dead letters, so that operators have days to look at a message that fails at its end.
+ * The retention of messages. A first attempt exists only as its message, so the message must outlast a fault that takes
+ * days to correct. It is 4 days shorter than the retention of dead letters: a message that becomes a dead letter on its
+ * last day is kept for these 4 days, in which operators can redrive it.
  */
-const messagesKept = Duration.days(10);
+const messageRetention = Duration.days(10);
 
-/** The age at which the mapping skips a record. The stream keeps it for 24 h, so it can still be read for some hours. */
+/** The age at which Lambda skips a record of the stream. The stream keeps it for 24 h: operators can still read it. */
 const maxRecordAge = Duration.hours(20);
 
-/** The pipeline that runs after a write: the queues, and the functions that the stream, the queues and schedules call. */
+/** The asynchronous part of the service: the queues, and the functions that the stream, the queues and schedules call. */
 export class Pipeline extends Construct {
   readonly queues: Record<QueueName, Queue>;
   /** The log of each function. */
@@ -42,9 +43,13 @@ export class Pipeline extends Construct {
   constructor(scope: Construct, id: string, shared: SharedProps) {
     super(scope, id);
     const { table, secretsKey, settings } = shared;
-    const built = buildQueues(this);
-    this.queues = built;
-    const sources: Sources = { table, queues: built, polling: pollingOf(settings.lambdaConcurrency, settings.queues) };
+    const createdQueues = createQueues(this);
+    this.queues = createdQueues;
+    const sources: Sources = {
+      table,
+      queues: createdQueues,
+      polling: pollingOf(settings.lambdaConcurrency, settings.queues),
+    };
     const logs: Partial<Record<ConsumerName, ServiceLog>> = {};
 
     for (const [name, consumer] of Object.entries(consumers) as [ConsumerName, Consumer][]) {
@@ -57,17 +62,17 @@ export class Pipeline extends Construct {
         timeoutSeconds: consumer.timeoutSeconds,
         memoryMegabytes: consumer.memoryMegabytes,
         // By default Lambda stops a chain of about 16 calls. The retry schedule needs more, and ends by itself.
-        recursiveLoop: feedsItself(consumer) ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
+        recursiveLoop: sendsToItself(consumer) ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       });
       logs[name] = role.logGroup;
       table.allowReads(handler);
       table.allowWrites(handler);
       table.hideTokens(handler);
-      for (const to of consumer.sendsTo) {
-        built[to].grant(handler, 'sqs:SendMessage');
+      for (const target of consumer.sendsTo) {
+        createdQueues[target].grant(handler, 'sqs:SendMessage');
         // In AWS the right to send includes batches. The emulator checks a separate action.
-        if (settings.emulator) built[to].grant(handler, 'sqs:SendMessageBatch');
-        handler.addEnvironment(queues[to].urlVariable, built[to].queueUrl);
+        if (settings.emulator) createdQueues[target].grant(handler, 'sqs:SendMessageBatch');
+        handler.addEnvironment(queues[target].urlVariable, createdQueues[target].queueUrl);
       }
       if (consumer.asksModels) handler.addToRolePolicy(mayAskModels(settings));
       if (consumer.secrets) {
@@ -76,31 +81,31 @@ export class Pipeline extends Construct {
       }
       if (consumer.sources.some((source) => 'queue' in source && source.queue === 'slowDeliveries'))
         handler.addEnvironment(environment.slowAttempts, String(slowAttemptsOf(sources.polling)));
-      for (const source of consumer.sources) connect(handler, source, sources);
+      for (const source of consumer.sources) addEventSource(handler, source, sources);
       const clocks = consumer.sources.filter((source) => 'everySeconds' in source);
-      if (clocks.length > 0) schedule(handler, clocks, table);
+      if (clocks.length > 0) addSchedules(handler, clocks, table);
     }
     this.logs = logs as Record<ConsumerName, ServiceLog>;
   }
 }
 
-function feedsItself({ sources, sendsTo }: Consumer): boolean {
+function sendsToItself({ sources, sendsTo }: Consumer): boolean {
   return sources.some((source) => 'queue' in source && sendsTo.includes(source.queue));
 }
 
-/** Creates all queues. The dead-letter queue of all others is `deadLetters`. */
-function buildQueues(scope: Construct): Record<QueueName, Queue> {
-  const build = (name: QueueName, rest?: QueueProps) =>
+/** Creates all queues. `deadLetters` is the dead-letter queue of the others. */
+function createQueues(scope: Construct): Record<QueueName, Queue> {
+  const create = (name: QueueName, rest?: QueueProps) =>
     new Queue(scope, constructIdOf(name), {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       visibilityTimeout: Duration.seconds(queues[name].visibilitySeconds),
       ...rest,
     });
-  const deadLetters = build('deadLetters', { retentionPeriod: deadLettersKept });
+  const deadLetters = create('deadLetters', { retentionPeriod: deadLetterRetention });
   const others = workQueues.map((name) => [
     name,
-    build(name, { retentionPeriod: messagesKept, deadLetterQueue: { queue: deadLetters, maxReceiveCount } }),
+    create(name, { retentionPeriod: messageRetention, deadLetterQueue: { queue: deadLetters, maxReceiveCount } }),
   ]);
   return { ...Object.fromEntries(others), deadLetters };
 }
@@ -115,19 +120,23 @@ function nameOf(source: Source): string {
 /** The event sources of functions, and the polling of the queues. */
 type Sources = { table: ServiceTable; queues: Record<QueueName, Queue>; polling: Record<WorkQueue, Polling> };
 
-/** The shortest time for which EventBridge and Lambda keep an event. */
-const shortestEventAge = Duration.seconds(60);
+/** Events that wait longer are dropped. EventBridge and Lambda accept no lower limit. */
+const eventAgeLimit = Duration.seconds(60);
 
 /**
- * Turns off retries of asynchronous calls, which schedules make. By default Lambda retries a failed call twice and keeps
- * events for six hours. The next call of a schedule does the same work.
+ * Turns off retries of asynchronous calls, such as those of schedules. By default Lambda retries a failed call twice and
+ * keeps events for six hours. Retries are not needed: the next call of the schedule does the same work.
  */
-function callOnce(handler: ServiceFunction): void {
-  handler.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: shortestEventAge });
+function disableRetries(handler: ServiceFunction): void {
+  handler.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: eventAgeLimit });
 }
 
-/** Adds the stream or a queue as an event source of a function. */
-function connect(handler: ServiceFunction, source: Source, { table, queues: built, polling }: Sources): void {
+/** Adds the stream or a queue as an event source of a function; `addSchedules` adds schedules. */
+function addEventSource(
+  handler: ServiceFunction,
+  source: Source,
+  { table, queues: sourceQueues, polling }: Sources,
+): void {
   if ('stream' in source) {
     handler.addEventSource(
       new DynamoEventSource(table.inUse, {
@@ -137,8 +146,8 @@ function connect(handler: ServiceFunction, source: Source, { table, queues: buil
           FilterCriteria.filter({ dynamodb: { [image]: { kind: { S: FilterRule.or(...source.kinds) } } } }),
         ),
         startingPosition: StartingPosition.TRIM_HORIZON,
-        // Records are skipped by age and not by attempts: a long outage must lose no events, and a bad record must not block
-        // its shard for a day.
+        // Records are skipped by age, not by the number of attempts: an outage of hours must lose no events, and a record
+        // that always fails must not block its shard for a day.
         maxRecordAge,
         retryAttempts: -1,
         bisectBatchOnError: true,
@@ -147,7 +156,7 @@ function connect(handler: ServiceFunction, source: Source, { table, queues: buil
     );
   } else if ('queue' in source) {
     handler.addEventSource(
-      new SqsEventSource(built[source.queue], {
+      new SqsEventSource(sourceQueues[source.queue], {
         batchSize: polling[source.queue].batchSize,
         maxConcurrency: polling[source.queue].concurrency,
         reportBatchItemFailures: true,
@@ -157,17 +166,17 @@ function connect(handler: ServiceFunction, source: Source, { table, queues: buil
 }
 
 /**
- * Adds schedules to a function, with one call for each job. Jobs with the same interval share a rule, so that no job can be
- * disabled without the heartbeat, which is monitored by an alarm. A rule of EventBridge can have five targets.
+ * Adds schedules to a function, which call it once for each job. Jobs with the same interval share a rule. If somebody
+ * disables the rule, the heartbeat stops too, and its alarm is raised. A rule of EventBridge can have five targets.
  */
-function schedule(handler: ServiceFunction, clocks: readonly Clock[], table: ServiceTable): void {
+function addSchedules(handler: ServiceFunction, clocks: readonly Clock[], table: ServiceTable): void {
   table.allowDueReads(handler);
-  callOnce(handler);
-  for (const [seconds, due] of Map.groupBy(clocks, ({ everySeconds }) => everySeconds)) {
-    const targets = due.map(({ job }) => {
+  disableRetries(handler);
+  for (const [seconds, jobs] of Map.groupBy(clocks, ({ everySeconds }) => everySeconds)) {
+    const targets = jobs.map(({ job }) => {
       const event = RuleTargetInput.fromObject({ detail: { job } });
-      // By default EventBridge retries for a day. The event of the next minute does the same.
-      return new LambdaTarget(handler, { event, retryAttempts: 0, maxEventAge: shortestEventAge });
+      // By default EventBridge retries for a day. The next event of the rule starts the same job.
+      return new LambdaTarget(handler, { event, retryAttempts: 0, maxEventAge: eventAgeLimit });
     });
     new Rule(handler, `Every${seconds}Seconds`, { schedule: Schedule.rate(Duration.seconds(seconds)), targets });
   }

@@ -17,29 +17,29 @@ import { moveOnEnd } from './task-moves.ts';
 /** An execution ends this time after its first lease, in milliseconds. */
 const deadlineMs = 10 * 60_000;
 
-/** How many workers may lose an execution: one worker follows a lost one, then the execution fails as `lost`. */
+/** How often an execution can be leased and not returned. After two lost workers it fails as `lost`. */
 const leasesAllowed = 2;
 
-/** How often the move of a task that keeps changing is tried; then the execution ends without it. */
-const triesOfMove = 3;
+/** How often the end of an execution tries to move its task. After as many conflicts the task stays as it is. */
+const maxMoveTries = 3;
 
-/** The pauses after which a write that failed is repeated, in milliseconds. The calls to models are paid for by then. */
+/** The pauses before a failed write is repeated, in milliseconds. The write keeps the results of paid calls to models. */
 const writePausesMs = [500, 1_000, 2_000, 4_000];
 
 /**
- * How long an execution waits without a worker after throttling, in milliseconds: at first up to 15 s, then up to 30 s,
- * and at least half of that. A worker waits 5 s before it returns its lease. So after the first wait an execution occupies
- * a worker for a quarter of the time at most.
+ * The maximum time until another worker continues a throttled execution, in milliseconds: 15 s the first time, 30 s from
+ * the second time on. The minimum is half of that. A worker waits 5 s for the model before it returns its lease. So after
+ * the first wait, an execution occupies a worker for at most a quarter of the time.
  */
-const firstWaitMs = 15_000;
-const longestWaitMs = 30_000;
+const firstMaxWaitMs = 15_000;
+const laterMaxWaitMs = 30_000;
 
 /**
- * Runs an execution (docs/architecture.md#executions), unless it has ended or another worker holds its lease. It can be
- * called at any time, by several workers at the same time: a worker that has lost its lease does not end the execution. Where a
- * model throttles, the worker returns the lease and sends the message again for later.
+ * Runs an execution (docs/architecture.md#executions), unless it has ended or another worker holds its lease. Several
+ * workers can call it at the same time: a worker that has lost its lease does not end the execution. If a model
+ * throttles, the worker returns the lease and sends the message again with a delay.
  *
- * @returns what was counted
+ * @returns counts for the metrics
  */
 export async function runExecution(
   context: Context,
@@ -64,8 +64,8 @@ export async function runExecution(
 }
 
 /**
- * Returns how an execution ends, or that a model throttles; `undefined` if its agent was deleted. It asks no model if
- * the execution has failed already.
+ * Returns the result of an execution, or that a model throttles; `undefined` if its agent was deleted. It calls no model
+ * if the execution has already failed: after lost workers, a long wait or its deadline.
  */
 async function outcomeOf(
   context: Context,
@@ -78,13 +78,13 @@ async function outcomeOf(
   if (execution.claims > leasesAllowed) return failed('lost', spent);
   const waitedMs = leasedAtOf(execution) - Date.parse(execution.startedAt);
   if (waitedMs > context.waitingLimitMs) return failed('not_started', spent);
-  const late = context.clock() >= deadline;
-  // An execution that has an output is completed, with the verdicts that it has.
-  if (late && execution.outputParts === undefined) return failed('deadline', spent);
-  return generateOutput(context, execution, tools, late ? AbortSignal.abort() : signal);
+  const isOver = context.clock() >= deadline;
+  // An execution with an output is completed, with the verdicts that it has.
+  if (isOver && execution.outputParts === undefined) return failed('deadline', spent);
+  return generateOutput(context, execution, tools, isOver ? AbortSignal.abort() : signal);
 }
 
-/** Returns the lease, and sends the message for later. */
+/** Returns the lease to the table, and sends the message again with a delay. */
 async function postpone(
   context: Context,
   execution: RunningExecution,
@@ -92,17 +92,17 @@ async function postpone(
   { progress, output, throttles }: Throttled,
   lease: KeptLease,
 ): Promise<Counts> {
-  const longest = Math.min(longestWaitMs, firstWaitMs * 2 ** (progress.waits - 1));
-  const resumeAt = Math.min(context.clock() + (longest * (1 + Math.random())) / 2, deadline);
+  const maxWaitMs = Math.min(laterMaxWaitMs, firstMaxWaitMs * 2 ** (progress.waits - 1));
+  const resumeAt = Math.min(context.clock() + (maxWaitMs * (1 + Math.random())) / 2, deadline);
   const until = timestamp(resumeAt);
   const dueAt = timestamp(resumeAt + graceMs);
   await retryWrite(lease, () => returnLease(context, execution, { until, dueAt, progress }, output));
-  // Also where the lease is lost: a message too many does no harm, and the write may have been made.
+  // Send the message even if the lease is lost. The write may have been made, and a superfluous message does no harm.
   await sendExecutionMessages(context, [{ ...execution, leaseUntil: until }]);
   return throttled(throttles);
 }
 
-/** Ends an execution and moves its task; does nothing if this worker has lost its lease. */
+/** Ends an execution and moves its task. Does nothing if this worker has lost its lease. */
 async function end(
   context: Context,
   execution: RunningExecution,
@@ -112,11 +112,11 @@ async function end(
   const startedAt = Date.parse(execution.startedAt);
   const endedAt = Math.max(context.clock(), startedAt);
   const ending = { ...result, completedAt: timestamp(endedAt), durationMs: endedAt - startedAt };
-  let moves = 1;
+  let moveTries = 1;
   const hasEnded = await retryWrite(lease, async () => {
-    const task = moves > triesOfMove ? undefined : await moveOf(context, execution, result, ending.completedAt);
+    const task = moveTries > maxMoveTries ? undefined : await moveOf(context, execution, result, ending.completedAt);
     await endExecution(context, execution, ending, { output, task }).catch((error: unknown) => {
-      if (error instanceof Conflict) moves++;
+      if (error instanceof Conflict) moveTries++;
       throw error;
     });
   });
@@ -124,7 +124,7 @@ async function end(
 }
 
 /**
- * Makes a write of the lease holder, and repeats it after a conflict or a fault of the table.
+ * Makes a write as the lease holder, and repeats it after a conflict or a fault of the table.
  *
  * @returns whether it was made; `false` if the lease is lost
  */

@@ -12,18 +12,20 @@ const bodyLimit = 256 * 1024;
 const idempotencyKey = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Returns the middleware that parses and validates a request: 413, 415, `invalid_json`, 404 for a malformed path
- * parameter, then 400 with all errors of query, body and headers (docs/architecture.md#order-of-checks). API Gateway
- * has already decoded the path. The parsers of middy are not used: they decode twice and respond with 415 to malformed
- * JSON.
+ * Returns the middleware that parses and validates a request. It responds with the first error of this order
+ * (docs/architecture.md#order-of-checks): 413, 415, 400 `invalid_json`, 404 for a malformed path parameter, then one 400
+ * with all errors of query, body and headers.
+ *
+ * API Gateway has already decoded the path. The parsers of middy are not used: they decode it again, and respond to
+ * malformed JSON with 415.
  */
 export function parse(row: Endpoint): MiddlewareObj<ApiEvent, ApiResult> {
   return {
     before: ({ event }) => {
-      const sent = readBody(event);
-      if (sent.length > bodyLimit)
-        throw new ApiError('payload_too_large', `The body has ${sent.length} bytes; send at most ${bodyLimit}.`);
-      const json = row.body ? parseJson(event, sent) : undefined;
+      const rawBody = readBody(event);
+      if (rawBody.length > bodyLimit)
+        throw new ApiError('payload_too_large', `The body has ${rawBody.length} bytes; send at most ${bodyLimit}.`);
+      const json = row.body ? parseJson(event, rawBody) : undefined;
       const params = parseParams(row, event);
       const query = parseQuery(row, event.rawQueryString);
       const body = row.body ? parseBody(row, json) : { output: undefined, errors: [] };
@@ -45,8 +47,8 @@ function readBody({ body = '', isBase64Encoded }: ApiEvent): Buffer {
 }
 
 /** Returns the parsed body; `{}` for a request without a body. */
-function parseJson(event: ApiEvent, sent: Buffer): unknown {
-  if (sent.length === 0) return {};
+function parseJson(event: ApiEvent, rawBody: Buffer): unknown {
+  if (rawBody.length === 0) return {};
   const [type = ''] = (header(event, 'Content-Type') ?? '').split(';');
   if (!/^application\/([^/\s]+\+)?json$/i.test(type.trim()))
     throw new ApiError(
@@ -54,7 +56,7 @@ function parseJson(event: ApiEvent, sent: Buffer): unknown {
       'The Content-Type of the body is not JSON; send JSON with Content-Type: application/json.',
     );
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(sent));
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody));
   } catch {
     throw new ApiError('invalid_json', 'The body is not well-formed JSON in UTF-8; check its syntax and its encoding.');
   }
@@ -77,7 +79,7 @@ function parseQuery(row: Endpoint, raw: string) {
   const names = [...new Set(sent.keys())];
   const errors = unknownFieldErrors(names, known, 'query parameter');
   const input: Record<string, string> = {};
-  for (const name of names.filter((one) => Object.hasOwn(known, one))) {
+  for (const name of names.filter((sentName) => Object.hasOwn(known, sentName))) {
     const values = sent.getAll(name);
     const [value] = values as [string];
     if (values.length > 1)
@@ -97,8 +99,9 @@ function parseBody(row: Endpoint, json: unknown) {
       output: undefined,
       errors: [{ path: '', code: 'invalid_type', message: 'The body must be a JSON object' } as const],
     };
-  const shown = row.resource ?? row.data;
-  const readOnly = shown && 'entries' in shown ? Object.keys(shown.entries as object) : [];
+  // Fields that responses have and requests cannot set get an error of their own.
+  const inResponse = row.resource ?? row.data;
+  const readOnly = inResponse && 'entries' in inResponse ? Object.keys(inResponse.entries as object) : [];
   const unknown = unknownFieldErrors(Object.keys(json), schema.entries, 'field', readOnly);
   const checked = validate(schema, json);
   return { output: checked.output, errors: [...unknown, ...checked.errors] };

@@ -21,7 +21,7 @@ function errorOf(issue: v.BaseIssue<unknown>): ErrorDetail {
 }
 
 /**
- * Returns an error for each field that is not in the schema. Inherited keys such as `__proto__` and `constructor` are
+ * Returns an error for each name that is not in the schema. Names that every object inherits, such as `constructor`, are
  * unknown too.
  *
  * @param readOnly fields of the resource that requests cannot set
@@ -37,8 +37,8 @@ export function unknownFieldErrors(
     .map((name) => {
       if (readOnly.includes(name))
         return { path: name, code: 'read_only', message: `${name} cannot be set here; leave it out` };
-      const meant = nearestName(name, Object.keys(known));
-      const hint = meant ? `; did you mean ${meant}?` : '';
+      const similarName = nearestName(name, Object.keys(known));
+      const hint = similarName ? `; did you mean ${similarName}?` : '';
       return {
         path: name,
         code: 'unknown_field',

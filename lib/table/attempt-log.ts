@@ -35,9 +35,9 @@ export type FoundAttempt = {
 };
 
 /**
- * An attempt is late if it begins this time or more after it was due, in milliseconds. The log orders a late attempt by the
- * time when it began, and other attempts by the time when they were due. So no row is written to the part of the log whose
- * attempts are already counted (`closedAfterMs`). The 60 s are enough for an attempt and for clocks that differ.
+ * An attempt is late if it begins this time or more after it was due, in milliseconds. The log orders a late attempt by
+ * the time when it began, and other attempts by the time when they were due. So no row is written to the part of the log
+ * whose attempts are already counted (`closedAfterMs`). The 60 s are enough for an attempt and for clocks that differ.
  */
 export const lateAfterMs = closedAfterMs - 60_000;
 

@@ -36,7 +36,7 @@ const minDelayMs = 1_000;
  * process, the message is sent to the queue of slow webhooks.
  *
  * Several calls for one message are safe. If a call is interrupted between two steps, the next call repeats the steps, and
- * no retry is lost. SQS may deliver a message twice, and deletes it after the first success. So a duplicate message whose
+ * nothing is lost. SQS may deliver a message twice, and deletes it after the first success. So a duplicate message whose
  * attempt is in progress in this process waits for that attempt, and fails if it fails.
  *
  * @returns counts for the metrics
@@ -102,8 +102,8 @@ async function attemptSlow(context: Context, attempt: Attempt): Promise<Counts> 
 }
 
 /**
- * Returns the number of a lease that seems free. Many deliveries choose at the same time, so the random end of the delivery
- * id decides among the free ones.
+ * Returns the number of a lease that seems free. Many deliveries choose at the same time, so the random end of the
+ * delivery id decides among the free leases.
  */
 function freeLeaseOf(
   { clock, attemptLimits }: Context,
@@ -116,12 +116,15 @@ function freeLeaseOf(
   return free[Number.parseInt(deliveryId.slice(-4), 36) % free.length];
 }
 
-/** Returns the delay of a message if no lease is free: a quarter of the time since it was due, so old messages wait longer. */
+/** Returns the delay of a message if no lease is free: a quarter of the time since it was due. */
 function delayMs(now: number, { dueAt }: DeliveryMessage): number {
   return Math.max(minDelayMs, (now - Date.parse(dueAt)) / 4);
 }
 
-/** Makes an attempt and writes its result. After a failure, sends the message of the retry. Skips a late attempt that the log has. */
+/**
+ * Makes an attempt, writes its result and sends the message of the retry, if there is one. Skips a late attempt that the
+ * log has.
+ */
 async function makeAttempt(
   context: Context,
   { message, target, loggedEvent }: Attempt,
@@ -163,8 +166,8 @@ async function makeAttempt(
 }
 
 /**
- * Sends a request to the receiver, and marks the webhook as slow when the request has taken 2 s. The mark does not wait for
- * the end of the request: until then many other attempts could start, and each would occupy a call of its queue.
+ * Sends a request to the receiver, and marks the webhook as slow when the request has taken 2 s. The mark does not wait
+ * for the end of the request: until then many other attempts could start, and each would occupy a call of its queue.
  */
 async function sendAndMarkSlow(
   context: Context,
