@@ -39,7 +39,7 @@ export type Delivery = { deliveryId: string; timestamp: string } & (
     }
 );
 
-/** A received request, and what is needed to verify it. */
+/** A received request, and the secret and settings to verify it. */
 export type Unverified = {
   /** The raw body, not parsed: the signature covers its bytes. */
   body: Uint8Array | string;

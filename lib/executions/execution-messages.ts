@@ -8,7 +8,7 @@ import { type ExecutionHead, executionFrom, executionPartition } from '../table/
 const sweptAgainMs = 60_000;
 
 /**
- * Sends the messages of executions, to be received when their leases expire. A message too many does no harm: its worker
+ * Sends the messages of executions, to be received when their leases expire. A superfluous message does no harm: its worker
  * finds that the execution has ended or that another worker holds the lease.
  */
 export function sendExecutionMessages(context: Context, executions: readonly ExecutionHead[]): Promise<void> {

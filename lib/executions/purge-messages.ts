@@ -3,7 +3,7 @@ import { sendMessages } from '../sqs/queue.ts';
 import { type SweepCall, type Swept, sweep } from '../table/due.ts';
 import { type Purge, purgeFrom, purgePartition } from '../table/purge-items.ts';
 
-/** Sends the messages of purges. A message too many does no harm: its worker finds nothing to delete. */
+/** Sends the messages of purges. A superfluous message does no harm: its worker finds nothing to delete. */
 export function sendPurgeMessages(context: Context, purges: readonly Purge[]): Promise<void> {
   return sendMessages(
     context,

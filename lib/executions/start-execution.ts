@@ -16,7 +16,7 @@ import { moveOnStart, rejectWhileBlocked } from './task-moves.ts';
 /** The part of a context that starts an execution. */
 export type ExecutionStartContext = AgentContext & StartContext & { ulid: () => string; clock: () => number };
 
-/** An execution to start, by what was just read. */
+/** The data of an execution to start: the agent, the input and the task as the caller has read them. */
 export type Order = {
   agent: AgentHead;
   input: ExecutionInput;
@@ -30,7 +30,7 @@ export type Order = {
  * worker.
  *
  * @param decide reads the agent and the task, and rejects the start; called again after a conflict
- * @throws `ApiError` `agent_not_active`, `task_blocked`, `rate_limited`, and what `decide` throws
+ * @throws `ApiError` `agent_not_active`, `task_blocked`, `rate_limited`, and the errors of `decide`
  */
 export async function startExecution(
   context: ExecutionStartContext,

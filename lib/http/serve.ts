@@ -18,7 +18,7 @@ import { timeLimit } from './time-limit.ts';
 /** An endpoint that needs an access token; `serveOpen` serves the others. */
 type ScopedEndpoint = Endpoint & { scope: Scope };
 
-/** What an endpoint does with a request that has passed all checks of the middlewares. */
+/** The behaviour of an endpoint: called for a request that has passed all checks of the middlewares. */
 export type Behaviour<Row extends Endpoint> = (
   request: BehaviourRequest<Row>,
   context: Context,

@@ -25,8 +25,8 @@ export type PassMaterial = {
 export type PassResult = { prompt: string; summary: string } | { reason: string };
 
 /**
- * When each step ends at the latest, in milliseconds from the start. A request is answered after 29 s at the latest, and the
- * result has to be written before that.
+ * The latest end of each step, in milliseconds from the start. The response is sent after 29 s at the latest, and the
+ * result must be written before that.
  */
 const endsAt = { proposal: 9_000, runs: 18_000, choice: 24_000 };
 
@@ -85,7 +85,7 @@ export async function improvementPass(
   );
   if (proposed.kind !== 'text') return { reason: `No edit was proposed. ${failureOf(proposed)}` };
   const proposal = proposalOf(proposed.text);
-  if (!proposal) return { reason: 'What the prompt improver answered could not be read as a proposal.' };
+  if (!proposal) return { reason: 'The answer of the prompt improver could not be read as a proposal.' };
   if (!proposal.edit) return { reason: `No edit was proposed: ${proposal.summary}` };
   const made = edited(systemPrompt, proposal.edit);
   if ('fault' in made) return { reason: `The proposal could not be used: ${made.fault}.` };

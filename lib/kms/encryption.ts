@@ -15,7 +15,7 @@ export type KmsContext = {
 };
 
 /**
- * The encryption context: what a secret belongs to. KMS decrypts the secret under the same encryption context only, and
+ * The encryption context names the organization and the webhook of a secret. KMS decrypts the secret under the same encryption context only, and
  * writes it to CloudTrail.
  */
 type EncryptionContext = Record<string, string>;

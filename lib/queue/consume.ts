@@ -17,7 +17,7 @@ import { meter } from './meter.ts';
 /** A change of an item in the table's stream: the item before and after; `undefined` before its creation or after its end. */
 export type Change = { organization: Organization; before: Item | undefined; after: Item | undefined };
 
-/** The answer to Lambda for a batch: the records that have to be delivered again. */
+/** The response to Lambda for a batch: the records that have to be delivered again. */
 type BatchResult = ReturnType<typeof processPartialResponse>;
 
 /**

@@ -10,7 +10,7 @@ import { meter } from './meter.ts';
 /** The event of a schedule. Only the local deployment has `until`: at its start the queues are empty, so it sweeps ahead. */
 const Detail = v.object({ job: v.picklist(jobs), until: v.optional(Timestamp) });
 
-/** The result of a job: what it did, how long the found work has waited, and counts for the metrics. */
+/** The result of a job: the numbers of its sweep, how long the items have waited, and counts for the metrics. */
 type Done = Partial<Swept> & { waits?: Waits; counts?: Counts };
 
 /** The time that a job leaves for its last step, in milliseconds, before the timeout of the function. */

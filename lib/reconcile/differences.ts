@@ -12,15 +12,15 @@ import { removeCorrectCounters } from './counter-sums.ts';
 import { itemName, type OrganizationItems, readOrganization } from './organization-items.ts';
 
 /**
- * A derived item, or the dependents that a task names, that is not what the items imply. An item that is missing, or
- * that should not exist, is `undefined`.
+ * A derived item, or the list of a task's dependents, that differs from the value derived from the items. An item that is
+ * missing, or that should not exist, is `undefined`.
  */
 export type Difference =
   | { of: 'item'; key: Key; stored: Item | undefined; expected: Item | undefined }
   | { of: 'dependents'; key: Key; stored: string[]; expected: string[] };
 
 /**
- * Returns what is wrong in the lists and counts of an organization. Derives from its tasks, executions and webhooks, as
+ * Returns the wrong lists and counts of an organization. Derives from its tasks, executions and webhooks, as
  * the stores derive them, the rows and counters of its lists, the dependents of its tasks, the number of its running
  * executions and the subscriptions of its webhooks, and compares them with the stored ones. A write during the reading
  * may show as a difference.
@@ -87,7 +87,7 @@ function expectedItems(
   return expected;
 }
 
-/** Expects the other attributes of the running count as they are stored: no item implies what limits the starts. */
+/** Expects the other attributes of the running count as they are stored: they cannot be derived from items. */
 function keepStartCounts(
   organization: Organization,
   derived: ReadonlyMap<string, Item>,

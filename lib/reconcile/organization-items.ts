@@ -29,7 +29,7 @@ export function itemName({ pk, sk }: Item): string {
 /**
  * Reads all items of an organization, strongly consistent, but in several requests: it may see a part of a transaction
  * that runs at the same time. It scans the whole table. No query finds all items: an execution is found by its rows,
- * and the rows are what may be wrong.
+ * and the rows can be wrong.
  *
  * @param onRead receives how many items of the table were read so far, those of other organizations included
  */

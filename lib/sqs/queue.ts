@@ -44,8 +44,8 @@ export function secondsUntil(at: number, now: number): number {
 }
 
 /**
- * Sends messages to a queue. The calls of one turn of the event loop share requests, and SQS takes again what it has not
- * taken in a batch.
+ * Sends messages to a queue. Calls in one turn of the event loop are batched. Messages of a batch that SQS
+ * rejects are sent again.
  *
  * @throws the error of SQS after three tries; the source of the caller retries
  */

@@ -24,10 +24,10 @@ export type Batchers = {
 export type BatchingContext = TableContext & { batchers: Batchers };
 
 /**
- * Puts an item, whether it exists or not. The puts of one turn of the event loop share requests; of two items with the
- * same key the first one is put.
+ * Puts an item, whether it exists or not. Puts in one turn of the event loop are batched; of two items with the same key
+ * the first one is put.
  *
- * @throws what `writeBatch` throws
+ * @throws the errors of `writeBatch`
  */
 export async function putInBatch({ table, batchers }: BatchingContext, item: Item): Promise<void> {
   batchers.putItem ??= inBatches(
@@ -44,7 +44,7 @@ export async function putInBatch({ table, batchers }: BatchingContext, item: Ite
   await batchers.putItem(item);
 }
 
-/** Returns an item, strongly consistent. The reads of one turn of the event loop share requests. */
+/** Returns an item, strongly consistent. Reads in one turn of the event loop are batched. */
 export function readInBatch({ table, batchers }: BatchingContext, key: Key): Promise<Item | undefined> {
   batchers.readItem ??= inBatches(
     batchReadLimit,

@@ -99,10 +99,10 @@ export const graceMs = 60_000;
 /** How long a sweep leaves an item alone after it has sent its message, in milliseconds. */
 const sweptMs = 5 * 60_000;
 
-/** How many items a sweep moves and sends messages for in one step. */
-const sweptAtOnce = 50;
+/** The number of items whose messages a sweep sends in one step. */
+const stepSize = 50;
 
-/** What a sweep is called with. */
+/** The parameters of a sweep. */
 export type SweepCall = {
   /**
    * Unix time, in ms. A moment in the future also sends the messages of items that are not overdue, as after a
@@ -113,7 +113,7 @@ export type SweepCall = {
   hasTime?: () => boolean;
 };
 
-/** What a sweep did. */
+/** The result of a sweep. */
 export type Swept = {
   /** The number of items whose messages were sent. */
   woken: number;
@@ -172,12 +172,12 @@ function rangesOf(until: number, later: number): { from?: string; to: number }[]
   return [{ from: timestamp(later), to: until }, { to: later - 1 }];
 }
 
-/** Groups entries into steps of `sweptAtOnce`, and reads no more entries than a step needs. */
+/** Groups entries into steps of `stepSize`, and reads no more entries than a step needs. */
 async function* stepsOf(entries: AsyncIterable<Overdue>): AsyncGenerator<Overdue[]> {
   let step: Overdue[] = [];
   for await (const entry of entries) {
     step.push(entry);
-    if (step.length < sweptAtOnce) continue;
+    if (step.length < stepSize) continue;
     yield step;
     step = [];
   }

@@ -43,7 +43,7 @@ export type ExecutionHead = Omit<Execution, 'input' | 'output' | 'qualityGates'>
   leaseUntil?: string;
   /** When a worker first leased it; ISO 8601. Absent before that, and on items of versions without this attribute. */
   firstLeasedAt?: string;
-  /** What its workers did before they returned their leases. */
+  /** The results of its workers before they returned their leases. */
   progress?: Progress;
   /** The number of items that hold its output, so that a read can tell whether it has found all of them. */
   outputParts?: number;

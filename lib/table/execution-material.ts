@@ -7,7 +7,7 @@ import { getItems } from './reads.ts';
 import { type StoredTask, taskFrom } from './task-items.ts';
 import type { Item } from './write.ts';
 
-/** What a worker reads before it asks a model. Items that do not exist any more are absent. */
+/** The data that a worker reads before it calls a model. Items that do not exist any more are absent. */
 export type Material = {
   input?: ExecutionInput | undefined;
   agent?: AgentHead | undefined;

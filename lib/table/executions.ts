@@ -49,7 +49,7 @@ export type ExecutionReference = Pick<ExecutionHead, 'organization' | 'id'>;
 /**
  * Puts a new execution: its items, its rows and counters, the move of its task and the idempotency record, or nothing.
  *
- * @throws `Conflict` when the agent or the task is not what was read; `ApiError` `rate_limited`
+ * @throws `Conflict` if the agent or the task has changed since it was read; `ApiError` `rate_limited`
  */
 export async function insertExecution(
   context: StartContext,
@@ -226,7 +226,7 @@ export async function readStoredOutput(
  * Ends an execution: status and output, rows and counters, the metrics of the day, and the move of the task. An output
  * that is stored already is not written again; that of an execution that failed is deleted.
  *
- * @throws `LeaseLost`; `Conflict` when the task is not what was read
+ * @throws `LeaseLost`; `Conflict` if the task has changed since it was read
  */
 export async function endExecution(
   { table }: TableContext,

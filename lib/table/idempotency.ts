@@ -20,8 +20,8 @@ export type Request = { key: string; operation: string; path: string; body: unkn
 export type RecordResponse = ((data: unknown) => Write) | undefined;
 
 /**
- * What the record of a key says: the `data` of the recorded response, that the request is in progress, or that the key
- * belongs to another request.
+ * The state of a key's record: the `data` of the recorded response; or the request is in progress; or the key belongs to
+ * another request.
  */
 export type Recorded = { data: unknown } | 'in progress' | 'another request';
 

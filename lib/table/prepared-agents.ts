@@ -4,7 +4,7 @@ import { type AgentContext, type Assignment, readAgentHead, readAgentSkills } fr
 import { getItems } from './reads.ts';
 import { Conflict, retryOnConflict } from './transact.ts';
 
-/** An agent with its texts, and its skills in the order of their assignment: what its executions need. */
+/** An agent with its texts, and its skills in the order of their assignment. Its executions need them. */
 export type PreparedAgent = Readonly<{ agent: StoredAgent; skills: readonly Assignment[] }>;
 
 /** The most versions that a context caches. The prompt and the soul of a version can have 50,000 characters each. */

@@ -11,7 +11,7 @@ import { Conflict, retryOnConflict, transact } from './transact.ts';
  * It takes one request to the table, or two if the caller is wrong about whether the bucket is full.
  *
  * @param fullAt the time at which the bucket is full again, as the caller knows it; Unix time, in ms
- * @param takesMs the time in which the bucket refills what is taken, in milliseconds
+ * @param takesMs the time in which the bucket refills the taken requests, in milliseconds
  * @returns the time at which the bucket is full again
  */
 export async function takeFromBucket(

@@ -12,7 +12,7 @@ import type { Write } from './write.ts';
  * need none of them.
  */
 
-/** What the end of an attempt changes in the item of its webhook. */
+/** The changes of a webhook's item at the end of an attempt. */
 export type Pace = {
   /** Whether the attempt has shown that the receiver is slow, or that it is quick; absent: neither. */
   slow?: boolean | undefined;

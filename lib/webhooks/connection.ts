@@ -10,7 +10,7 @@ const { request } = process.getBuiltinModule('node:http');
  * The most bytes that are read of a response, including interim responses, headers and chunk framing. Headers and the kept
  * start of a body have 16 KiB each; the rest is for a body of one-byte chunks and for the read-ahead of the socket.
  */
-const answerLimit = 256 * 1024;
+const responseReadLimit = 256 * 1024;
 
 /** The most bytes that are read before a response: each short interim response takes kilobytes of memory. */
 const interimLimit = 64 * 1024;
@@ -21,12 +21,12 @@ const headersLimit = 16 * 1024;
 /**
  * How long one address of a name may take to connect before the next one is tried, in milliseconds. The 250 ms of Node.js
  * are too short for a receiver on another continent if a packet is lost: TCP sends it again after 1 s. The 10 s of an
- * attempt are enough for two addresses that do not answer and one that does.
+ * attempt are enough for two addresses that do not respond and one that does.
  */
 const addressMs = 3_000;
 
-/** The receiver sent more than `interimLimit` before a response. */
-export class AnswerTooLong extends Error {}
+/** The receiver sent more than `interimLimit` before a response, or more than `responseReadLimit` with it. */
+export class ResponseTooLong extends Error {}
 
 /** The receiver sent a response that the request does not allow. The message is the text in the history. */
 export class Unasked extends Error {}
@@ -67,7 +67,7 @@ export function postTo(
     })
       .on('socket', () => {
         socket.on('data', () => {
-          if (socket.bytesRead > limit) socket.destroy(new AnswerTooLong());
+          if (socket.bytesRead > limit) socket.destroy(new ResponseTooLong());
         });
       })
       // Interim responses are skipped, as HTTP requires. A status below 100 is invalid, and so is 101 without an upgrade.
@@ -76,10 +76,10 @@ export function postTo(
       .on('upgrade', () =>
         reject(new Unasked('The receiver switched to another protocol, which it was not asked for.')),
       )
-      .on('response', (answer) => {
-        limit = answerLimit;
-        if ((answer.statusCode ?? 0) < 200) reject(new NotHttp());
-        else resolve(answer);
+      .on('response', (response) => {
+        limit = responseReadLimit;
+        if ((response.statusCode ?? 0) < 200) reject(new NotHttp());
+        else resolve(response);
       })
       .on('error', reject)
       .end(body);

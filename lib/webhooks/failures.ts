@@ -1,4 +1,4 @@
-import { AnswerTooLong, NotHttp, Unasked } from './connection.ts';
+import { NotHttp, ResponseTooLong, Unasked } from './connection.ts';
 import { Forbidden } from './lookup.ts';
 
 const unreachable = 'The receiver could not be reached.';
@@ -41,7 +41,7 @@ const sentences: Record<string, string> = {
  */
 export function sentenceFor(error: unknown): string {
   if (error instanceof Forbidden) return `Not sent: ${error.message}.`;
-  if (error instanceof AnswerTooLong) return 'The receiver sent more than 64 KiB and no answer in it.';
+  if (error instanceof ResponseTooLong) return 'The receiver sent more than 64 KiB and no answer in it.';
   if (error instanceof NotHttp) return notHttp;
   if (error instanceof Unasked) return error.message;
   const { code, message } = codeAndMessage(error);

@@ -76,9 +76,9 @@ export async function sendToReceiver(context: SenderContext, post: Post): Promis
     over.abort(null);
   }, attemptMs);
   try {
-    const answer = await postTo(url, post, lookup, over.signal);
-    const responseBody = await readStart(answer);
-    const httpStatus = answer.statusCode as number;
+    const response = await postTo(url, post, lookup, over.signal);
+    const responseBody = await readStart(response);
+    const httpStatus = response.statusCode as number;
     const succeeded = httpStatus >= 200 && httpStatus < 300;
     return ended({ httpStatus, responseBody, ...(!succeeded && { error: `The receiver answered ${httpStatus}.` }) });
   } catch (error) {

@@ -12,7 +12,7 @@ type Delivery = { deliveryId: string; event: PublicEvent['event']; data: unknown
  * Returns the request of one attempt, signed with the secret of the webhook. Header and body have the time of the attempt:
  * a receiver that rejects old timestamps must not reject every retry.
  *
- * @throws what `decryptSecret` throws: nothing is sent unsigned
+ * @throws the errors of `decryptSecret`, so that nothing is sent unsigned
  */
 export async function signedPost(
   context: SecretsContext,

@@ -125,7 +125,7 @@ describe('a pass does not get to trying', () => {
     [
       'the proposal cannot be read',
       text('Be brief!'),
-      'What the prompt improver answered could not be read as a proposal.',
+      'The answer of the prompt improver could not be read as a proposal.',
     ],
     ['none is made', text('{"summary":"It is fine."}'), 'No edit was proposed: It is fine.'],
     ['it changes nothing', proposes(' '), 'The proposal could not be used: its edit changes nothing.'],
