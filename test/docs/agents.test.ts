@@ -1,21 +1,17 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readScript } from '../../infra/local/model/model-script.ts';
 import { periodDays } from '../../lib/contract/agent-metrics.ts';
 import { type ErrorCode, errorStatus } from '../../lib/contract/errors.ts';
 import { delegateTask } from '../../lib/contract/executions.ts';
 import { NewImprovement } from '../../lib/contract/improvements.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
 import { routes } from '../../lib/contract/routes.ts';
-import { readRunningCap } from '../../lib/deployment/limits.ts';
 import { systemPromptOf, userPromptOf, verdictOf } from '../../lib/executions/prompts.ts';
 import { validate } from '../../lib/http/validate.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { storedAgent } from '../table/agent-seed.ts';
-import { createTemporaryFolder } from '../temporary-files.ts';
-import { example, page, sectionOf } from './agents-page.ts';
-import { firstCellsOf } from './markdown.ts';
+import { page, sectionOf } from './agents-page.ts';
+import { firstColumnOf } from './markdown.ts';
 
 describe('the page on agents', () => {
   it('lists the parts of a system prompt in their order', () => {
@@ -31,13 +27,7 @@ describe('the page on agents', () => {
     const task = { title: 'title', description: 'description' };
     const message = userPromptOf({ input: 'input', context: { a: 1 }, task, delegatedBy: 'lead' });
     const tags = [...message.matchAll(/^<[a-z-]+>$/gm)].map(([tag]) => `\`${tag}\``);
-    expect(firstCellsOf(sectionOf('## The prompt'))).toEqual(tags);
-  });
-
-  it('has the number of executions that can run at the same time', () => {
-    expect(sectionOf('## Executions')).toContain(
-      `${readRunningCap(undefined)} executions of an organization (\`RUNNING_CAP\`)`,
-    );
+    expect(firstColumnOf(sectionOf('## The prompt'))).toEqual(tags);
   });
 
   it('has the verdicts that are recognized', () => {
@@ -46,8 +36,8 @@ describe('the page on agents', () => {
   });
 
   it('lists error codes of a delegation with their statuses', () => {
-    const cells = firstCellsOf(sectionOf('## Delegation'));
-    const listed = cells.map((cell) => /^(\d+) `(\w+)`$/.exec(cell) as unknown as [string, string, ErrorCode]);
+    const rows = firstColumnOf(sectionOf('## Delegation'));
+    const listed = rows.map((row) => /^(\d+) `(\w+)`$/.exec(row) as unknown as [string, string, ErrorCode]);
     expect(listed).toHaveLength(4);
     for (const [, status, code] of listed) {
       expect(delegateTask.errors).toContain(code);
@@ -80,22 +70,21 @@ describe('the page on agents', () => {
     const reasons = Object.entries(sources).flatMap(([file, reason]) => [
       ...readFileSync(`lib/improvements/${file}.ts`, 'utf8').matchAll(reason),
     ]);
-    const listed = firstCellsOf(sectionOf('### How to read `changesSummary`'));
-    const begins = (reason: string) => listed.filter((cell) => reason.startsWith(cell));
+    const listed = firstColumnOf(sectionOf('### How to read `changesSummary`'));
+    const begins = (reason: string) => listed.filter((text) => reason.startsWith(text));
     expect(reasons.length).toBeGreaterThan(10);
     for (const [, , reason = ''] of reasons) expect(begins(reason), reason).toHaveLength(1);
-    expect(listed.filter((cell) => !reasons.some(([, , reason = '']) => reason.startsWith(cell)))).toEqual([]);
+    expect(listed.filter((text) => !reasons.some(([, , reason = '']) => reason.startsWith(text)))).toEqual([]);
   });
 
-  it('has the key of the stored prompts, and says that no endpoint shows them', () => {
+  it('has the key of the stored prompts', () => {
     const section = sectionOf('### The history of a prompt');
     const [, ulid = ''] = /#AP#(\w+)"/.exec(section) ?? [];
     expect(section).toContain(`"${keys.agentTexts('acme' as Organization, ulid)}"`);
     expect(keys.promptChange('acme' as Organization, ulid, 'x', 1).sk).toMatch(/^@/);
-    expect(section).toContain('No endpoint shows them yet.');
   });
 
-  it('names only paths and pages that exist', () => {
+  it('names only paths that exist', () => {
     const paths = [...page.matchAll(/`(GET|POST|PATCH|DELETE) (\/[\w/:-]+)/g)].map(([, method, path]) => [
       method,
       path,
@@ -103,21 +92,5 @@ describe('the page on agents', () => {
     expect(paths.length).toBeGreaterThan(3);
     const known = routes.map(([, { method, path }]) => `${method} ${path}`);
     for (const named of paths) expect(known).toContain(named.join(' '));
-    for (const [, target = ''] of page.matchAll(/\]\(([\w./-]+)\)/g)) expect(existsSync(`docs/${target}`)).toBe(true);
-    expect(readFileSync('README.md', 'utf8')).toContain('](docs/agents.md)');
-  });
-});
-
-describe('the example of the page', () => {
-  it('has rules that the simulator accepts', () => {
-    const file = join(createTemporaryFolder(), 'script.json');
-    writeFileSync(file, example.script);
-    expect(readScript(file)).toHaveLength(8);
-  });
-
-  it('shows a response for each of its commands', () => {
-    expect(example.commands).toHaveLength(4);
-    expect(example.answers).toHaveLength(4);
-    for (const answer of example.answers) expect(JSON.parse(answer)).toMatchObject({ success: true });
   });
 });

@@ -110,7 +110,7 @@ describe.each(examples)('the example in $name', (example) => {
 
   it('exits with the error of an unknown token', async ({ skip }) => {
     if (missing) skip(missing);
-    const { code, stdout, stderr } = await runExample(example, { token: 'crew_nobody' });
+    const { code, stdout, stderr } = await runExample(example, { token: 'crew_unknown' });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/Authorization: Bearer/);
   });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { errorStatus } from '../../lib/contract/errors.ts';
 
@@ -18,12 +18,6 @@ describe('the page on examples', () => {
     const command = commandOf(program);
     expect(command).toContain(`${folder}/${program}`);
     expect(row).toContain(`| \`${command}\` |`);
-  });
-
-  it('names only files that exist', () => {
-    const targets = [...page.matchAll(/\]\(([\w./-]+)\)/g)].map(([, target]) => target as string);
-    expect(targets.length).toBeGreaterThan(programs.length);
-    for (const target of targets) expect(existsSync(`${folder}/${target}`), target).toBe(true);
   });
 });
 

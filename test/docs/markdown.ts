@@ -14,8 +14,8 @@ export function blocksOf(text: string, language: string): string[] {
     .map(([, , code = '']) => code);
 }
 
-/** Returns the first cell of each row of the first table in a text, without the head. */
-export function firstCellsOf(text: string): string[] {
+/** Returns the first column of the first table in a text, without the head. */
+export function firstColumnOf(text: string): string[] {
   const table = /(?:^\|.*\|\n)+/m.exec(text)?.[0] ?? '';
   const rows = table.trimEnd().split('\n').slice(2);
   return rows.map((row) => row.split('|')[1]?.trim() as string);

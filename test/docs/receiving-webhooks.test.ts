@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { ulid } from 'ulid';
 import * as v from 'valibot';
@@ -39,10 +38,6 @@ function commandWith(text: string): string {
 describe('the bodies on the page', () => {
   it('are one of each event', () => {
     expect(samples.map(({ event }) => event).toSorted()).toEqual(eventNames.toSorted());
-  });
-
-  it('have different delivery ids', () => {
-    expect(new Set(samples.map(({ deliveryId }) => deliveryId)).size).toBe(eventNames.length);
   });
 
   it.each(samples)('have the fields of a real delivery and no others: $event', (sample) => {
@@ -156,8 +151,4 @@ describe('the page', () => {
     expect(libraryAccepts(looksLikeBase64, looksLikeBase64)).toBe(false);
     expect(libraryAccepts(looksLikeBase64, Buffer.from(looksLikeBase64).toString('base64'))).toBe(true);
   });
-});
-
-it('is linked by the README', () => {
-  expect(readFileSync('README.md', 'utf8')).toContain('](docs/receiving-webhooks.md)');
 });

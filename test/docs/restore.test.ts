@@ -67,7 +67,7 @@ function restore(name: string, { asked, tags }: { asked: number; tags: string })
 }
 
 it('the commands wait for a restore that takes longer than the CLI waits, and for each change', () => {
-  // One request in ten seconds: twice as long as `aws dynamodb wait table-exists`, with 25 requests in 8 minutes 20 s.
+  // One request in ten seconds: twice the time of `aws dynamodb wait table-exists`, which sends 25 requests in 8 minutes 20 s.
   const changes = restore('long', { asked: 100, tags: '[{"Key":"team","Value":"board"}]' });
   expect(changes.map((change) => change.replace('dynamodb ', '').replaceAll(/--table-name \S+ ?/g, ''))).toEqual([
     expect.stringMatching(
