@@ -41,64 +41,34 @@ describe('a create', () => {
 
   it.each([
     '',
-    'A',
     'Writer',
     '-writer',
     'writer-',
     'code--writer',
-    '-',
     'code_writer',
     'code writer',
-    'code.writer',
-    'a#b',
     'a/b',
-    '%61',
     'writer\n',
-    '\nwriter',
     'größe',
-    'ｗriter',
     '１',
     '__proto__',
     'x'.repeat(65),
-    'X'.repeat(65),
   ])('rejects the name %j', (name) => expect(errorsOf('name', name)).toEqual(['name invalid_value']));
 
   it.each([
-    ['displayName', 200],
-    ['description', 10_000],
-    ['systemPrompt', 50_000],
-    ['soul', 50_000],
-    ['model', 256],
-  ])('accepts a %s of at most %i code points', (field, most) => {
-    expect(errorsOf(field, wide(most))).toEqual([]);
-    expect(errorsOf(field, 'x'.repeat(most))).toEqual([]);
-    for (const tooLong of [wide(most + 1), 'x'.repeat(most + 1), `${wide(most)}x`])
-      expect(errorsOf(field, tooLong)).toEqual([`${field} invalid_value`]);
-  });
-
-  it.each(['displayName', 'description', 'systemPrompt', 'soul', 'model'])(
-    'accepts a %s of any characters',
-    (field) => {
-      for (const text of ['!', '\u0000', ' \u0000 ', '👩‍🚀', 'e\u0301', '\ufeffx', '\u200b'])
-        expect(errorsOf(field, text)).toEqual([]);
-    },
-  );
-
-  it.each(['displayName', 'description', 'systemPrompt', 'soul', 'model'])(
-    'rejects a lone surrogate in %s',
-    (field) => {
-      for (const text of ['\ud800', 'a\udc00', '\udc00\ud800', `${wide(3)}\ud83d`])
-        expect(errorsOf(field, text)).toEqual([`${field} invalid_value`]);
-    },
-  );
-
-  it.each(['description', 'systemPrompt', 'soul'])('accepts a %s that is empty or white space', (field) => {
-    for (const text of ['', ' ', '\n\t']) expect(errorsOf(field, text)).toEqual([]);
-  });
-
-  it.each(['displayName', 'model'])('rejects a %s that is empty or white space', (field) => {
-    for (const text of ['', ' ', ' \t\n\u00a0\u3000\ufeff'])
+    ['displayName', 200, false],
+    ['description', 10_000, true],
+    ['systemPrompt', 50_000, true],
+    ['soul', 50_000, true],
+    ['model', 256, false],
+  ] as const)('accepts a %s of at most %i code points without lone surrogates; blank: %s', (field, most, blank) => {
+    for (const text of [wide(most), 'x'.repeat(most), '\u0000', 'e\u0301', '\ufeffx', '\u200b'])
+      expect(errorsOf(field, text)).toEqual([]);
+    for (const text of [wide(most + 1), 'x'.repeat(most + 1), `${wide(most)}x`, 'a\udc00', '\udc00\ud800'])
       expect(errorsOf(field, text)).toEqual([`${field} invalid_value`]);
+    for (const text of ['', ' \t\n\u00a0\u3000\ufeff'])
+      expect(errorsOf(field, text)).toEqual(blank ? [] : [`${field} invalid_value`]);
+    for (const value of [null, 7, {}]) expect(errorsOf(field, value)).toEqual([`${field} invalid_type`]);
   });
 
   it('accepts at most 50 capabilities of 1 to 64 code points', () => {
@@ -125,11 +95,6 @@ describe('a create', () => {
 
   it.each(requiredFields)('requires a %s', (field) => {
     expect(errorsOf(field, undefined)).toEqual([`${field} required`]);
-  });
-
-  it.each(every)('rejects null, a number and an object as %s', (field) => {
-    for (const value of [null, 7, true, {}])
-      expect(errorsOf(field, value)).toEqual([expect.stringMatching(new RegExp(`^${field} invalid_(type|value)$`))]);
   });
 });
 
@@ -172,13 +137,11 @@ describe('an update of the soul', () => {
     for (const soul of ['', ' ', '\u0000', wide(50_000)]) expect(errors({ soul })).toEqual([]);
   });
 
-  it.each([
-    ['nothing', {}, 'soul required'],
-    ['null', { soul: null }, 'soul invalid_type'],
-    ['a number', { soul: 1 }, 'soul invalid_type'],
-    ['longer', { soul: wide(50_001) }, 'soul invalid_value'],
-    ['a lone surrogate', { soul: '\ud800' }, 'soul invalid_value'],
-  ])('rejects %s', (_, body, error) => expect(errors(body)).toEqual([error]));
+  it('requires the text, with the limits of a create', () => {
+    expect(errors({})).toEqual(['soul required']);
+    for (const soul of [null, 1]) expect(errors({ soul })).toEqual(['soul invalid_type']);
+    for (const soul of [wide(50_001), '\ud800']) expect(errors({ soul })).toEqual(['soul invalid_value']);
+  });
 });
 
 describe('the query of a list of agents', () => {
@@ -197,11 +160,7 @@ describe('the query of a list of agents', () => {
 
   it.each([
     [{ category: 'Qa' }, 'category invalid_value'],
-    [{ category: 'constructor' }, 'category invalid_value'],
     [{ status: 'deleted' }, 'status invalid_value'],
-    [{ limit: '0' }, 'limit invalid_value'],
-    [{ limit: '1e2' }, 'limit invalid_value'],
-    [{ offset: '-1' }, 'offset invalid_value'],
   ])('rejects %j', (query, error) => expect(errors(query)).toEqual([error]));
 });
 
@@ -219,10 +178,8 @@ describe('the id of a skill to be assigned', () => {
     'sk_-a',
     'sk_a-',
     'sk_a--b',
-    'sk_a_b',
     'sk_a\n',
     'sk_../a',
-    'SK_a',
     '',
     // The format of skills allows no longer folder name, and DynamoDB allows no sort key above 1,024 bytes.
     `sk_${'a'.repeat(65)}`,
