@@ -55,7 +55,7 @@ it.each(['W/"one"', '"one"', '"two", W/"one"', '"two","one"', '*'])('sends 304 w
   }
 });
 
-it.each(['W/"two"', 'one', '"one', ''])('sends the content with If-None-Match %j', (tag) => {
+it.each(['W/"two"', 'one', '"one', ''])('sends the whole response with If-None-Match %j', (tag) => {
   expect(respond({ 'If-None-Match': tag }).statusCode).toBe(200);
 });
 

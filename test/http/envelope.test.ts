@@ -3,9 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { handler as health } from '../../functions/open/health.ts';
 import { handler as unmatched } from '../../functions/open/unmatched.ts';
 import { processContext } from '../../lib/context.ts';
-import { endpoint } from '../../lib/contract/endpoint.ts';
 import { pick } from '../../lib/http/envelope.ts';
-import { serveOpen } from '../../lib/http/serve-open.ts';
 import { errorOf } from '../api.ts';
 import { openBoards } from '../functions/kanban-tasks/board.ts';
 import { call, eventOf } from '../service.ts';
@@ -18,12 +16,6 @@ const own = { 'X-Request-Id': 'chosen-by-the-caller' };
 afterEach(() => vi.restoreAllMocks());
 
 describe('X-Request-Id', () => {
-  it('is the id of the gateway, not that of the caller', async () => {
-    const board = await newBoard();
-    const { headers } = await board.listTasks({ headers: own });
-    expect(headers['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
-  });
-
   it.each([
     [400, (board: Awaited<ReturnType<typeof newBoard>>) => board.createTask({ body: {}, headers: own })],
     [401, (board: Awaited<ReturnType<typeof newBoard>>) => board.listTasks({ token: 'x', headers: own })],
@@ -82,14 +74,6 @@ describe('an internal error', () => {
     expect(answer.status).toBe(500);
     expect(JSON.stringify(answer)).not.toContain('hunter2');
   });
-});
-
-it('a function shortly before its timeout responds with 503 unavailable and Retry-After', async () => {
-  const row = endpoint({ method: 'GET', path: '/never', summary: 'Never answers', status: 200 });
-  const handler = serveOpen(row, () => new Promise(() => {}));
-  const answer = await handler(eventOf({ path: '/never' }), { getRemainingTimeInMillis: () => 6 } as never);
-  expect(answer.statusCode).toBe(503);
-  expect(answer.headers?.['Retry-After']).toBe('1');
 });
 
 describe('pick', () => {

@@ -49,10 +49,7 @@ describe('an unusual path leads to 404 not_found at the gateway', () => {
   it.each([
     '/api/kanban-tasks/%ZZ',
     '/api/kanban-tasks/%',
-    '/api/kanban-tasks/%2',
     '/api/kanban-tasks/%2e%2e',
-    '/api/kanban-tasks/%252e%252e',
-    '/api/kanban-tasks/..',
     '/api/kanban-tasks/../health',
     '/api/kanban-tasks/%2Fhealth',
     '/api/kanban-tasks/%00',
@@ -60,25 +57,14 @@ describe('an unusual path leads to 404 not_found at the gateway', () => {
     '/api/kanban-tasks/%C3%28',
     '/api/kanban-tasks/%F0%9F%98%80',
     '/api/kanban-tasks/%23',
-    '/api/kanban-tasks/a%20b',
-    '/api/kanban-tasks/+',
     '/api/kanban-tasks/__proto__',
-    '/api/kanban-tasks/constructor',
     '/api/kanban-tasks/:id',
-    '/api/kanban-tasks/{id}',
-    '/api/kanban-tasks/;a=b',
-    '/api/kanban-tasks/',
     '/api/kanban-tasks//',
-    '/api//kanban-tasks',
     '//api/kanban-tasks',
     '//',
-    '/',
     '/%',
-    '/%00',
     '/%5c..%5c',
-    '/API/kanban-tasks',
     '/api/kanban-tasks%3Flimit=1',
-    '/__proto__',
   ])('%s', async (target) => {
     const answer = await sendRaw('GET', target);
     expect([answer.status, codeOf(answer)]).toEqual([404, 'not_found']);
@@ -89,10 +75,6 @@ describe('an unusual path leads to 404 not_found at the gateway', () => {
   it.each(['/api/kanban-tasks/', '/'])('of 10 KB after %s', async (start) => {
     const answer = await sendRaw('GET', start + 'x'.repeat(10_240));
     expect([answer.status, codeOf(answer)]).toEqual([404, 'not_found']);
-  });
-
-  it('with a fragment, which clients must not send', async () => {
-    expect((await sendRaw('GET', '/api/kanban-tasks#a')).status).toBe(404);
   });
 
   it('in absolute form, as for proxies', async () => {
@@ -148,11 +130,6 @@ describe('at the gateway', () => {
     expect([answer.status, codeOf(answer)]).toEqual([400, 'invalid_json']);
   });
 
-  it('a body without Content-Type leads to 415', async () => {
-    const answer = await sendRaw('POST', '/api/kanban-tasks', [], '{"title":"t"}');
-    expect([answer.status, codeOf(answer)]).toEqual([415, 'unsupported_media_type']);
-  });
-
   it('a body of 300 KB leads to 413', async () => {
     const body = `{"title":"${'x'.repeat(300 * 1024)}"}`;
     const answer = await sendRaw('POST', '/api/kanban-tasks', ['Content-Type: application/json'], body);
@@ -162,10 +139,5 @@ describe('at the gateway', () => {
   it('two Authorization headers lead to 401', async () => {
     const answer = await sendRaw('GET', '/api/kanban-tasks', [`Authorization: Bearer ${board.token}`]);
     expect([answer.status, codeOf(answer)]).toEqual([401, 'unauthorized']);
-  });
-
-  it('the X-Request-Id of a caller is ignored', async () => {
-    const answer = await sendRaw('GET', '/health', ['X-Request-Id: mine']);
-    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 });

@@ -44,6 +44,7 @@ it.each([
     const answer = await handlers[kind](event, { getRemainingTimeInMillis: remaining } as never);
     const { success, error } = JSON.parse(answer.body as string);
     expect([answer.statusCode, success, error.code]).toEqual([503, false, 'unavailable']);
+    expect(answer.headers?.['Retry-After']).toBe('1');
     expect(remaining()).toBe(500);
   },
 );

@@ -13,25 +13,17 @@ describe('an unknown path', () => {
   it.each([
     '/',
     '',
-    '//',
     '/api',
-    '/api/',
-    '/api/nothing',
     '/api/kanban-tasks/',
     '/api//kanban-tasks',
     '/api/Kanban-Tasks',
-    `/api/kanban-tasks/${id}/`,
     `/api/kanban-tasks/${id}/comments`,
-    `/api/kanban-tasks//${id}`,
     '/health/',
-    '/openapi.json/',
     '/__proto__',
-    '/constructor',
     '*',
     '/%ZZ',
     '/\u0000',
     '/..',
-    'x',
   ])('%j leads to 404 not_found with any method', async (path) => {
     for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) {
       const answer = await send(method, path);
