@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { askModel } from '../../lib/executions/ask-model.ts';
 import type { Answer } from '../../lib/model/converse.ts';
-import { openTimeline } from './timeline.ts';
+import { createTimeline } from './timeline.ts';
 
 const throttled: Answer = { kind: 'throttled', tokens: 0 };
 const faulty: Answer = { kind: 'faulty', error: 'The model could not be reached, or had a fault.', tokens: 2 };
@@ -9,12 +9,12 @@ const text: Answer = { kind: 'text', text: 'Done.', tokens: 5 };
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Asks a model that answers one after the other, the last one for ever; how it ended, and how long it waited. */
+/** Asks a model that gives these answers in order and then repeats the last one; returns the result and the times. */
 async function asked(
   answers: readonly Answer[],
   { tries = 3, withinMs = Number.POSITIVE_INFINITY, faults = 0, patienceMs = Number.POSITIVE_INFINITY } = {},
 ) {
-  const timeline = openTimeline(0);
+  const timeline = createTimeline(0);
   const late = new AbortController();
   const { signal } = late;
   if (withinMs < Number.POSITIVE_INFINITY) void timeline.pause(withinMs, signal).then(() => late.abort());
@@ -107,7 +107,7 @@ describe('a throttled model', () => {
     expect(askedAt).toEqual([0, 1_000, 3_000]);
   });
 
-  it('is asked for as long as the signal lets it, and then it is the signal that ended it', async () => {
+  it('is asked until the signal aborts, and the result is aborted then', async () => {
     chance(0.5);
     const { answered, askedAt, endedAt, waiting } = await asked([throttled], { withinMs: 600_000 });
     expect(answered).toEqual({ kind: 'aborted', tokens: 0, throttles: askedAt.length });
@@ -122,7 +122,7 @@ describe('a signal', () => {
   it('that has aborted before lets no model be asked', async () => {
     const model = vi.fn(async () => text);
     const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal: AbortSignal.abort() };
-    expect(await askModel(openTimeline(0), model, question, 3)).toEqual({ kind: 'aborted', tokens: 0, throttles: 0 });
+    expect(await askModel(createTimeline(0), model, question, 3)).toEqual({ kind: 'aborted', tokens: 0, throttles: 0 });
     expect(model).not.toHaveBeenCalled();
   });
 

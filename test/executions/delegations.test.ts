@@ -3,28 +3,28 @@ import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import { readDelegation, readExecutionHead } from '../../lib/table/executions.ts';
 import { updateTask } from '../../lib/tasks/tasks.ts';
 import { errorOf } from '../table/board.ts';
-import { openWorkshop, scriptedModel, text } from './workshop.ts';
+import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
-const workshop = await openWorkshop({ cap: 1_000 });
-const { organization, delegate } = workshop;
+const fixture = await createTestExecutions({ cap: 1_000 });
+const { organization, delegate } = fixture;
 const [a, b, c, d, e, f] = ['agent-a', 'agent-b', 'agent-c', 'agent-d', 'agent-e', 'agent-f'] as const;
 const ids = new Map<string, string>();
-for (const name of [a, b, c, d, e, f]) ids.set(name, (await workshop.hire(name)).id);
+for (const name of [a, b, c, d, e, f]) ids.set(name, (await fixture.addAgent(name)).id);
 
-/** A task of each test's own: what still runs on another is no part of its chains. */
+/** A new task for each test: executions on other tasks are not part of its chains. */
 let taskId: string;
 beforeEach(async () => {
-  taskId = (await workshop.put()).id;
+  taskId = (await fixture.addTask()).id;
 });
 
-const execute = (name: string) => workshop.start({ taskId }, name);
+const execute = (name: string) => fixture.start({ taskId }, name);
 const on = (from: string, to: string) => delegate(from, to, { taskId });
-const end = (message: ExecutionMessage) => workshop.finish(message, scriptedModel().tools);
+const end = (message: ExecutionMessage) => fixture.finish(message, scriptedModel().tools);
 const errorOn = async (from: string, to: string) => (await errorOf(on(from, to)))?.code;
 
 /** The agents in the chain of an execution, by their names, and the number of its delegations. */
 async function chainOf({ executionId: id }: ExecutionMessage) {
-  const { ancestors, depth, delegatedBy } = (await readExecutionHead(workshop.context, { organization, id })) ?? {};
+  const { ancestors, depth, delegatedBy } = (await readExecutionHead(fixture.context, { organization, id })) ?? {};
   const nameOf = (agentId: string) => [...ids].find(([, known]) => known === agentId)?.[0];
   return { ancestors: ancestors?.map(nameOf).sort(), depth, delegatedBy };
 }
@@ -48,7 +48,7 @@ describe('a chain of delegations', () => {
     expect(await chainOf((await on(c, e)).message)).toMatchObject({ depth: 3 });
   });
 
-  it.each([a, b, c])('is not given back to %s, who is in it: that is named before its depth', async (name) => {
+  it.each([a, b, c])('cannot return to %s, which is in it; the cycle is reported before the depth', async (name) => {
     await on(a, b);
     await on(b, c);
     if (name !== c) expect(await errorOn(c, name)).toBe('delegation_cycle');
@@ -61,9 +61,9 @@ describe('a chain of delegations', () => {
     await on(a, b);
     await on(a, c);
     expect(await errorOn(b, a)).toBe('delegation_cycle');
-    // A sister is no ancestor.
+    // An agent of another branch is no ancestor.
     expect(await chainOf((await on(b, c)).message)).toMatchObject({ ancestors: [a, b], depth: 2 });
-    // By now one of the two that `c` has in hand came by way of `b`.
+    // One of the two executions of `c` was delegated by `b`.
     expect(await errorOn(c, b)).toBe('delegation_cycle');
   });
 
@@ -83,7 +83,7 @@ describe('a chain of delegations', () => {
     expect(await errorOn(e, f)).toBe('delegation_too_deep');
   });
 
-  it('is forgotten with those that have ended, and counts by those that still run', async () => {
+  it('does not contain executions that have ended', async () => {
     await on(a, b);
     const deep = await on(b, c);
     const flat = await on(d, c);
@@ -105,8 +105,8 @@ describe('a chain of delegations', () => {
     expect(await chainOf((await on(c, d)).message)).toMatchObject({ depth: 3 });
   });
 
-  it('is of one task, and where none is named of what runs on none', async () => {
-    const other = (await workshop.put()).id;
+  it('is of one task; without a task, it is of executions without one', async () => {
+    const other = (await fixture.addTask()).id;
     await on(a, b);
     expect(await chainOf((await delegate(b, a, { taskId: other })).message)).toMatchObject({
       ancestors: [b],
@@ -120,20 +120,20 @@ describe('a chain of delegations', () => {
     for (const { message } of [first, second]) await end(message);
   });
 
-  it('is looked at again where its task changes in the moment of the start', async () => {
+  it('is read again if its task changes during the start', async () => {
     const { message } = await on(a, b);
     const results = await Promise.allSettled([
       ...[on(b, a), on(b, c), on(b, d)],
-      ...[1, 2, 3].map((nth) => updateTask(workshop.app, organization, taskId, { title: `${nth}` }, () => {})),
+      ...[1, 2, 3].map((nth) => updateTask(fixture.app, organization, taskId, { title: `${nth}` }, () => {})),
     ]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', ...Array(5).fill('fulfilled')]);
     await end(message);
-    expect((await workshop.task(taskId))?.status).toBe('up_for_review');
+    expect((await fixture.task(taskId))?.status).toBe('up_for_review');
   });
 });
 
 describe('a delegation', () => {
-  const stateOf = async (id: string) => (await readDelegation(workshop, organization, id))?.status;
+  const stateOf = async (id: string) => (await readDelegation(fixture, organization, id))?.status;
 
   it.each([
     ['completed', undefined],
@@ -141,27 +141,27 @@ describe('a delegation', () => {
   ] as const)('is accepted, then running once a worker has it, then %s', async (last, says) => {
     const { delegation, message } = await on(a, b);
     const { delegationId } = delegation;
-    expect(await readDelegation(workshop, organization, delegationId)).toEqual(delegation);
+    expect(await readDelegation(fixture, organization, delegationId)).toEqual(delegation);
     expect(delegation.status).toBe('accepted');
     const seen: unknown[] = [];
     const work = async () => {
       seen.push(await stateOf(delegationId));
       return says?.work ?? text('Done.', 100);
     };
-    await workshop.finish(message, scriptedModel({ work }).tools);
+    await fixture.finish(message, scriptedModel({ work }).tools);
     expect([...seen, await stateOf(delegationId)]).toEqual(['running', last]);
   });
 
   it('is running still, not accepted again, between two workers; and has failed where both were lost', async () => {
     const { delegation, message } = await on(a, b);
     for (let nth = 0; nth < 2; nth++) {
-      await workshop.lease(message.executionId);
-      workshop.clock.now += 30_000;
+      await fixture.lease(message.executionId);
+      fixture.clock.now += 30_000;
       expect(await stateOf(delegation.delegationId)).toBe('running');
     }
     await end(message);
     expect(await stateOf(delegation.delegationId)).toBe('failed');
-    expect(await workshop.execution(message)).toMatchObject({ error: 'lost', delegationId: delegation.delegationId });
+    expect(await fixture.execution(message)).toMatchObject({ error: 'lost', delegationId: delegation.delegationId });
   });
 
   it('that there is not is not found', async () => {
@@ -169,40 +169,40 @@ describe('a delegation', () => {
   });
 
   it('names the delegating agent to the model in the user prompt only', async () => {
-    await workshop.hire('unheard-of-asker');
-    const { message } = await delegate('unheard-of-asker', b, {
+    await fixture.addAgent('delegating-agent');
+    const { message } = await delegate('delegating-agent', b, {
       taskId,
       instruction: 'Sing.',
       context: { key: 'low' },
     });
     const { tools, asked } = scriptedModel();
-    await workshop.finish(message, tools);
+    await fixture.finish(message, tools);
     expect(asked[0]?.user).toBe(
       [
-        '<delegated-by>\nunheard-of-asker\n</delegated-by>',
+        '<delegated-by>\ndelegating-agent\n</delegated-by>',
         '<task>\nA task\n</task>',
         '<context>\n{\n  "key": "low"\n}\n</context>',
         '<input>\nSing.\n</input>',
       ].join('\n\n'),
     );
     expect(asked).toHaveLength(3);
-    for (const { system } of asked) expect(system).not.toContain('unheard-of-asker');
+    for (const { system } of asked) expect(system).not.toContain('delegating-agent');
     const executed = scriptedModel();
-    await workshop.finish(await execute(b), executed.tools);
+    await fixture.finish(await execute(b), executed.tools);
     expect(executed.asked[0]?.system).toBe(asked[0]?.system);
     expect(executed.asked[0]?.user).not.toContain('delegated-by');
   });
 
   it('that is rejected writes nothing, and asks no model', async () => {
     await on(a, b);
-    const before = await workshop.dump();
+    const before = await fixture.dump();
     for (const [to, code] of [
       [a, 'delegation_cycle'],
       [b, 'self_delegation'],
-      ['nobody', 'unknown_reference'],
+      ['absent', 'unknown_reference'],
     ] as const)
       expect(await errorOn(b, to)).toBe(code);
-    expect(await workshop.dump()).toEqual(before);
+    expect(await fixture.dump()).toEqual(before);
   });
 });
 
@@ -210,24 +210,24 @@ describe('the task of a delegation', () => {
   it('keeps its running owner, and is owned by the delegated execution once the first has ended', async () => {
     const first = await execute(a);
     await on(a, b);
-    expect(await workshop.task(taskId)).toMatchObject({ owner: first.executionId, assignedAgent: a, version: 2 });
+    expect(await fixture.task(taskId)).toMatchObject({ owner: first.executionId, assignedAgent: a, version: 2 });
     await end(first);
     const { message } = await on(b, c);
-    // In review by now: a person's, or the next one's to look at.
-    expect(await workshop.task(taskId)).toMatchObject({ status: 'up_for_review', version: 3 });
+    // A task in review stays there.
+    expect(await fixture.task(taskId)).toMatchObject({ status: 'up_for_review', version: 3 });
     await end(message);
-    expect(await workshop.task(taskId)).toMatchObject({ status: 'up_for_review', version: 3 });
+    expect(await fixture.task(taskId)).toMatchObject({ status: 'up_for_review', version: 3 });
   });
 
   it.each([
     ['up_for_review', text('VERDICT: PASS')],
     ['qa_review', text('VERDICT: FAIL')],
-  ] as const)('that nobody had is moved on to %s by its end', async (status, qaReview) => {
+  ] as const)('without an owner is moved to %s at its end', async (status, qaReview) => {
     const { message } = await on(a, b);
-    expect(await workshop.task(taskId)).toMatchObject({
+    expect(await fixture.task(taskId)).toMatchObject({
       ...{ status: 'in_progress', owner: message.executionId, assignedAgent: b },
     });
-    await workshop.finish(message, scriptedModel({ qaReview }).tools);
-    expect(await workshop.task(taskId)).toMatchObject({ status, assignedAgent: b });
+    await fixture.finish(message, scriptedModel({ qaReview }).tools);
+    expect(await fixture.task(taskId)).toMatchObject({ status, assignedAgent: b });
   });
 });

@@ -16,7 +16,7 @@ const running: ExecutionHead = {
   qaReview: 'pending',
   claims: 0,
 };
-const held: ExecutionHead = { ...running, claims: 1, claim: 'mine', leaseUntil: '2026-03-01T12:00:30.000Z' };
+const leased: ExecutionHead = { ...running, claims: 1, claim: 'mine', leaseUntil: '2026-03-01T12:00:30.000Z' };
 const ended = { completedAt: '2026-03-01T12:00:07.000Z', durationMs: 7_000, tokensUsed: 111 };
 const completed: ExecutionHead = { ...running, claims: 1, status: 'completed', ...ended, selfTest: 'passed' };
 const failed: ExecutionHead = { ...running, claims: 1, status: 'failed', ...ended, error: 'deadline' };
@@ -33,7 +33,7 @@ describe('the event of an execution', () => {
   it('that finishes is agent.completed, with these fields and no others', () => {
     const { id, agentName, taskId, startedAt } = running;
     const execution = { id, agentName, taskId, status: 'completed', startedAt, ...ended };
-    expect(executionEvents(held, completed)).toStrictEqual([
+    expect(executionEvents(leased, completed)).toStrictEqual([
       { event: 'agent.completed', data: { execution, occurredAt: ended.completedAt } },
     ]);
   });
@@ -41,7 +41,7 @@ describe('the event of an execution', () => {
   it('that ends in error is agent.failed, and says which', () => {
     const { id, agentName, taskId, startedAt } = running;
     const execution = { id, agentName, taskId, status: 'failed', startedAt, ...ended, error: 'deadline' };
-    expect(executionEvents(held, failed)).toStrictEqual([
+    expect(executionEvents(leased, failed)).toStrictEqual([
       { event: 'agent.failed', data: { execution, occurredAt: ended.completedAt } },
     ]);
   });
@@ -52,15 +52,15 @@ describe('the event of an execution', () => {
   });
 
   it('says that no tokens were used', () => {
-    const [event] = executionEvents(held, { ...failed, tokensUsed: 0 });
+    const [event] = executionEvents(leased, { ...failed, tokensUsed: 0 });
     expect(event?.data.execution).toMatchObject({ tokensUsed: 0 });
   });
 });
 
 it.each<[string, ExecutionHead, ExecutionHead]>([
-  ['taken in hand', running, held],
-  ['held on to', held, { ...held, leaseUntil: '2026-03-01T12:00:40.000Z' }],
-  ['taken from a worker that died', held, { ...held, claims: 2, claim: 'another' }],
+  ['leased', running, leased],
+  ['leased for longer', leased, { ...leased, leaseUntil: '2026-03-01T12:00:40.000Z' }],
+  ['leased after a lost worker', leased, { ...leased, claims: 2, claim: 'another' }],
   ['changed after its end', completed, { ...completed, qaReview: 'skipped' }],
 ])('an execution that is %s has no event', (_, before, after) => {
   expect(executionEvents(before, after)).toEqual([]);

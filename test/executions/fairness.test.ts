@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openTwoOrganizations } from './fairness.ts';
+import { createTwoOrganizations } from './fairness.ts';
 
 // A worker waits 5 s for a throttled model, and gives its place to the next message then.
 it.each([
@@ -8,7 +8,7 @@ it.each([
 ])(
   'An execution behind $busy of another organization, whose model throttles, is completed within $withinMs ms by $places workers',
   async ({ busy, places, withinMs }) => {
-    const { message, messages, pass, read } = await openTwoOrganizations(places, busy);
+    const { message, messages, pass, read } = await createTwoOrganizations(places, busy);
     await pass(withinMs);
     const { status, durationMs } = (await read(message)) ?? {};
     expect(status).toBe('completed');

@@ -6,20 +6,20 @@ import type { Answer } from '../../lib/model/converse.ts';
 import type { DelayedMessage as Waiting } from '../../lib/sqs/queue.ts';
 import { readExecution } from '../../lib/table/executions.ts';
 import { newCaller } from '../service.ts';
-import { openWorkshop, scriptedModel, text } from './workshop.ts';
+import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
 const throttled: Answer = { kind: 'throttled', tokens: 0 };
 
 /**
- * Runs executions of two organizations by so many workers at once. Messages are received strictly in order, as of a
- * queue that prefers nobody: the worst case, for SQS fair queues prefer the organization with fewer messages.
+ * Runs executions of two organizations. Messages are received strictly in order, without a preference: the worst case,
+ * because SQS fair queues prefer the organization with fewer messages.
  *
  * @param places how many workers run at once
  * @param busy how many executions the first organization has, whose model always throttles
  */
-export async function openTwoOrganizations(places: number, busy: number) {
-  const workshop = await openWorkshop({ cap: busy });
-  const { timeline, clock, sent, app, context } = workshop;
+export async function createTwoOrganizations(places: number, busy: number) {
+  const fixture = await createTestExecutions({ cap: busy });
+  const { timeline, clock, sent, app, context } = fixture;
   const { organization: other } = await newCaller(app);
   const fields = { displayName: 'Writer', category: 'business', systemPrompt: '', soul: '' } as const;
   await createAgent(
@@ -45,7 +45,7 @@ export async function openTwoOrganizations(places: number, busy: number) {
     while (free > 0 && queue[0] && queue[0].at <= clock()) {
       const { message } = queue.shift() as { message: ExecutionMessage };
       free--;
-      void workshop.run(message, tools).finally(() => {
+      void fixture.run(message, tools).finally(() => {
         free++;
         receive();
       });
@@ -72,20 +72,19 @@ export async function openTwoOrganizations(places: number, busy: number) {
     return message;
   };
   const messages: ExecutionMessage[] = [];
-  for (let nth = 0; nth < busy; nth++) messages.push(await start(workshop.organization));
+  for (let nth = 0; nth < busy; nth++) messages.push(await start(fixture.organization));
   const message = await start(other);
   return {
-    workshop,
+    fixture,
     /** The executions of the organization whose model throttles. */
     messages,
     /** The one execution of the other organization. */
     message,
-    /** Lets the workers work for so long. */
+    /** Lets the workers run for a number of milliseconds. */
     async pass(milliseconds: number): Promise<void> {
       receive();
       await timeline.pass(milliseconds);
     },
-    read: ({ organization, executionId: id }: ExecutionMessage) =>
-      readExecution(workshop.context, { organization, id }),
+    read: ({ organization, executionId: id }: ExecutionMessage) => readExecution(fixture.context, { organization, id }),
   };
 }

@@ -5,10 +5,10 @@ import { generateOutput } from '../../lib/executions/generate-output.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { deleteTask } from '../../lib/tasks/tasks.ts';
-import { openWorkshop, scriptedModel, silent, text } from './workshop.ts';
+import { createTestExecutions, scriptedModel, silent, text } from './test-executions.ts';
 
-const workshop = await openWorkshop({ cap: 1_000 });
-const { organization, timeline } = workshop;
+const fixture = await createTestExecutions({ cap: 1_000 });
+const { organization, timeline } = fixture;
 const never = new AbortController().signal;
 const fault = 'The model could not be reached, or had a fault.';
 const faulty: Answer = { kind: 'faulty', error: fault, tokens: 2 };
@@ -18,9 +18,9 @@ type Says = Parameters<typeof scriptedModel>[0];
 
 /** Generates the output of an execution with scripted models. */
 async function workedOn(says?: Says, signal: AbortSignal = never) {
-  const execution = await workshop.leased();
+  const execution = await fixture.leased();
   const scripted = scriptedModel(says);
-  const result = await timeline.finish(generateOutput(workshop.context, execution, scripted.tools, signal));
+  const result = await timeline.finish(generateOutput(fixture.context, execution, scripted.tools, signal));
   return { result, ...scripted };
 }
 
@@ -50,7 +50,7 @@ describe('work', () => {
   });
 
   it('is asked of the models that the execution and the reviewer have, each with its own prompt', async () => {
-    await workshop.update('qa-reviewer', { model: 'reviewer.model' });
+    await fixture.update('qa-reviewer', { model: 'reviewer.model' });
     const { asked } = await workedOn();
     const questions = asked.map(({ purpose, model, maxTokens }) => ({ purpose, model, maxTokens }));
     expect(questions).toEqual([
@@ -70,13 +70,13 @@ describe('work', () => {
       7,
     ],
     ['has a fault three times', faulty, fault, 6],
-  ])('of a model that %s has failed; nobody judges it, and its tokens are known', async (_, work, error, tokens) => {
+  ])('of a model that %s has failed; no gate is asked, and its tokens are counted', async (_, work, error, tokens) => {
     const { result, asked } = await workedOn({ work });
     expect(result).toEqual(failedWith(error, tokens));
     expect(asked.every(({ purpose }) => purpose === 'work')).toBe(true);
   });
 
-  it('whose answer is as long as it may be is completed, and failed by one byte more', async () => {
+  it('with an answer at the output limit is completed, and with one byte more it fails', async () => {
     const longest = 'ö'.repeat(500_000);
     const { result } = await workedOn({ work: text(longest, 5) });
     expect(result).toMatchObject({ status: 'completed', output: longest });
@@ -124,7 +124,7 @@ describe('a gate', () => {
     ['says neither', text('Well.', 3), 'skipped'],
     ['refuses', { kind: 'failed', error: 'The model refused to do this.', tokens: 3 }, 'skipped'],
     ['has a fault', { kind: 'faulty', error: fault, tokens: 3 }, 'skipped'],
-  ])('that %s is asked once, and the other is heard all the same', async (_, says, verdict) => {
+  ])('that %s is asked once, and so is the other gate', async (_, says, verdict) => {
     for (const gate of ['selfTest', 'qaReview'] as const) {
       const { result, times } = await workedOn({ [gate]: says });
       const tokensUsed = completed.tokensUsed - (gate === 'selfTest' ? 10 : 1) + 3;
@@ -160,33 +160,30 @@ describe('a gate', () => {
 });
 
 describe('the review', () => {
-  it.each(['inactive', 'draft'] as const)(
-    'is skipped where the reviewer is %s, and nobody is asked',
-    async (status) => {
-      await workshop.update('qa-reviewer', { status });
-      const { result, times } = await workedOn();
-      await workshop.update('qa-reviewer', { status: 'active' });
-      expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
-      expect(times('qaReview')).toBe(0);
-    },
-  );
+  it.each(['inactive', 'draft'] as const)('is skipped if the reviewer is %s, and no model is asked', async (status) => {
+    await fixture.update('qa-reviewer', { status });
+    const { result, times } = await workedOn();
+    await fixture.update('qa-reviewer', { status: 'active' });
+    expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
+    expect(times('qaReview')).toBe(0);
+  });
 
   it('is skipped where the reviewer itself did the work', async () => {
-    const execution = await workshop.leased({}, 'qa-reviewer');
+    const execution = await fixture.leased({}, 'qa-reviewer');
     const { tools, times } = scriptedModel();
-    const result = await generateOutput(workshop.context, execution, tools, never);
+    const result = await generateOutput(fixture.context, execution, tools, never);
     expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
     expect(times('qaReview')).toBe(0);
   });
 
   it('is skipped where there is no reviewer', async () => {
-    const execution = await workshop.leased();
-    const { client, name: TableName } = workshop.context.table;
+    const execution = await fixture.leased();
+    const { client, name: TableName } = fixture.context.table;
     const Key = keys.agent(organization, 'qa-reviewer');
     const { Item } = await client.send(new GetCommand({ TableName, Key }));
     await client.send(new DeleteCommand({ TableName, Key }));
     const { tools } = scriptedModel();
-    const result = await generateOutput(workshop.context, execution, tools, never);
+    const result = await generateOutput(fixture.context, execution, tools, never);
     await client.send(new PutCommand({ TableName, Item }));
     expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
   });
@@ -194,27 +191,27 @@ describe('the review', () => {
 
 describe('what is asked', () => {
   it('has a blank system prompt where the agent has none', async () => {
-    await workshop.update('writer', { systemPrompt: ' ', soul: '' });
+    await fixture.update('writer', { systemPrompt: ' ', soul: '' });
     const { result, asked } = await workedOn();
-    await workshop.update('writer', { systemPrompt: 'Write.', soul: 'Calm.' });
+    await fixture.update('writer', { systemPrompt: 'Write.', soul: 'Calm.' });
     expect([result, asked[0]?.system]).toEqual([completed, '']);
   });
 
   it('has the prompt of the agent as it is now, and the model as it was at the start', async () => {
-    const execution = await workshop.leased();
-    await workshop.update('writer', { systemPrompt: 'Rewrite.', model: 'newer.model' });
+    const execution = await fixture.leased();
+    await fixture.update('writer', { systemPrompt: 'Rewrite.', model: 'newer.model' });
     const { tools, asked } = scriptedModel();
-    await generateOutput(workshop.context, execution, tools, never);
-    await workshop.update('writer', { systemPrompt: 'Write.', model: 'writer.model' });
+    await generateOutput(fixture.context, execution, tools, never);
+    await fixture.update('writer', { systemPrompt: 'Write.', model: 'writer.model' });
     expect([asked[0]?.system, asked[0]?.model]).toEqual(['Calm.\n\nRewrite.', 'writer.model']);
   });
 
   it('leaves out a task that was deleted meanwhile', async () => {
-    const { id } = await workshop.put({ title: 'A task to be deleted' });
-    const execution = await workshop.leased({ taskId: id });
-    await deleteTask(workshop.app, organization, id, () => {});
+    const { id } = await fixture.addTask({ title: 'A task to be deleted' });
+    const execution = await fixture.leased({ taskId: id });
+    await deleteTask(fixture.app, organization, id, () => {});
     const { tools, asked } = scriptedModel();
-    expect(await generateOutput(workshop.context, execution, tools, never)).toEqual(completed);
+    expect(await generateOutput(fixture.context, execution, tools, never)).toEqual(completed);
     expect(asked[0]?.user).toBe('<input>\nDo it.\n</input>');
   });
 });
@@ -222,13 +219,13 @@ describe('what is asked', () => {
 it('an agent that was deleted, or deleted and created again, generates nothing and asks no model', async () => {
   const kind = { category: 'qa', status: 'active' } as const;
   const fields = { name: 'passing', displayName: 'P', capabilities: [], ...kind };
-  const create = () => createAgent(workshop.app, organization, { ...fields, systemPrompt: '', soul: '' }, undefined);
+  const create = () => createAgent(fixture.app, organization, { ...fields, systemPrompt: '', soul: '' }, undefined);
   await create();
-  const execution = await workshop.leased({}, 'passing');
-  await deleteAgent(workshop.app, organization, 'passing', () => {});
+  const execution = await fixture.leased({}, 'passing');
+  await deleteAgent(fixture.app, organization, 'passing', () => {});
   const { tools, asked } = scriptedModel();
-  expect(await generateOutput(workshop.context, execution, tools, never)).toBeUndefined();
+  expect(await generateOutput(fixture.context, execution, tools, never)).toBeUndefined();
   await create();
-  expect(await generateOutput(workshop.context, execution, tools, never)).toBeUndefined();
+  expect(await generateOutput(fixture.context, execution, tools, never)).toBeUndefined();
   expect(asked).toEqual([]);
 });

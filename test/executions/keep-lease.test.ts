@@ -6,7 +6,7 @@ import { type KeptLease, keepLease, leaseMs } from '../../lib/executions/keep-le
 import type { RunningExecution } from '../../lib/table/execution-items.ts';
 import { conditionFailed } from '../table/dynamodb-errors.ts';
 import { mockTable } from '../table/mock-table.ts';
-import { openTimeline, turn } from './timeline.ts';
+import { createTimeline, turn } from './timeline.ts';
 
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 const second = 1_000;
@@ -28,7 +28,7 @@ const execution: RunningExecution = {
 
 /** Keeps a lease from the opening on; `renewal` decides the nth renewal, counted from 1. */
 function keep({ deadlineMs = 600 * second, renewal = async (_nth: number) => {} } = {}) {
-  const timeline = openTimeline(opening);
+  const timeline = createTimeline(opening);
   const renewals: { atMs: number; untilMs: number; claim: string | undefined }[] = [];
   const { table, dynamodb } = mockTable();
   dynamodb.on(UpdateCommand).callsFake(async ({ ExpressionAttributeValues: values = {} }: UpdateCommandInput) => {

@@ -3,7 +3,7 @@ import { assignSkill } from '../../lib/agents/agents.ts';
 import type { CatalogueSkill } from '../../lib/agents/skill-catalogue.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import { json, startBedrock } from '../model/bedrock-server.ts';
-import { openWorkshop } from './workshop.ts';
+import { createTestExecutions } from './test-executions.ts';
 
 const skill = (name: string): CatalogueSkill => ({
   id: `sk_${name}`,
@@ -14,14 +14,14 @@ const skill = (name: string): CatalogueSkill => ({
 const catalogue = [skill('draw'), skill('read'), skill('write')];
 const shown = catalogue.map(({ id, name, description }) => ({ id, name, description }));
 
-const [workshop, bedrock] = await Promise.all([openWorkshop(), startBedrock()]);
+const [fixture, bedrock] = await Promise.all([createTestExecutions(), startBedrock()]);
 const usage = { inputTokens: 7, outputTokens: 3, totalTokens: 10 };
 const answer = { output: { message: { content: [{ text: 'Fine.\nVERDICT: PASS' }] } }, stopReason: 'end_turn', usage };
 bedrock.answer = json(answer);
 const tools = { model: createBedrockModel({ MODEL_ENDPOINT: bedrock.endpoint }), catalogue };
 for (const id of ['sk_write', 'sk_draw']) {
-  await assignSkill(workshop.app, workshop.organization, 'writer', id, shown, undefined);
-  workshop.clock.now += 1;
+  await assignSkill(fixture.app, fixture.organization, 'writer', id, shown, undefined);
+  fixture.clock.now += 1;
 }
 
 /** A request of Converse, as it came over the wire. */
@@ -33,20 +33,20 @@ type Body = {
 };
 
 /** Carries an execution out by the real client: the requests that reach Bedrock, the work's first. */
-async function recorded(fields: Parameters<typeof workshop.start>[0]) {
-  const message = await workshop.start(fields);
+async function recorded(fields: Parameters<typeof fixture.start>[0]) {
+  const message = await fixture.start(fields);
   const from = bedrock.received.length;
-  await workshop.run(message, tools);
-  expect(await workshop.execution(message)).toMatchObject({ status: 'completed', tokensUsed: 30 });
+  await fixture.run(message, tools);
+  expect(await fixture.execution(message)).toMatchObject({ status: 'completed', tokensUsed: 30 });
   return bedrock.received.slice(from).map(({ path, body }) => ({ path, body: JSON.parse(body) as Body }));
 }
 
 /** The bytes of the system part, as they were sent. */
 const systemOf = (nth: number) => /"system":\[.*?\]/.exec(bedrock.received[nth]?.body ?? '')?.[0];
 
-describe('what reaches Bedrock of an execution', () => {
+describe('the requests of an execution to Bedrock', () => {
   it('has soul, prompt and skills as its system, in this order, and all that others wrote in the user’s message', async () => {
-    const { id: taskId } = await workshop.put({ title: 'THE-TITLE', description: 'THE-DESCRIPTION' });
+    const { id: taskId } = await fixture.addTask({ title: 'THE-TITLE', description: 'THE-DESCRIPTION' });
     const [work] = await recorded({ input: 'THE-INPUT', taskId, context: { key: 'THE-CONTEXT' } });
     expect(work?.path).toBe('/model/writer.model/converse');
     expect(work?.body).toEqual({
@@ -54,8 +54,8 @@ describe('what reaches Bedrock of an execution', () => {
       messages: [{ role: 'user', content: [{ text: expect.stringContaining('THE-INPUT') }] }],
       inferenceConfig: { maxTokens: 8_192 },
     });
-    const told = work?.body.messages[0]?.content[0]?.text;
-    for (const word of ['THE-TITLE', 'THE-DESCRIPTION', 'THE-CONTEXT']) expect(told).toContain(word);
+    const message = work?.body.messages[0]?.content[0]?.text;
+    for (const word of ['THE-TITLE', 'THE-DESCRIPTION', 'THE-CONTEXT']) expect(message).toContain(word);
   });
 
   it('is three requests with exactly these parts: no sampling, no tools, nothing of the system’s own making', async () => {
@@ -74,7 +74,7 @@ describe('what reaches Bedrock of an execution', () => {
 
   it('has the same bytes as its system for every execution of a version of the agent', async () => {
     const from = bedrock.received.length;
-    const { id: taskId } = await workshop.put({ title: 'Another' });
+    const { id: taskId } = await fixture.addTask({ title: 'Another' });
     await recorded({ input: 'One thing.' });
     await recorded({ input: 'Another thing.', taskId, context: { much: 'more' } });
     expect(systemOf(from)).toMatch(/^"system":\[\{"text":"Calm\./);
@@ -84,7 +84,7 @@ describe('what reaches Bedrock of an execution', () => {
   it('has another system once the agent is another version', async () => {
     const from = bedrock.received.length;
     await recorded({ input: 'One thing.' });
-    await workshop.update('writer', { soul: 'Brisk.' });
+    await fixture.update('writer', { soul: 'Brisk.' });
     await recorded({ input: 'One thing.' });
     expect(systemOf(from + 3)).toBe(systemOf(from)?.replace('Calm.', 'Brisk.'));
   });

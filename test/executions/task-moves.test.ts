@@ -5,24 +5,24 @@ import { runExecution } from '../../lib/executions/run-execution.ts';
 import { changeTask } from '../../lib/table/tasks.ts';
 import { deleteTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { watchedTable } from '../table/watched-table.ts';
-import { openWorkshop, scriptedModel, text } from './workshop.ts';
+import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
-const workshop = await openWorkshop({ cap: 1_000 });
-const { organization, clock, timeline } = workshop;
+const fixture = await createTestExecutions({ cap: 1_000 });
+const { organization, clock, timeline } = fixture;
 const anyVersion = () => {};
-const patch = (id: string, fields: TaskPatch) => updateTask(workshop.app, organization, id, fields, anyVersion);
+const patch = (id: string, fields: TaskPatch) => updateTask(fixture.app, organization, id, fields, anyVersion);
 
 /** Starts an execution on a new task, to whose model something happens before it answers. */
 async function onTask(says: Parameters<typeof scriptedModel>[0], meanwhile: (taskId: string) => unknown = () => {}) {
-  const { id } = await workshop.put({ projectId: 'proj_one' });
-  const message = await workshop.start({ taskId: id });
+  const { id } = await fixture.addTask({ projectId: 'proj_one' });
+  const message = await fixture.start({ taskId: id });
   const work = async () => {
     await meanwhile(id);
     clock.now += 1_000;
     return text('Done.', 100);
   };
-  await workshop.finish(message, scriptedModel({ work, ...says }).tools);
-  return { id, message, execution: await workshop.execution(message), task: await workshop.task(id) };
+  await fixture.finish(message, scriptedModel({ work, ...says }).tools);
+  return { id, message, execution: await fixture.execution(message), task: await fixture.task(id) };
 }
 
 describe('the task of an execution', () => {
@@ -36,7 +36,7 @@ describe('the task of an execution', () => {
     ['qa_review', 'the review failed', pass, fail],
     ['qa_review', 'the self-test was skipped', none, pass],
     ['qa_review', 'the review was skipped', pass, none],
-  ] as const)('goes on to %s where %s, and is nobody’s any more', async (status, _, selfTest, qaReview) => {
+  ] as const)('moves to %s if %s, and has no owner any more', async (status, _, selfTest, qaReview) => {
     const { task, execution } = await onTask({ selfTest, qaReview });
     expect(task).toMatchObject({ status, assignedAgent: 'writer', updatedAt: execution?.completedAt });
     expect(task).not.toHaveProperty('owner');
@@ -64,7 +64,7 @@ describe('an execution ends all the same, and leaves the task alone byte for byt
       let moved: unknown;
       const { execution, task } = await onTask({}, async (id) => {
         await patch(id, { status });
-        moved = await workshop.task(id);
+        moved = await fixture.task(id);
       });
       expect(execution).toMatchObject(completed);
       expect(task).toEqual(moved);
@@ -73,49 +73,49 @@ describe('an execution ends all the same, and leaves the task alone byte for byt
   );
 
   it('was deleted meanwhile', async () => {
-    const { execution, task } = await onTask({}, (id) => deleteTask(workshop.app, organization, id, anyVersion));
+    const { execution, task } = await onTask({}, (id) => deleteTask(fixture.app, organization, id, anyVersion));
     expect(execution).toMatchObject(completed);
     expect(task).toBeUndefined();
   });
 
   it('is owned by another execution by now', async () => {
-    const { id } = await workshop.put();
-    const first = await workshop.start({ taskId: id });
+    const { id } = await fixture.addTask();
+    const first = await fixture.start({ taskId: id });
     let owned: unknown;
     const work = async () => {
-      // The first is thought dead and is not: a second has the task by the time that the first comes to its end.
-      const before = await workshop.task(id);
+      // The first worker seems lost and is not: another execution owns the task before the first one ends.
+      const before = await fixture.task(id);
       if (!before) throw new Error('There is no task.');
-      await changeTask(workshop, organization, before, {
+      await changeTask(fixture, organization, before, {
         ...before,
         owner: 'ex_another',
         version: before.version + 1,
       });
-      owned = await workshop.task(id);
+      owned = await fixture.task(id);
       return text('Done.', 100);
     };
-    await workshop.finish(first, scriptedModel({ work }).tools);
-    expect(await workshop.execution(first)).toMatchObject(completed);
-    expect(await workshop.task(id)).toEqual(owned);
+    await fixture.finish(first, scriptedModel({ work }).tools);
+    expect(await fixture.execution(first)).toMatchObject(completed);
+    expect(await fixture.task(id)).toEqual(owned);
   });
 
   it('had been taken further before, so that the execution never had it', async () => {
-    const { id } = await workshop.put({ status: 'done' });
-    const before = await workshop.task(id);
-    await workshop.finish(await workshop.start({ taskId: id }), scriptedModel().tools);
-    expect(await workshop.task(id)).toEqual(before);
+    const { id } = await fixture.addTask({ status: 'done' });
+    const before = await fixture.task(id);
+    await fixture.finish(await fixture.start({ taskId: id }), scriptedModel().tools);
+    expect(await fixture.task(id)).toEqual(before);
   });
 });
 
 describe('a task that changes between the look at it and the end', () => {
-  /** Carries an execution out whose task is renamed behind each of so many looks at it, once the work is done. */
+  /** Runs an execution whose task is renamed after each of `changes` reads of it at the end. */
   async function disturbed(changes: number) {
-    const { id } = await workshop.put();
-    const message = await workshop.start({ taskId: id });
+    const { id } = await fixture.addTask();
+    const message = await fixture.start({ taskId: id });
     let looks = 0;
     let done = false;
     // Ahead of each write of the end, which follows a look.
-    const { table } = watchedTable(workshop.context.table, async ({ writes, names }) => {
+    const { table } = watchedTable(fixture.context.table, async ({ writes, names }) => {
       if (done && writes && names(`"sk":"${ulidOf(id)}"`) && ++looks <= changes)
         await patch(id, { title: `Look ${looks}` });
     });
@@ -123,8 +123,8 @@ describe('a task that changes between the look at it and the end', () => {
       done = true;
       return text('Done.', 100);
     };
-    await timeline.finish(runExecution({ ...workshop.context, table }, message, scriptedModel({ work }).tools));
-    return { looks, execution: await workshop.execution(message), task: await workshop.task(id) };
+    await timeline.finish(runExecution({ ...fixture.context, table }, message, scriptedModel({ work }).tools));
+    return { looks, execution: await fixture.execution(message), task: await fixture.task(id) };
   }
 
   it('is looked at again, and moves', async () => {

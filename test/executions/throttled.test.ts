@@ -8,10 +8,10 @@ import type { Answer } from '../../lib/model/converse.ts';
 import { readDelegation, readExecutionHead } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { queryItems } from '../../lib/table/reads.ts';
-import { openWorkshop, scriptedModel, text } from './workshop.ts';
+import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
-const workshop = await openWorkshop({ cap: 1_000 });
-const { organization, timeline, clock, sent } = workshop;
+const fixture = await createTestExecutions({ cap: 1_000 });
+const { organization, timeline, clock, sent } = fixture;
 const second = 1_000;
 const minute = 60 * second;
 const throttled: Answer = { kind: 'throttled', tokens: 0 };
@@ -23,16 +23,16 @@ const throttledFor = (milliseconds: number, answer: Answer) => {
   return () => (clock() < until ? throttled : answer);
 };
 
-const headOf = ({ executionId: id }: ExecutionMessage) => readExecutionHead(workshop.context, { organization, id });
+const headOf = ({ executionId: id }: ExecutionMessage) => readExecutionHead(fixture.context, { organization, id });
 const throttlesOf = (counts: readonly Counts[]) =>
   counts.reduce((sum, { ModelThrottles = 0 }) => sum + ModelThrottles, 0);
 
 /** Starts an execution, and has a worker give its lease back because its model throttles. */
 async function givenBack(says: Parameters<typeof scriptedModel>[0] = { work: throttled }) {
-  const message = await workshop.start();
+  const message = await fixture.start();
   const begun = clock();
   const scripted = scriptedModel(says);
-  const counts = await workshop.finish(message, scripted.tools);
+  const counts = await fixture.finish(message, scripted.tools);
   return { message, begun, counts, ...scripted };
 }
 
@@ -55,9 +55,9 @@ describe('an execution whose model throttles', () => {
     expect(head).toMatchObject({ status: 'running', claims: 0, selfTest: 'pending' });
     expect(head).not.toHaveProperty('claim');
     await timeline.until(Date.parse(head?.leaseUntil as string) - 1);
-    expect(await workshop.lease(message.executionId)).toBeUndefined();
+    expect(await fixture.lease(message.executionId)).toBeUndefined();
     await timeline.pass(1);
-    expect(await workshop.lease(message.executionId)).toMatchObject({ claims: 1, firstLeasedAt: head?.firstLeasedAt });
+    expect(await fixture.lease(message.executionId)).toMatchObject({ claims: 1, firstLeasedAt: head?.firstLeasedAt });
   });
 
   it('waits longer between later tries, 15 to 30 seconds', async () => {
@@ -65,7 +65,7 @@ describe('an execution whose model throttles', () => {
     const delays: number[] = [];
     for (let next = sent.pop(); delays.length < 6; next = sent.pop()) {
       await timeline.pass((next?.delaySeconds as number) * second);
-      await workshop.finish(message, tools);
+      await fixture.finish(message, tools);
       delays.push(sent.at(-1)?.delaySeconds as number);
     }
     sent.length = 0;
@@ -73,23 +73,23 @@ describe('an execution whose model throttles', () => {
   });
 
   it('is completed once it does not any more, and every throttled call is counted once', async () => {
-    const message = await workshop.start();
+    const message = await fixture.start();
     const { tools, times } = scriptedModel({ work: throttledFor(3 * minute, text('Done.', 100)) });
-    const counts = await workshop.finishAll(message, tools);
+    const counts = await fixture.finishAll(message, tools);
     expect(counts.length).toBeGreaterThan(3);
     expect(throttlesOf(counts)).toBe(times('work') - 1);
     expect(counts.at(-1)).toMatchObject({ ExecutionsCompleted: 1 });
     expect(counts.filter(({ ExecutionsCompleted }) => ExecutionsCompleted)).toHaveLength(1);
-    expect(await workshop.execution(message)).toMatchObject({ status: 'completed', output: 'Done.', tokensUsed: 111 });
+    expect(await fixture.execution(message)).toMatchObject({ status: 'completed', output: 'Done.', tokensUsed: 111 });
     expect(await headOf(message)).not.toHaveProperty('progress');
   });
 
   it('for ever ends ten minutes after its first lease, for that', async () => {
-    const message = await workshop.start();
+    const message = await fixture.start();
     clock.now += 20 * minute;
     const begun = clock();
-    const counts = await workshop.finishAll(message, scriptedModel({ work: throttled }).tools);
-    const { durationMs, ...failed } = (await workshop.execution(message)) ?? {};
+    const counts = await fixture.finishAll(message, scriptedModel({ work: throttled }).tools);
+    const { durationMs, ...failed } = (await fixture.execution(message)) ?? {};
     expect(failed).toMatchObject({ status: 'failed', error: 'deadline', tokensUsed: 0 });
     // A message is received in whole seconds.
     expect(clock() - begun).toBeGreaterThanOrEqual(10 * minute);
@@ -100,49 +100,49 @@ describe('an execution whose model throttles', () => {
 
   it('fails by its third fault, whichever workers met the others, with the tokens of all', async () => {
     const answers = [faulty, ...Array(9).fill(throttled), faulty, ...Array(9).fill(throttled), faulty];
-    const message = await workshop.start();
+    const message = await fixture.start();
     const { tools, asked } = scriptedModel({ work: () => answers.shift() as Answer });
-    const counts = await workshop.finishAll(message, tools);
+    const counts = await fixture.finishAll(message, tools);
     expect(counts.length).toBeGreaterThan(2);
     expect(asked).toHaveLength(21);
-    expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: faulty.error, tokensUsed: 6 });
+    expect(await fixture.execution(message)).toMatchObject({ status: 'failed', error: faulty.error, tokensUsed: 6 });
   });
 
   it('loses no worker by that: it is lost with the second that is', async () => {
     const { message, tools } = await givenBack();
     for (let waits = 0; waits < 5; waits++) {
       await timeline.pass((sent.pop()?.delaySeconds as number) * second);
-      await workshop.finish(message, tools);
+      await fixture.finish(message, tools);
     }
     sent.length = 0;
     const lose = async () => {
       await timeline.pass(30 * second);
-      expect(await workshop.lease(message.executionId)).toBeDefined();
+      expect(await fixture.lease(message.executionId)).toBeDefined();
     };
     await lose();
     await timeline.pass(30 * second);
-    await workshop.finish(message, tools);
+    await fixture.finish(message, tools);
     expect(await headOf(message)).toMatchObject({ status: 'running', claims: 1 });
     sent.length = 0;
     await lose();
     await timeline.pass(30 * second);
-    expect(await workshop.finish(message, tools)).toEqual({ ExecutionsFailed: 1, WorkLost: 1 });
-    expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
+    expect(await fixture.finish(message, tools)).toEqual({ ExecutionsFailed: 1, WorkLost: 1 });
+    expect(await fixture.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
   });
 
   it('that is lost afterwards keeps nothing of the answer that was stored', async () => {
     const { message, tools } = await givenBack({ selfTest: throttled });
     sent.length = 0;
     const pk = keys.execution(organization, ulidOf(message.executionId));
-    const outputs = () => Array.fromAsync(queryItems(workshop.table, { pk, from: 'OUT#', to: 'OUT#~' }));
+    const outputs = () => Array.fromAsync(queryItems(fixture.table, { pk, from: 'OUT#', to: 'OUT#~' }));
     expect(await outputs()).toHaveLength(1);
     for (let lost = 0; lost < 2; lost++) {
       await timeline.pass(30 * second);
-      expect(await workshop.lease(message.executionId)).toBeDefined();
+      expect(await fixture.lease(message.executionId)).toBeDefined();
     }
     await timeline.pass(30 * second);
-    await workshop.finish(message, tools);
-    expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
+    await fixture.finish(message, tools);
+    expect(await fixture.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
     expect(await outputs()).toEqual([]);
   });
 
@@ -152,7 +152,7 @@ describe('an execution whose model throttles', () => {
     const { leaseUntil } = (await headOf(message)) as { leaseUntil: string };
     const resumeAt = Date.parse(leaseUntil);
     const sweptAt = async (moment: number) => {
-      await sweepExecutions(workshop.context, { until: moment });
+      await sweepExecutions(fixture.context, { until: moment });
       return sent.splice(0).filter((one) => one.message.executionId === message.executionId);
     };
     expect(await sweptAt(resumeAt + minute - 1)).toEqual([]);
@@ -160,11 +160,11 @@ describe('an execution whose model throttles', () => {
   });
 
   it('was accepted and has begun, so that its delegation runs', async () => {
-    await workshop.hire('helper');
-    const { delegation, message } = await workshop.delegate('writer', 'helper');
-    await workshop.finish(message, scriptedModel({ work: throttled }).tools);
+    await fixture.addAgent('helper');
+    const { delegation, message } = await fixture.delegate('writer', 'helper');
+    await fixture.finish(message, scriptedModel({ work: throttled }).tools);
     sent.length = 0;
-    expect(await readDelegation(workshop.context, organization, delegation.delegationId)).toMatchObject({
+    expect(await readDelegation(fixture.context, organization, delegation.delegationId)).toMatchObject({
       status: 'running',
     });
   });
@@ -175,16 +175,16 @@ describe('an execution whose gate throttles', () => {
   const output = 'ö'.repeat(400_000);
 
   it('keeps its work and the other verdict: neither is asked for again', async () => {
-    const message = await workshop.start();
+    const message = await fixture.start();
     const { tools, times } = scriptedModel({
       work: text(output, 100),
       qaReview: throttledFor(2 * minute, text('VERDICT: FAIL', 1)),
     });
-    const counts = await workshop.finishAll(message, tools);
+    const counts = await fixture.finishAll(message, tools);
     expect(counts.length).toBeGreaterThan(3);
     expect([times('work'), times('selfTest')]).toEqual([1, 1]);
     expect(throttlesOf(counts)).toBe(times('qaReview') - 1);
-    expect(await workshop.execution(message)).toMatchObject({
+    expect(await fixture.execution(message)).toMatchObject({
       ...{ status: 'completed', output, tokensUsed: 111 },
       qualityGates: { selfTest: 'passed', qaReview: 'failed' },
     });
@@ -193,18 +193,18 @@ describe('an execution whose gate throttles', () => {
   it('shows neither output nor verdict before its end', async () => {
     const { message } = await givenBack({ qaReview: throttled });
     sent.length = 0;
-    const execution = await workshop.execution(message);
+    const execution = await fixture.execution(message);
     expect(execution).toMatchObject({ qualityGates: { selfTest: 'pending', qaReview: 'pending' } });
     expect(execution).not.toHaveProperty('output');
     expect(execution).not.toHaveProperty('tokensUsed');
   });
 
   it('until the deadline is completed, with that gate skipped', async () => {
-    const message = await workshop.start();
+    const message = await fixture.start();
     const begun = clock();
     const { tools, times } = scriptedModel({ selfTest: throttled });
-    const counts = await workshop.finishAll(message, tools);
-    expect(await workshop.execution(message)).toMatchObject({
+    const counts = await fixture.finishAll(message, tools);
+    expect(await fixture.execution(message)).toMatchObject({
       ...{ status: 'completed', output: 'Done.', tokensUsed: 101 },
       qualityGates: { selfTest: 'skipped', qaReview: 'passed' },
     });
@@ -216,47 +216,47 @@ describe('an execution whose gate throttles', () => {
 
 describe('an execution that waits for its first worker', () => {
   it('an hour is run', async () => {
-    const message = await workshop.start();
+    const message = await fixture.start();
     clock.now += 60 * minute;
-    await workshop.finish(message, scriptedModel().tools);
-    expect(await workshop.execution(message)).toMatchObject({ status: 'completed', durationMs: 60 * minute });
+    await fixture.finish(message, scriptedModel().tools);
+    expect(await fixture.execution(message)).toMatchObject({ status: 'completed', durationMs: 60 * minute });
   });
 
   it('longer fails for that: no model is asked, and its task is released', async () => {
-    const { id: taskId } = await workshop.put();
-    const message = await workshop.start({ taskId });
+    const { id: taskId } = await fixture.addTask();
+    const message = await fixture.start({ taskId });
     clock.now += 60 * minute + 1;
     const { tools, asked } = scriptedModel();
-    expect(await workshop.finish(message, tools)).toEqual({ ExecutionsFailed: 1 });
+    expect(await fixture.finish(message, tools)).toEqual({ ExecutionsFailed: 1 });
     const failed = { status: 'failed', error: 'not_started', tokensUsed: 0, durationMs: 60 * minute + 1 };
-    expect(await workshop.execution(message)).toMatchObject(failed);
-    expect(await workshop.task(taskId)).toMatchObject({ status: 'assigned' });
+    expect(await fixture.execution(message)).toMatchObject(failed);
+    expect(await fixture.task(taskId)).toMatchObject({ status: 'assigned' });
     expect(asked).toEqual([]);
   });
 
   it('longer has failed for that also where the worker that found it was lost', async () => {
-    const message = await workshop.start();
+    const message = await fixture.start();
     clock.now += 60 * minute + 1;
-    await workshop.lease(message.executionId);
+    await fixture.lease(message.executionId);
     clock.now += 30 * second;
-    await workshop.finish(message, scriptedModel().tools);
-    expect(await workshop.execution(message)).toMatchObject({ status: 'failed', error: 'not_started' });
+    await fixture.finish(message, scriptedModel().tools);
+    expect(await fixture.execution(message)).toMatchObject({ status: 'failed', error: 'not_started' });
   });
 });
 
 it('An execution that a version without the time of the first lease had leased is completed', async () => {
-  const message = await workshop.start();
-  await workshop.lease(message.executionId);
-  await workshop.table.client.send(
+  const message = await fixture.start();
+  await fixture.lease(message.executionId);
+  await fixture.table.client.send(
     new UpdateCommand({
-      TableName: workshop.table.name,
+      TableName: fixture.table.name,
       Key: keys.executionHead(organization, ulidOf(message.executionId)),
       UpdateExpression: 'REMOVE firstLeasedAt',
     }),
   );
   clock.now += 30 * second;
   const takenAt = timestamp(clock());
-  await workshop.finish(message, scriptedModel().tools);
-  expect(await workshop.execution(message)).toMatchObject({ status: 'completed', output: 'Done.' });
+  await fixture.finish(message, scriptedModel().tools);
+  expect(await fixture.execution(message)).toMatchObject({ status: 'completed', output: 'Done.' });
   expect(await headOf(message)).toMatchObject({ firstLeasedAt: takenAt });
 });

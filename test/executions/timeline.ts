@@ -2,27 +2,27 @@ import { setImmediate } from 'node:timers/promises';
 import type { Context } from '../../lib/context.ts';
 import { type Clock, clockAt } from '../service.ts';
 
-/** Lets everything go on that waits for nothing but its turn. */
+/** Lets all pending callbacks run. */
 export const turn = (): Promise<void> => setImmediate();
 
-/** Somebody who waits for a moment. */
-type Waiter = { at: number; wake: () => void };
+/** A pause that has not ended. */
+type Waiter = { at: number; end: () => void };
 
 /**
- * Opens a timeline at a moment, in milliseconds since 1970: a clock that stands still, and pauses that end when it is
- * moved past them.
+ * Creates a clock that only tests move, and pauses that end when it is moved past them.
  *
- * @param rest returns once nothing is under way that could still begin or end a pause
+ * @param opening the first time of the clock, in milliseconds since 1970
+ * @param rest returns when no operation is running that could begin or end a pause
  */
-export function openTimeline(opening: number, rest: () => Promise<void> = turn) {
+export function createTimeline(opening: number, rest: () => Promise<void> = turn) {
   const clock: Clock = clockAt(opening);
   const waiters = new Set<Waiter>();
 
-  /** Ends with the time or with the signal, as the service's own does. */
+  /** Ends with the time or with the signal, like the pause of the service. */
   const pause: Context['pause'] = (milliseconds, signal) => {
     if (signal.aborted) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const waiter = { at: clock() + Math.ceil(milliseconds), wake: end };
+    const waiter = { at: clock() + Math.ceil(milliseconds), end };
     waiters.add(waiter);
     signal.addEventListener('abort', end, { once: true });
     return promise;
@@ -38,25 +38,25 @@ export function openTimeline(opening: number, rest: () => Promise<void> = turn) 
     clock,
     pause,
 
-    /** How many wait. */
+    /** Returns the number of pauses that have not ended. */
     waiting: (): number => waiters.size,
 
-    /** When the first of those that wait goes on. */
+    /** Returns the time at which the next pause ends. */
     nextAt: (): number => Math.min(...[...waiters].map(({ at }) => at)),
 
-    /** Lets time pass up to a moment: whoever waits goes on at its own. */
+    /** Moves the clock to a time, and ends each pause at its own time. */
     async until(moment: number): Promise<void> {
       for (await rest(); timeline.nextAt() <= moment; await rest()) {
         clock.now = Math.max(clock(), timeline.nextAt());
-        for (const { at, wake } of [...waiters]) if (at <= clock()) wake();
+        for (const { at, end } of [...waiters]) if (at <= clock()) end();
       }
       clock.now = Math.max(clock(), moment);
     },
 
-    /** Lets so much time pass. */
+    /** Moves the clock by a number of milliseconds. */
     pass: (milliseconds: number): Promise<void> => timeline.until(clock() + milliseconds),
 
-    /** Lets time pass until something is done, and returns what it came to. */
+    /** Moves the clock from pause to pause until a promise is settled, and returns its result. */
     async finish<Result>(work: Promise<Result>): Promise<Result> {
       let ended = false;
       const end = () => {
@@ -64,7 +64,7 @@ export function openTimeline(opening: number, rest: () => Promise<void> = turn) 
       };
       work.then(end, end);
       for (await rest(); !ended; await rest()) {
-        if (waiters.size === 0) throw new Error('Nobody waits, and it is not done.');
+        if (waiters.size === 0) throw new Error('There is no pause to end, and the operation has not ended.');
         await timeline.until(timeline.nextAt());
       }
       return work;

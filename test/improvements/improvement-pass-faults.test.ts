@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../lib/model/converse.ts';
-import { silent } from '../executions/workshop.ts';
+import { silent } from '../executions/test-executions.ts';
 import { type Says, type Step, usual } from './learning-model.ts';
 import { passed } from './pass-material.ts';
 

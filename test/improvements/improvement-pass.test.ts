@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Question } from '../../lib/model/converse.ts';
-import { text } from '../executions/workshop.ts';
+import { text } from '../executions/test-executions.ts';
 import { additions, judges, proposes, type Says } from './learning-model.ts';
 import { as, finished, improver, learner, passed, reviewer } from './pass-material.ts';
 

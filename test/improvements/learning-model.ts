@@ -1,6 +1,6 @@
 import { choiceQuestion } from '../../lib/improvements/improvement-prompts.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
-import { text } from '../executions/workshop.ts';
+import { text } from '../executions/test-executions.ts';
 import { testSeed } from '../seeded.ts';
 import { randomFrom } from '../soak/random.ts';
 

@@ -5,7 +5,7 @@ import type { Model } from '../../lib/model/converse.ts';
 import type { StoredAgent } from '../../lib/table/agent-items.ts';
 import type { ExecutionHead } from '../../lib/table/execution-items.ts';
 import type { PreparedAgent } from '../../lib/table/prepared-agents.ts';
-import { openTimeline } from '../executions/timeline.ts';
+import { createTimeline } from '../executions/timeline.ts';
 import { storedAgent } from '../table/agent-seed.ts';
 import { learningModel, type Says, type Step, stepOf } from './learning-model.ts';
 
@@ -57,7 +57,7 @@ export async function passed({
   lateMs = 0,
   ...more
 }: Given = {}) {
-  const timeline = openTimeline(opening + lateMs);
+  const timeline = createTimeline(opening + lateMs);
   const { clock, pause } = timeline;
   const scripted = learningModel(says);
   const model: Model = async (question) => {

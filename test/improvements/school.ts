@@ -10,7 +10,7 @@ import { endExecution } from '../../lib/table/executions.ts';
 import type { RecordResponse } from '../../lib/table/idempotency.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { getItem } from '../../lib/table/reads.ts';
-import { openWorkshop } from '../executions/workshop.ts';
+import { createTestExecutions } from '../executions/test-executions.ts';
 import { learningModel, type Says, type Step, usual } from './learning-model.ts';
 
 /** What is said of a pass. */
@@ -26,7 +26,7 @@ type Asked = {
  * still.
  */
 export async function openSchool() {
-  const workshop = await openWorkshop({ cap: 1_000 });
+  const workshop = await createTestExecutions({ cap: 1_000 });
   const { organization, table, clock, timeline, app } = workshop;
   let pupils = 0;
 

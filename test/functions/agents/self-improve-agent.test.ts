@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import { readPromptChanges } from '../../../lib/table/agents.ts';
-import { openTimeline } from '../../executions/timeline.ts';
+import { createTimeline } from '../../executions/timeline.ts';
 import { additions, proposes } from '../../improvements/learning-model.ts';
 import { improvementOf, type Lessons, openLessons } from './lessons.ts';
 import { agentOf } from './registry.ts';
@@ -177,7 +177,7 @@ it('a pass needs no scope but agents:execute', async () => {
 });
 
 it('a model that never answers ends the request in time all the same, with the reason', async () => {
-  const { clock, pause, until } = openTimeline(Date.now());
+  const { clock, pause, until } = createTimeline(Date.now());
   const context = processContext();
   const inRealTime = { ...context };
   Object.assign(context, { clock, pause });

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { testSeed } from '../../seeded.ts';
-import { runCrowd } from './crowd.ts';
+import { runManyExecutions } from './many-executions.ts';
 
 it(`each of five hundred executions at once ends once: seed ${testSeed}`, async () => {
-  const { wrong, ends } = await runCrowd(testSeed, 500);
+  const { wrong, ends } = await runManyExecutions(testSeed, 500);
   expect(wrong).toEqual([]);
-  // Two of five claims that die, one after the other, are about one in twenty-five.
+  // A fifth of the workers are killed, so about one execution in 25 loses two workers in a row.
   expect(ends.completed).toBeGreaterThan(350);
   expect(ends.lost).toBeGreaterThan(0);
 });

@@ -27,9 +27,9 @@ import { newCaller, openService } from '../service.ts';
 import { newTask } from '../table/board.ts';
 import { interceptTable } from '../table/intercepted-table.ts';
 import { dumpOf } from '../table-dump.ts';
-import { openTimeline, turn } from './timeline.ts';
+import { createTimeline, turn } from './timeline.ts';
 
-/** When every workshop opens. */
+/** The start of the simulated clock. */
 export const opening = Date.parse('2026-03-01T12:00:00.000Z');
 
 const agentFields: NewAgent = {
@@ -43,15 +43,15 @@ const agentFields: NewAgent = {
   status: 'active',
 };
 
-/** An organization's agents, tasks and executions, by the functions of the service. */
-export type Workshop = Awaited<ReturnType<typeof openWorkshop>>;
+/** The agents, tasks and executions of an organization, by the functions of the service. */
+export type TestExecutions = Awaited<ReturnType<typeof createTestExecutions>>;
 
 /**
- * Opens a workshop over a table of its own, with a simulated clock, a queue that tests can read, and one agent, `writer`.
+ * Creates an organization in a new table, with a simulated clock, a queue that tests can read, and one agent, `writer`.
  *
  * @param through wraps the table of the workers
  */
-export async function openWorkshop({
+export async function createTestExecutions({
   cap = 50,
   stream = false,
   waitingLimitMs = readWaitingLimit(undefined),
@@ -63,7 +63,7 @@ export async function openWorkshop({
   through?: (table: Table) => Table;
 } = {}) {
   let underWay = 0;
-  const timeline = openTimeline(opening, async () => {
+  const timeline = createTimeline(opening, async () => {
     for (let quiet = 0; quiet < 2; quiet = underWay === 0 ? quiet + 1 : 0) await turn();
   });
   const { clock, pause } = timeline;
@@ -76,7 +76,7 @@ export async function openWorkshop({
   const { organization } = await newCaller(app);
   await createAgent(app, organization, agentFields, undefined);
 
-  /** Does what a test may do during an execution; the timeline waits for it as for the requests of the execution. */
+  /** Counts an operation of a test during an execution; the timeline waits for it as for requests of the execution. */
   const counted = <Result>(work: Promise<Result>): Promise<Result> => {
     underWay++;
     return work.finally(() => underWay--);
@@ -102,7 +102,7 @@ export async function openWorkshop({
   };
   /** The context of requests. */
   const requests: Context = { ...context, table };
-  const workshop = {
+  const fixture = {
     service,
     app,
     table,
@@ -112,21 +112,19 @@ export async function openWorkshop({
     context,
     sent,
 
-    /** Changes an agent. */
     update: (name: string, patch: Partial<Agent>) => counted(updateAgent(app, organization, name, patch, () => {})),
 
-    /** Creates another agent. */
-    hire: (name: string, fields: Partial<NewAgent> = {}) =>
+    /** Adds an agent with the fields of `writer`, except those that are given. */
+    addAgent: (name: string, fields: Partial<NewAgent> = {}) =>
       counted(createAgent(app, organization, { ...agentFields, name, ...fields }, undefined)),
 
-    /** Puts a task on the board. */
-    put: (fields: Partial<NewTask> = {}): Promise<Task> =>
+    addTask: (fields: Partial<NewTask> = {}): Promise<Task> =>
       counted(createTask(app, organization, newTask(fields), undefined)),
 
-    /** The item of a task. */
+    /** Returns the item of a task. */
     task: (id: string) => readTask({ table: seen }, organization, id),
 
-    /** Starts an execution, the writer's unless it says whose: the message of it. */
+    /** Starts an execution, by default of `writer`, and returns its message. */
     async start(fields: Partial<NewExecution> = {}, name = 'writer'): Promise<ExecutionMessage> {
       const { executionId } = await executeAgent(
         requests,
@@ -138,7 +136,7 @@ export async function openWorkshop({
       return { organization, executionId };
     },
 
-    /** Has an agent delegate to another: the delegation, and the message of its execution. */
+    /** Delegates from an agent to another; returns the delegation and the message of its execution. */
     async delegate(
       from: string,
       toAgent: string,
@@ -152,11 +150,11 @@ export async function openWorkshop({
 
     /** Starts an execution and leases it. */
     async leased(fields: Partial<NewExecution> = {}, name = 'writer'): Promise<RunningExecution> {
-      const { executionId: id } = await workshop.start(fields, name);
-      return (await workshop.lease(id)) as RunningExecution;
+      const { executionId: id } = await fixture.start(fields, name);
+      return (await fixture.lease(id)) as RunningExecution;
     },
 
-    /** Leases an execution, as a worker that then does nothing. */
+    /** Leases an execution as a worker that then does nothing. */
     lease: (id: string, claim = `claim-${clock()}`) =>
       leaseExecution(
         context,
@@ -168,28 +166,28 @@ export async function openWorkshop({
     run: (message: ExecutionMessage, tools: Tools): Promise<Counts> => runExecution(context, message, tools),
 
     /** Runs an execution until its worker ends it or returns its lease, letting time pass. */
-    finish: (message: ExecutionMessage, tools: Tools): Promise<Counts> => timeline.finish(workshop.run(message, tools)),
+    finish: (message: ExecutionMessage, tools: Tools): Promise<Counts> => timeline.finish(fixture.run(message, tools)),
 
-    /** Runs an execution to its end, by one worker after the other; what each of them counted. */
+    /** Runs an execution to its end, by one worker after the other; returns the counts of each. */
     async finishAll(message: ExecutionMessage, tools: Tools): Promise<Counts[]> {
       const counts: Counts[] = [];
       for (let next: Waiting<ExecutionMessage> | undefined = { message, delaySeconds: 0 }; next; next = sent.pop()) {
         await timeline.pass(next.delaySeconds * 1_000);
-        counts.push(await workshop.finish(next.message, tools));
+        counts.push(await fixture.finish(next.message, tools));
       }
       return counts;
     },
 
-    /** The execution of a message, whole. */
+    /** Returns the execution of a message with its input and output. */
     execution: ({ executionId: id }: ExecutionMessage) => readExecution({ table }, { organization, id }),
 
-    /** Everything that the organization has in the table. */
+    /** Returns all items of the organization. */
     dump: () => counted(dumpOf(table, organization)),
   };
-  return workshop;
+  return fixture;
 }
 
-/** What a question is for. */
+/** The step of an execution that asks a question. */
 type Purpose = 'work' | 'selfTest' | 'qaReview';
 
 function purposeOf({ system, user }: Question): Purpose {
@@ -197,12 +195,12 @@ function purposeOf({ system, user }: Question): Purpose {
   return user.endsWith(verdictLine) ? 'qaReview' : 'work';
 }
 
-/** What a model says to a question: an answer, or what comes to one. */
+/** The answer of a model to a question, or a function that returns it. */
 type Says = Answer | ((question: Question) => Answer | Promise<Answer>);
 
 export const text = (text: string, tokens = 0): Answer => ({ kind: 'text', text, tokens });
 
-/** A model that says what it is told to: `Done.` for 100 tokens, and `PASS` for 10 and 1. */
+/** Creates a model with the given answers; by default `Done.` for 100 tokens, and `PASS` for 10 and 1. */
 export function scriptedModel(says: Partial<Record<Purpose, Says>> = {}) {
   const script = {
     work: text('Done.', 100),
@@ -221,7 +219,7 @@ export function scriptedModel(says: Partial<Record<Purpose, Says>> = {}) {
   return { tools, asked, times: (purpose: Purpose) => asked.filter((one) => one.purpose === purpose).length };
 }
 
-/** Answers nothing, until it is not waited for any more. */
+/** Answers only when the signal aborts. */
 export const silent = ({ signal }: Question): Promise<Answer> =>
   new Promise((resolve) => {
     const end = () => resolve({ kind: 'aborted', tokens: 0 });

@@ -4,20 +4,20 @@ import type { Table } from '../../../lib/table/client.ts';
 import { type Ended, type KillableWorker, runKillable } from '../../killable.ts';
 import { interceptTable } from '../../table/intercepted-table.ts';
 
-/** A worker: how many more half steps it takes before it dies. */
+/** A worker, with the number of half steps after which it is killed. */
 type Worker = KillableWorker & { left: number };
 
-/** A call that never answers. */
+/** The result of a call by a killed worker. */
 const never = new Promise<never>(() => {});
 
 /**
- * Workers that die at a step. A step is a request to the table or a question to a model, and has two halves: a worker
- * dies before it is carried out, or once it is and before it hears of it. A dead one goes no further in any branch.
+ * Creates workers that are killed at a step. A step is a request to the table or a call of a model, and has two halves: a
+ * worker is killed before the step, or between the step and its result. A killed worker continues in no branch.
  */
-export function openMortals() {
+export function createKillableWorkers() {
   const workers = new AsyncLocalStorage<Worker>();
 
-  /** One half of a step: whether the worker is still there behind it. */
+  /** Counts one half of a step; returns whether the worker is alive afterwards. */
   function lives(worker: Worker | undefined): boolean {
     if (!worker) return true;
     if (!worker.dead && worker.left-- === 0) worker.die();
@@ -32,14 +32,14 @@ export function openMortals() {
   }
 
   return {
-    /** What mortals see of a table, and of a model. */
+    /** Wraps the table, and the model, of the workers. */
     table: (table: Table): Table => interceptTable(table, step),
     model:
       (model: Model): Model =>
       (question) =>
         step(() => model(question)),
 
-    /** Runs a worker that dies after so many half steps, if it comes so far. */
+    /** Runs a worker that is killed after `left` half steps. */
     run(work: () => Promise<unknown>, left = Number.POSITIVE_INFINITY): Promise<Ended> {
       return runKillable((mortal) => workers.run(Object.assign(mortal, { left }), work));
     },

@@ -8,21 +8,21 @@ import { taskFrom } from '../../../lib/table/task-items.ts';
 import type { Item } from '../../../lib/table/write.ts';
 import { listTasks } from '../../../lib/tasks/tasks.ts';
 import { streamed } from '../../table-stream.ts';
-import type { Workshop } from '../workshop.ts';
+import type { TestExecutions } from '../test-executions.ts';
 
-/** What executions have come to, and what is wrong with the traces that they have left. */
-export type Recount = { executions: ExecutionHead[]; wrong: string[] };
+/** All executions, and a sentence for each difference that was found. */
+export type CheckedExecutions = { executions: ExecutionHead[]; wrong: string[] };
 
-/** Recounts a workshop from its items: rows, counters, the running ones, metrics, tasks, outputs, and the events told. */
-export async function recount(workshop: Workshop): Promise<Recount> {
-  const items = Object.values(await workshop.dump()) as Item[];
+/** Compares lists, counters, metrics, tasks, outputs and events with the items of the executions. */
+export async function checkExecutions(fixture: TestExecutions): Promise<CheckedExecutions> {
+  const items = Object.values(await fixture.dump()) as Item[];
   const executions = items.filter(({ kind }) => kind === 'execution').map(executionFrom);
   const wrong = [
-    ...wrongRows(workshop, items, executions),
-    ...wrongNumbers(workshop, items, executions),
+    ...wrongRows(fixture, items, executions),
+    ...wrongNumbers(fixture, items, executions),
     ...wrongEnds(items, executions),
-    ...(await wrongTasks(workshop, items, executions)),
-    ...(await wrongEvents(workshop, executions)),
+    ...(await wrongTasks(fixture, items, executions)),
+    ...(await wrongEvents(fixture, executions)),
   ];
   return { executions, wrong };
 }
@@ -34,14 +34,18 @@ const differs = (what: string, found: unknown, expected: unknown): string[] => {
 const sum = (numbers: unknown[]): number => (numbers as number[]).reduce((total, number) => total + (number ?? 0), 0);
 const within = (items: readonly Item[], pk: string) => items.filter((item) => item.pk === pk);
 
-/** Every list has two rows of each execution in it, the list's entry, and counters that say how many there are. */
-function wrongRows({ organization }: Workshop, items: readonly Item[], executions: readonly ExecutionHead[]): string[] {
+/** Each list has two rows of each execution in it, and counters with their number. */
+function wrongRows(
+  { organization }: TestExecutions,
+  items: readonly Item[],
+  executions: readonly ExecutionHead[],
+): string[] {
   const lists = new Map([[keys.executionScope(organization).rows, executions]]);
   for (const [agentId, own] of Map.groupBy(executions, (one) => one.agentId))
     lists.set(keys.executionScope(organization, ulidOf(agentId)).rows, own);
   return [...lists].flatMap(([pk, own]) => {
     const rows = own.flatMap((one) =>
-      ['*', facetOf(one.status)].map((run) => ({ sk: `${run}#${ulidOf(one.id)}`, ...listItemOf(one) })),
+      ['*', facetOf(one.status)].map((facet) => ({ sk: `${facet}#${ulidOf(one.id)}`, ...listItemOf(one) })),
     );
     const shown = (list: Item[]) =>
       list.map(({ pk: _, ...row }) => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))).sort();
@@ -57,14 +61,14 @@ function wrongRows({ organization }: Workshop, items: readonly Item[], execution
 }
 
 function wrongNumbers(
-  { organization }: Workshop,
+  { organization }: TestExecutions,
   items: readonly Item[],
   executions: readonly ExecutionHead[],
 ): string[] {
   const running = executions.filter(({ status }) => status === 'running').length;
-  const [run] = within(items, keys.running(organization).pk);
+  const [counter] = within(items, keys.running(organization).pk);
   return [
-    ...differs('running', run?.running ?? 0, running),
+    ...differs('running', counter?.running ?? 0, running),
     ...[...Map.groupBy(executions, ({ agentId }) => agentId)].flatMap(([agentId, own]) => {
       const days = within(items, keys.metrics(organization, ulidOf(agentId)));
       const ended = own.filter(({ status }) => status !== 'running');
@@ -81,7 +85,7 @@ function wrongNumbers(
   ];
 }
 
-/** What has ended is in nobody's hand, and has an output where it is completed. */
+/** An execution that has ended has no lease, and has an output if it is completed. */
 function wrongEnds(items: readonly Item[], executions: readonly ExecutionHead[]): string[] {
   return executions
     .filter(({ status }) => status !== 'running')
@@ -103,9 +107,9 @@ function statusOfTask({ status, selfTest, qaReview }: ExecutionHead): string {
   return selfTest === 'passed' && qaReview === 'passed' ? 'up_for_review' : 'qa_review';
 }
 
-/** The executions of a recount have a task of their own each, or none. */
+/** Each execution has a separate task, or none. */
 async function wrongTasks(
-  { app, organization }: Workshop,
+  { app, organization }: TestExecutions,
   items: readonly Item[],
   executions: readonly ExecutionHead[],
 ) {
@@ -122,23 +126,23 @@ async function wrongTasks(
   return wrong;
 }
 
-/** The stream has told of one start and, behind it, one end of each. */
+/** The stream has one start of each execution, and then one end. */
 async function wrongEvents(
-  { service, organization }: Workshop,
+  { service, organization }: TestExecutions,
   executions: readonly ExecutionHead[],
 ): Promise<string[]> {
-  const told = (await streamed(service, 'execution')).flatMap(({ dynamodb }) => {
+  const published = (await streamed(service, 'execution')).flatMap(({ dynamodb }) => {
     const [before, after] = [dynamodb?.OldImage, dynamodb?.NewImage].map(
       (image) => image && executionFrom(unmarshall(image as never)),
     );
     if (after?.organization !== organization) return [];
     return executionEvents(before, after).map(({ event, data }) => ({ event, id: data.execution.id }));
   });
-  const events = Map.groupBy(told, ({ id }) => id);
+  const events = Map.groupBy(published, ({ id }) => id);
   return executions.flatMap(({ id, status }) => {
     const expected = ['agent.spawned', ...(status === 'running' ? [] : [`agent.${status}`])];
     return differs(
-      `${id} has told`,
+      `events of ${id}`,
       (events.get(id) ?? []).map(({ event }) => event),
       expected,
     );

@@ -4,56 +4,56 @@ import type { Answer, Question } from '../../../lib/model/converse.ts';
 import type { ExecutionHead } from '../../../lib/table/execution-items.ts';
 import { readExecutionPage } from '../../../lib/table/executions.ts';
 import { between, oneOf, randomFrom } from '../../soak/random.ts';
-import { opening, openWorkshop, scriptedModel, text } from '../workshop.ts';
+import { createTestExecutions, opening, scriptedModel, text } from '../test-executions.ts';
+import { checkExecutions } from './check-executions.ts';
+import { createKillableWorkers } from './killable-workers.ts';
 import { halfSteps } from './killed.ts';
-import { openMortals } from './mortals.ts';
-import { recount } from './recount.ts';
 
 const second = 1_000;
 const minute = 60 * second;
 
-/** A wake-up on its way. */
+/** A message on the queue. */
 type Waiting = { message: ExecutionMessage; at: number };
 
-/** What happened to an execution that none should mind. */
-type Mishaps = { deaths: number[]; lost: number };
+/** The times at which workers of an execution were killed, and the number of its lost messages. */
+type Faults = { killed: number[]; lost: number };
 
-const refusal = 'The model refused to do this.';
+const modelError = 'The model refused to do this.';
 
 /**
- * Starts so many executions at once, and lets time pass until all have ended: a fifth of the workers die at a step, a
- * third of the messages come twice and a tenth never, and models throttle a third of their calls. Sweeps come every
- * minute.
+ * Starts executions at once, and lets time pass until all have ended: a fifth of the workers are killed at a step, a
+ * third of the messages are received twice and a tenth never, and models throttle a third of their calls. A sweep
+ * follows every minute.
  *
  * @returns what is wrong, in sentences, and how the executions ended
  */
-export async function runCrowd(
+export async function runManyExecutions(
   seed: number,
   count: number,
 ): Promise<{ wrong: string[]; ends: Record<string, number> }> {
   const random = randomFrom(seed);
   const chance = (part: number) => random() < part;
-  const mortals = openMortals();
-  const workshop = await openWorkshop({ cap: 1_000, stream: true, through: mortals.table });
-  const { timeline, clock, organization } = workshop;
-  const mishaps = new Map<string, Mishaps>();
-  const mishapsOf = (id: string): Mishaps => {
-    const known = mishaps.get(id) ?? { deaths: [], lost: 0 };
-    mishaps.set(id, known);
+  const workers = createKillableWorkers();
+  const fixture = await createTestExecutions({ cap: 1_000, stream: true, through: workers.table });
+  const { timeline, clock, organization } = fixture;
+  const faults = new Map<string, Faults>();
+  const faultsOf = (id: string): Faults => {
+    const known = faults.get(id) ?? { killed: [], lost: 0 };
+    faults.set(id, known);
     return known;
   };
   const waiting: Waiting[] = [];
   const wrong: string[] = [];
 
-  /** Some messages are lost on their way, and some come twice. */
+  /** Sends a message; some are lost, and some are received twice. */
   function send(message: ExecutionMessage, delaySeconds: number): void {
     const at = clock() + delaySeconds * second;
-    if (chance(0.1)) mishapsOf(message.executionId).lost += 1;
+    if (chance(0.1)) faultsOf(message.executionId).lost += 1;
     else waiting.push({ message, at });
     if (chance(0.3)) waiting.push({ message, at: at + between(random, 0, 120) * second });
   }
 
-  /** Throttles, or takes its time and then says what the dice say. */
+  /** Throttles, or returns a random answer after a random time. */
   async function says({ signal }: Question, answers: readonly Answer[]): Promise<Answer> {
     if (chance(0.3)) return { kind: 'throttled', tokens: 0 };
     await timeline.pause(5 * second * between(random, 0, 12), signal);
@@ -61,32 +61,35 @@ export async function runCrowd(
   }
 
   const verdicts = ['PASS', 'PASS', 'PASS', 'FAIL'].map((word) => text(`VERDICT: ${word}`, 1));
-  const works = [...Array<Answer>(9).fill(text('Done.', 100)), { kind: 'failed', error: refusal, tokens: 3 } as const];
+  const works = [
+    ...Array<Answer>(9).fill(text('Done.', 100)),
+    { kind: 'failed', error: modelError, tokens: 3 } as const,
+  ];
   const { tools } = scriptedModel({
     work: (question) => says(question, works),
     selfTest: (question) => says(question, verdicts),
     qaReview: (question) => says(question, verdicts),
   });
-  const mortalTools = { ...tools, model: mortals.model(tools.model) };
+  const killableTools = { ...tools, model: workers.model(tools.model) };
 
   function work(message: ExecutionMessage): void {
     const left = chance(0.2) ? between(random, 0, halfSteps) : undefined;
-    const run = mortals.run(() => workshop.run(message, mortalTools), left);
+    const run = workers.run(() => fixture.run(message, killableTools), left);
     void run.then((ended) => {
-      if (ended === 'dead') mishapsOf(message.executionId).deaths.push(clock());
+      if (ended === 'dead') faultsOf(message.executionId).killed.push(clock());
       if (ended === 'failed') wrong.push(`A worker of ${message.executionId} failed.`);
     });
   }
 
   const messages = await Promise.all(
-    Array.from({ length: count }, async () => workshop.start({ taskId: (await workshop.put()).id })),
+    Array.from({ length: count }, async () => fixture.start({ taskId: (await fixture.addTask()).id })),
   );
   for (const message of messages) send(message, 0);
 
   const running = async () =>
-    (await readExecutionPage(workshop.context, organization, { status: 'running' }, { limit: 1, offset: 0 })).total;
+    (await readExecutionPage(fixture.context, organization, { status: 'running' }, { limit: 1, offset: 0 })).total;
   for (let sweepAt = opening + minute; (await running()) > 0; sweepAt += minute) {
-    if (sweepAt > opening + 30 * minute) throw new Error('The crowd does not come to rest.');
+    if (sweepAt > opening + 30 * minute) throw new Error('Some executions have not ended after 30 minutes.');
     while (clock() < sweepAt) {
       for (const one of waiting.filter(({ at }) => at <= clock())) {
         waiting.splice(waiting.indexOf(one), 1);
@@ -94,13 +97,13 @@ export async function runCrowd(
       }
       await timeline.until(Math.min(sweepAt, timeline.nextAt(), ...waiting.map(({ at }) => at)));
     }
-    await sweepExecutions(workshop.context, { until: clock() });
-    for (const { message, delaySeconds } of workshop.sent.splice(0)) send(message, delaySeconds);
+    await sweepExecutions(fixture.context, { until: clock() });
+    for (const { message, delaySeconds } of fixture.sent.splice(0)) send(message, delaySeconds);
   }
 
-  const { executions, wrong: traces } = await recount(workshop);
+  const { executions, wrong: traces } = await checkExecutions(fixture);
   if (executions.length !== count) wrong.push(`There are ${executions.length} executions.`);
-  for (const one of executions) wrong.push(...wrongEnd(one, mishapsOf(one.id)));
+  for (const one of executions) wrong.push(...wrongEnd(one, faultsOf(one.id)));
   const ends = Map.groupBy(executions, ({ status, error }) => error ?? status);
   return {
     wrong: [...wrong, ...traces],
@@ -108,18 +111,19 @@ export async function runCrowd(
   };
 }
 
-/** A lease, the sweep after it, and a moment for the worker that gets the message. */
+/** The longest time until another worker starts: a lease, the sweep after it, and the time to receive its message. */
 const recoveredMs = 30 * second + 2 * minute;
 
-/** Holds an end to what happened on the way to it. */
-function wrongEnd({ id, error, durationMs = 0, claims }: ExecutionHead, { deaths, lost }: Mishaps): string[] {
+/** Compares the end of an execution with the faults that happened to it. */
+function wrongEnd({ id, error, durationMs = 0, claims }: ExecutionHead, { killed, lost }: Faults): string[] {
   const wrong: string[] = [];
-  if (error !== undefined && !['lost', 'deadline', refusal].includes(error)) wrong.push(`${id} failed with ${error}`);
-  if (error === 'lost' && deaths.length < 2) wrong.push(`${id} is lost after ${deaths.length} deaths`);
+  if (error !== undefined && !['lost', 'deadline', modelError].includes(error))
+    wrong.push(`${id} failed with ${error}`);
+  if (error === 'lost' && killed.length < 2) wrong.push(`${id} is lost after ${killed.length} killed workers`);
   if ((error === 'lost') !== claims > 2) wrong.push(`${id} ended with ${error} after ${claims} claims`);
-  // Nobody works longer than about four minutes: only who has died or was not woken can come to the deadline.
-  if (error === 'deadline' && deaths.length + lost === 0) wrong.push(`${id} failed for throttling alone`);
-  const latest = 10 * minute + (1 + deaths.length + lost) * recoveredMs;
+  // Work takes at most about four minutes, so only a killed worker or a lost message leads to the deadline.
+  if (error === 'deadline' && killed.length + lost === 0) wrong.push(`${id} failed for throttling alone`);
+  const latest = 10 * minute + (1 + killed.length + lost) * recoveredMs;
   if (durationMs > latest) wrong.push(`${id} ended after ${durationMs} ms`);
   return wrong;
 }
