@@ -43,7 +43,7 @@ const kinds = {
   },
   agent: {
     put: async () => ({ name: await crew.registry.put() }),
-    absent: { name: 'nobody' },
+    absent: { name: 'absent' },
     read: 'getAgent',
     patch: 'updateAgent',
     remove: 'deleteAgent',
@@ -222,27 +222,27 @@ it('concurrent updates of the soul and of other fields both take effect', async 
 });
 
 describe('If-Match is checked', () => {
-  const stale = '"7"';
+  const otherVersion = '"7"';
 
   it.each([
-    ['an agent that does not exist (422)', 'updateTask', () => ({ assignedAgent: 'nobody' })],
+    ['an agent that does not exist (422)', 'updateTask', () => ({ assignedAgent: 'absent' })],
     ['a task that does not exist (422)', 'updateTask', () => ({ dependsOn: [kinds.task.absent.id] })],
     ['a dependency cycle (409)', 'updateTask', (id: string) => ({ dependsOn: [id] })],
     ['tasks that depend on it (409)', 'deleteTask', () => undefined],
   ] as const)('before %s', async (_, operation, bodyOf) => {
     const params = await kinds.task.put();
     const dependent = await crew.board.put({ dependsOn: [params.id] });
-    await crew.refuses(() => send(operation, params, bodyOf(dependent), stale), 412, 'precondition_failed');
+    await crew.refuses(() => send(operation, params, bodyOf(dependent), otherVersion), 412, 'precondition_failed');
     expect([409, 422]).toContain((await send(operation, params, bodyOf(dependent), '"1"')).status);
   });
 
   it('before system agents (403)', async () => {
     const params = { name: 'qa-reviewer' };
-    await crew.refuses(() => send('deleteAgent', params, undefined, stale), 412, 'precondition_failed');
+    await crew.refuses(() => send('deleteAgent', params, undefined, otherVersion), 412, 'precondition_failed');
     await crew.refuses(() => send('deleteAgent', params, undefined, '*'), 403, 'system_agent');
   });
 
   it('only by changes, not by reads', async () => {
-    expect((await send('getTask', await kinds.task.put(), undefined, stale)).status).toBe(200);
+    expect((await send('getTask', await kinds.task.put(), undefined, otherVersion)).status).toBe(200);
   });
 });
