@@ -57,11 +57,6 @@ describe('a model that is asked', () => {
     expect(askedAt).toEqual([0]);
   });
 
-  it('and answers after two faults has answered, with the tokens of every call', async () => {
-    const { answered } = await asked([faulty, faulty, text]);
-    expect(answered).toEqual({ ...text, tokens: 9, throttles: 0 });
-  });
-
   it('and throttles between its faults is asked as often as without', async () => {
     const { answered, askedAt } = await asked([throttled, faulty, throttled, throttled, faulty, throttled, text]);
     expect(answered).toEqual({ ...text, tokens: 9, throttles: 4 });

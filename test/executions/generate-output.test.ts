@@ -5,14 +5,13 @@ import { generateOutput } from '../../lib/executions/generate-output.ts';
 import type { Answer } from '../../lib/model/converse.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { deleteTask } from '../../lib/tasks/tasks.ts';
-import { createTestExecutions, scriptedModel, silent, text } from './test-executions.ts';
+import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
 
 const fixture = await createTestExecutions({ cap: 1_000 });
 const { organization, timeline } = fixture;
 const never = new AbortController().signal;
 const fault = 'The model could not be reached, or had a fault.';
 const faulty: Answer = { kind: 'faulty', error: fault, tokens: 2 };
-const throttled: Answer = { kind: 'throttled', tokens: 0 };
 
 type Says = Parameters<typeof scriptedModel>[0];
 
@@ -99,21 +98,6 @@ describe('work', () => {
     const { result } = await workedOn({ work: text('a\ud83d', 1) });
     expect(result).toMatchObject({ output: 'a\ufffd' });
   });
-
-  it('that is throttled twice is completed, with a time that went by', async () => {
-    let left = 2;
-    const before = timeline.clock();
-    const { result } = await workedOn({ work: () => (left-- > 0 ? throttled : text('Done.', 100)) });
-    expect(result).toEqual({ ...completed, throttles: 2 });
-    expect(timeline.clock()).toBeGreaterThan(before);
-  });
-
-  it('whose time is up has failed for that', async () => {
-    const late = new AbortController();
-    void timeline.pause(60_000, never).then(() => late.abort());
-    const { result } = await workedOn({ work: silent }, late.signal);
-    expect(result).toEqual(failedWith('deadline', 0));
-  });
 });
 
 describe('a gate', () => {
@@ -131,20 +115,6 @@ describe('a gate', () => {
       expect(result).toEqual({ ...completed, [gate]: verdict, tokensUsed });
       expect([times('selfTest'), times('qaReview')]).toEqual([1, 1]);
     }
-  });
-
-  it('that is throttled twice is asked until it answers', async () => {
-    let left = 2;
-    const { result, times } = await workedOn({ qaReview: () => (left-- > 0 ? throttled : text('VERDICT: FAIL', 1)) });
-    expect(result).toEqual({ ...completed, qaReview: 'failed', throttles: 2 });
-    expect(times('qaReview')).toBe(3);
-  });
-
-  it('that has not answered when the time is up is skipped; the work is completed, and the other verdict stands', async () => {
-    const late = new AbortController();
-    void timeline.pause(60_000, never).then(() => late.abort());
-    const { result } = await workedOn({ qaReview: silent }, late.signal);
-    expect(result).toEqual({ ...completed, qaReview: 'skipped', tokensUsed: 110 });
   });
 
   it('is not asked where the time was up before', async () => {

@@ -49,14 +49,6 @@ describe('an execution that is run', () => {
     expect(execution).not.toHaveProperty('output');
   });
 
-  it('by ten workers at once is worked on by one', async () => {
-    const message = await fixture.start();
-    const { tools, times } = scriptedModel();
-    await Promise.all(Array.from({ length: 10 }, () => fixture.run(message, tools)));
-    expect(times('work')).toBe(1);
-    expect(await fixture.execution(message)).toMatchObject({ status: 'completed' });
-  });
-
   it.each<[string, () => Promise<string>]>([
     [
       'has ended',
@@ -108,18 +100,6 @@ describe('an execution whose worker was lost', () => {
     await loseWorkers(message.executionId, 3);
     await fixture.finish(message, scriptedModel().tools);
     expect(await fixture.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
-  });
-
-  it('is not worked on before its lease has run out', async () => {
-    const message = await fixture.start();
-    await fixture.lease(message.executionId);
-    clock.now += 29_999;
-    const { tools, times } = scriptedModel();
-    await fixture.finish(message, tools);
-    expect(times('work')).toBe(0);
-    clock.now += 1;
-    await fixture.finish(message, tools);
-    expect(times('work')).toBe(1);
   });
 });
 

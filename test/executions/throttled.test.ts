@@ -5,7 +5,7 @@ import type { ExecutionMessage } from '../../lib/deployment/messages.ts';
 import type { Counts } from '../../lib/deployment/metrics.ts';
 import { sweepExecutions } from '../../lib/executions/execution-messages.ts';
 import type { Answer } from '../../lib/model/converse.ts';
-import { readDelegation, readExecutionHead } from '../../lib/table/executions.ts';
+import { readExecutionHead } from '../../lib/table/executions.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { queryItems } from '../../lib/table/reads.ts';
 import { createTestExecutions, scriptedModel, text } from './test-executions.ts';
@@ -157,16 +157,6 @@ describe('an execution whose model throttles', () => {
     };
     expect(await sweptAt(resumeAt + minute - 1)).toEqual([]);
     expect(await sweptAt(resumeAt + minute)).toHaveLength(1);
-  });
-
-  it('was accepted and has begun, so that its delegation runs', async () => {
-    await fixture.addAgent('helper');
-    const { delegation, message } = await fixture.delegate('writer', 'helper');
-    await fixture.finish(message, scriptedModel({ work: throttled }).tools);
-    sent.length = 0;
-    expect(await readDelegation(fixture.context, organization, delegation.delegationId)).toMatchObject({
-      status: 'running',
-    });
   });
 });
 
