@@ -28,42 +28,42 @@ async function asked(
   return { answered, askedAt, endedAt: timeline.clock(), waiting: timeline.waiting() };
 }
 
-describe('a model that is asked', () => {
-  it('and answers at once is asked once, without a pause', async () => {
+describe('a call of a model', () => {
+  it('that succeeds is made once, without a pause', async () => {
     expect(await asked([text])).toEqual({ answered: { ...text, throttles: 0 }, askedAt: [0], endedAt: 0, waiting: 0 });
   });
 
-  it('and would fail the same way again is asked once', async () => {
+  it('that fails permanently is made once', async () => {
     const failed: Answer = { kind: 'failed', error: 'The model refused to do this.', tokens: 7 };
     expect(await asked([failed])).toMatchObject({ answered: failed, askedAt: [0] });
   });
 
-  it('and has a fault is asked three times, and says in the end what the last fault was', async () => {
+  it('that has a fault is made three times, and returns the last fault', async () => {
     const last: Answer = { ...faulty, error: 'The model took too long to answer.' };
     const { answered, askedAt } = await asked([faulty, faulty, last]);
     expect(answered).toEqual({ kind: 'failed', error: last.error, tokens: 6, throttles: 0 });
     expect(askedAt).toHaveLength(3);
   });
 
-  it('and has a fault is not asked again where one try is all there is', async () => {
+  it('that has a fault is not repeated if only one try is allowed', async () => {
     const { answered, askedAt } = await asked([faulty], { tries: 1 });
     expect(answered).toEqual({ kind: 'failed', error: faulty.error, tokens: 2, throttles: 0 });
     expect(askedAt).toEqual([0]);
   });
 
-  it('and had two faults before is asked once more', async () => {
+  it('after two earlier faults is made once more', async () => {
     const { answered, askedAt } = await asked([faulty], { faults: 2 });
     expect(answered).toMatchObject({ kind: 'failed', tokens: 2 });
     expect(askedAt).toEqual([0]);
   });
 
-  it('and throttles between its faults is asked as often as without', async () => {
+  it('that is throttled between its faults still has three tries', async () => {
     const { answered, askedAt } = await asked([throttled, faulty, throttled, throttled, faulty, throttled, text]);
     expect(answered).toEqual({ ...text, tokens: 9, throttles: 4 });
     expect(askedAt).toHaveLength(7);
   });
 
-  it('and throttles a hundred times does not fail for it, nor where one try is all there is', async () => {
+  it('that is throttled a hundred times does not fail, not even with one try', async () => {
     for (const tries of [1, 3]) {
       const { answered } = await asked([...Array(100).fill(throttled), text], { tries });
       expect(answered).toEqual({ ...text, throttles: 100 });
@@ -74,35 +74,35 @@ describe('a model that is asked', () => {
 describe('a throttled model', () => {
   const chance = (value: number) => vi.spyOn(Math, 'random').mockReturnValue(value);
 
-  it('is left alone for up to 1, 2, 4, 8, 16 and then 30 seconds', async () => {
+  it('is called again after at most 1, 2, 4, 8, 16 and then 30 seconds', async () => {
     chance(1);
     const { askedAt } = await asked([...Array(8).fill(throttled), text]);
     const pauses = askedAt.slice(1).map((at, nth) => at - (askedAt[nth] as number));
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   });
 
-  it('is left alone for a part of that, which chance draws anew each time', async () => {
+  it('is called again after a random part of that time, drawn for each pause', async () => {
     const random = chance(0).mockReturnValueOnce(0.25).mockReturnValueOnce(0.5).mockReturnValueOnce(0.75);
     const { askedAt } = await asked([throttled, throttled, throttled, throttled, text]);
     expect(askedAt).toEqual([0, 250, 1_250, 4_250, 4_250]);
     expect(random).toHaveBeenCalledTimes(4);
   });
 
-  it('is asked no more where the next pause would exceed the patience of the caller', async () => {
+  it('is not called again if the next pause would exceed the patience of the caller', async () => {
     chance(1);
     const { answered, askedAt, endedAt } = await asked([throttled], { patienceMs: 3_000 });
     expect(answered).toEqual({ kind: 'throttled', faults: 0, tokens: 0, throttles: 3 });
     expect([askedAt, endedAt]).toEqual([[0, 1_000, 3_000], 3_000]);
   });
 
-  it('uses up no patience by its faults, and says how many there were', async () => {
+  it('uses no patience for its faults, and returns their number', async () => {
     chance(1);
     const { answered, askedAt } = await asked([faulty, throttled, throttled], { patienceMs: 2_000 });
     expect(answered).toEqual({ kind: 'throttled', faults: 1, tokens: 2, throttles: 2 });
     expect(askedAt).toEqual([0, 1_000, 3_000]);
   });
 
-  it('is asked until the signal aborts, and the result is aborted then', async () => {
+  it('is called until the signal aborts; then the result is aborted', async () => {
     chance(0.5);
     const { answered, askedAt, endedAt, waiting } = await asked([throttled], { withinMs: 600_000 });
     expect(answered).toEqual({ kind: 'aborted', tokens: 0, throttles: askedAt.length });
@@ -114,7 +114,7 @@ describe('a throttled model', () => {
 });
 
 describe('a signal', () => {
-  it('that has aborted before lets no model be asked', async () => {
+  it('that has already aborted prevents the call', async () => {
     const model = vi.fn(async () => text);
     const question = { model: 'm', system: '', user: 'Hi.', maxTokens: 10, signal: AbortSignal.abort() };
     expect(await askModel(createTimeline(0), model, question, 3)).toEqual({ kind: 'aborted', tokens: 0, throttles: 0 });

@@ -22,7 +22,7 @@ const on = (from: string, to: string) => delegate(from, to, { taskId });
 const end = (message: ExecutionMessage) => fixture.finish(message, scriptedModel().tools);
 const errorOn = async (from: string, to: string) => (await errorOf(on(from, to)))?.code;
 
-/** The agents in the chain of an execution, by their names, and the number of its delegations. */
+/** Returns the names of the agents in the chain of an execution, and the number of its delegations. */
 async function chainOf({ executionId: id }: ExecutionMessage) {
   const { ancestors, depth, delegatedBy } = (await readExecutionHead(fixture.context, { organization, id })) ?? {};
   const nameOf = (agentId: string) => [...ids].find(([, known]) => known === agentId)?.[0];
@@ -44,7 +44,7 @@ describe('a chain of delegations', () => {
     const { message } = await on(c, d);
     expect(await chainOf(message)).toEqual({ ancestors: [a, b, c], depth: 3, delegatedBy: c });
     expect(await errorOn(d, e)).toBe('delegation_too_deep');
-    // Those before it are not as deep.
+    // Earlier executions of the chain can still delegate.
     expect(await chainOf((await on(c, e)).message)).toMatchObject({ depth: 3 });
   });
 
@@ -56,7 +56,7 @@ describe('a chain of delegations', () => {
     expect(await errorOn(d, name)).toBe('delegation_cycle');
   });
 
-  it('of several at once has all that were in any of them before it, and is as deep as the deepest', async () => {
+  it('that continues several chains has the agents of all, and the depth of the deepest', async () => {
     await on(a, b);
     await on(b, c);
     await execute(c);
@@ -89,7 +89,7 @@ describe('a chain of delegations', () => {
     expect(await chainOf(second.message)).toEqual({ ancestors: [a, b], depth: 2, delegatedBy: a });
     expect((await errorOf(delegate(c, b)))?.code).toBe('delegation_cycle');
     expect(await chainOf((await on(c, b)).message)).toMatchObject({ ancestors: [c], depth: 1 });
-    // They are on no task, as others here may be.
+    // Other tests have executions without a task too.
     for (const { message } of [first, second]) await end(message);
   });
 
@@ -125,7 +125,7 @@ describe('a delegation', () => {
     expect([...seen, await stateOf(delegationId)]).toEqual(['running', last]);
   });
 
-  it('is running still, not accepted again, between two workers; and has failed where both were lost', async () => {
+  it('stays running between two workers, and fails if both are lost', async () => {
     const { delegation, message } = await on(a, b);
     for (let nth = 0; nth < 2; nth++) {
       await fixture.lease(message.executionId);
@@ -137,7 +137,7 @@ describe('a delegation', () => {
     expect(await fixture.execution(message)).toMatchObject({ error: 'lost', delegationId: delegation.delegationId });
   });
 
-  it('that there is not is not found', async () => {
+  it('that does not exist is not found', async () => {
     expect(await stateOf('dl_01K00000000000000000000000')).toBeUndefined();
   });
 

@@ -38,7 +38,7 @@ describe('the event of an execution', () => {
     ]);
   });
 
-  it('that ends in error is agent.failed, and says which', () => {
+  it('that fails is agent.failed, with the error', () => {
     const { id, agentName, taskId, startedAt } = running;
     const execution = { id, agentName, taskId, status: 'failed', startedAt, ...ended, error: 'deadline' };
     expect(executionEvents(leased, failed)).toStrictEqual([
@@ -46,12 +46,12 @@ describe('the event of an execution', () => {
     ]);
   });
 
-  it('has no task where there is none', () => {
+  it('has no taskId if the execution has no task', () => {
     const { taskId: _, ...bare } = running;
     expect(executionEvents(undefined, bare)[0]?.data.execution).not.toHaveProperty('taskId');
   });
 
-  it('says that no tokens were used', () => {
+  it('has a tokensUsed of 0', () => {
     const [event] = executionEvents(leased, { ...failed, tokensUsed: 0 });
     expect(event?.data.execution).toMatchObject({ tokensUsed: 0 });
   });

@@ -40,7 +40,7 @@ const failedWith = (error: string, tokensUsed: number) => ({
   qaReview: 'skipped',
 });
 
-describe('work', () => {
+describe('the work', () => {
   it('is completed by the answer of the model, and asks each gate once about it', async () => {
     const { result, asked } = await workedOn();
     expect(result).toEqual(completed);
@@ -48,7 +48,7 @@ describe('work', () => {
     for (const { purpose, user } of asked) expect(user.includes('<work>\nDone.\n</work>')).toBe(purpose !== 'work');
   });
 
-  it('is asked of the models that the execution and the reviewer have, each with its own prompt', async () => {
+  it('and its gates use the models of the execution and of the reviewer, each with its own prompt', async () => {
     await fixture.update('qa-reviewer', { model: 'reviewer.model' });
     const { asked } = await workedOn();
     const questions = asked.map(({ purpose, model, maxTokens }) => ({ purpose, model, maxTokens }));
@@ -63,13 +63,13 @@ describe('work', () => {
 
   it.each<[string, Answer, string, number]>([
     [
-      'would fail the same way again',
+      'fails permanently',
       { kind: 'failed', error: 'The model refused to do this.', tokens: 7 },
       'The model refused to do this.',
       7,
     ],
     ['has a fault three times', faulty, fault, 6],
-  ])('of a model that %s has failed; no gate is asked, and its tokens are counted', async (_, work, error, tokens) => {
+  ])('of a model that %s fails; no gate is asked, and its tokens are counted', async (_, work, error, tokens) => {
     const { result, asked } = await workedOn({ work });
     expect(result).toEqual(failedWith(error, tokens));
     expect(asked.every(({ purpose }) => purpose === 'work')).toBe(true);
@@ -84,7 +84,7 @@ describe('work', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('whose answer is mostly control characters is failed where a read of it would be too large a response', async () => {
+  it('with an answer of control characters fails if a response with it would be too large', async () => {
     const longest = '\u0001'.repeat(714_000);
     const { result } = await workedOn({ work: text(longest, 5) });
     expect(result).toMatchObject({ status: 'completed', output: longest });
@@ -94,7 +94,7 @@ describe('work', () => {
     expect(quotes).toMatchObject({ status: 'completed' });
   });
 
-  it('has no half of a character in its output', async () => {
+  it('has no lone surrogate in its output', async () => {
     const { result } = await workedOn({ work: text('a\ud83d', 1) });
     expect(result).toMatchObject({ output: 'a\ufffd' });
   });
@@ -117,7 +117,7 @@ describe('a gate', () => {
     }
   });
 
-  it('is not asked where the time was up before', async () => {
+  it('is not asked after the deadline', async () => {
     const late = new AbortController();
     const answer = () => {
       late.abort();
@@ -138,7 +138,7 @@ describe('the review', () => {
     expect(times('qaReview')).toBe(0);
   });
 
-  it('is skipped where the reviewer itself did the work', async () => {
+  it('is skipped if the reviewer itself did the work', async () => {
     const execution = await fixture.leased({}, 'qa-reviewer');
     const { tools, times } = scriptedModel();
     const result = await generateOutput(fixture.context, execution, tools, never);
@@ -146,7 +146,7 @@ describe('the review', () => {
     expect(times('qaReview')).toBe(0);
   });
 
-  it('is skipped where there is no reviewer', async () => {
+  it('is skipped if there is no reviewer', async () => {
     const execution = await fixture.leased();
     const { client, name: TableName } = fixture.context.table;
     const Key = keys.agent(organization, 'qa-reviewer');
@@ -159,15 +159,15 @@ describe('the review', () => {
   });
 });
 
-describe('what is asked', () => {
-  it('has a blank system prompt where the agent has none', async () => {
+describe('the question', () => {
+  it('has an empty system prompt if that of the agent is blank', async () => {
     await fixture.update('writer', { systemPrompt: ' ', soul: '' });
     const { result, asked } = await workedOn();
     await fixture.update('writer', { systemPrompt: 'Write.', soul: 'Calm.' });
     expect([result, asked[0]?.system]).toEqual([completed, '']);
   });
 
-  it('has the prompt of the agent as it is now, and the model as it was at the start', async () => {
+  it('has the current prompt of the agent, and the model of the start', async () => {
     const execution = await fixture.leased();
     await fixture.update('writer', { systemPrompt: 'Rewrite.', model: 'newer.model' });
     const { tools, asked } = scriptedModel();
@@ -176,7 +176,7 @@ describe('what is asked', () => {
     expect([asked[0]?.system, asked[0]?.model]).toEqual(['Calm.\n\nRewrite.', 'writer.model']);
   });
 
-  it('leaves out a task that was deleted meanwhile', async () => {
+  it('does not contain a task that was deleted after the start', async () => {
     const { id } = await fixture.addTask({ title: 'A task to be deleted' });
     const execution = await fixture.leased({ taskId: id });
     await deleteTask(fixture.app, organization, id, () => {});

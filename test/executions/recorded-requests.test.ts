@@ -24,7 +24,7 @@ for (const id of ['sk_write', 'sk_draw']) {
   fixture.clock.now += 1;
 }
 
-/** A request of Converse, as it came over the wire. */
+/** The body of a Converse request. */
 type Body = {
   system: { text: string }[];
   messages: { role: string; content: { text: string }[] }[];
@@ -32,7 +32,7 @@ type Body = {
   outputConfig?: object;
 };
 
-/** Carries an execution out by the real client: the requests that reach Bedrock, the work's first. */
+/** Runs an execution with the real client; returns the requests to Bedrock, that of the work first. */
 async function recorded(fields: Parameters<typeof fixture.start>[0]) {
   const message = await fixture.start(fields);
   const from = bedrock.received.length;
@@ -41,11 +41,11 @@ async function recorded(fields: Parameters<typeof fixture.start>[0]) {
   return bedrock.received.slice(from).map(({ path, body }) => ({ path, body: JSON.parse(body) as Body }));
 }
 
-/** The bytes of the system part, as they were sent. */
+/** Returns the system part of a request as it was sent. */
 const systemOf = (nth: number) => /"system":\[.*?\]/.exec(bedrock.received[nth]?.body ?? '')?.[0];
 
 describe('the requests of an execution to Bedrock', () => {
-  it('has soul, prompt and skills as its system, in this order, and all that others wrote in the user’s message', async () => {
+  it('have soul, prompt and skills as their system, in this order, and all texts of callers in the user message', async () => {
     const { id: taskId } = await fixture.addTask({ title: 'THE-TITLE', description: 'THE-DESCRIPTION' });
     const [work] = await recorded({ input: 'THE-INPUT', taskId, context: { key: 'THE-CONTEXT' } });
     expect(work?.path).toBe('/model/writer.model/converse');
@@ -58,7 +58,7 @@ describe('the requests of an execution to Bedrock', () => {
     for (const word of ['THE-TITLE', 'THE-DESCRIPTION', 'THE-CONTEXT']) expect(message).toContain(word);
   });
 
-  it('is three requests with exactly these parts: no sampling, no tools, nothing of the system’s own making', async () => {
+  it('are three, with exactly these parts: no sampling and no tools', async () => {
     const requests = await recorded({ input: 'THE-INPUT' });
     expect(requests).toHaveLength(3);
     for (const { body } of requests) {
@@ -72,7 +72,7 @@ describe('the requests of an execution to Bedrock', () => {
     }
   });
 
-  it('has the same bytes as its system for every execution of a version of the agent', async () => {
+  it('have the same system for every execution of a version of the agent', async () => {
     const from = bedrock.received.length;
     const { id: taskId } = await fixture.addTask({ title: 'Another' });
     await recorded({ input: 'One thing.' });
@@ -81,7 +81,7 @@ describe('the requests of an execution to Bedrock', () => {
     expect(systemOf(from + 3)).toBe(systemOf(from));
   });
 
-  it('has another system once the agent is another version', async () => {
+  it('have another system for another version of the agent', async () => {
     const from = bedrock.received.length;
     await recorded({ input: 'One thing.' });
     await fixture.update('writer', { soul: 'Brisk.' });

@@ -24,7 +24,7 @@ describe('an execution that is run', () => {
       return text('Done.', 100);
     };
     const counts = await fixture.finish(message, scriptedModel({ work: slow }).tools);
-    // What has not happened is not counted, not even as 0: each count is a metric that is written.
+    // Events that did not happen are not counted, not even as 0: each count is written as a metric.
     expect(counts).toEqual({ ExecutionsCompleted: 1 });
     const execution = await fixture.execution(message);
     expect(execution).toMatchObject({
@@ -39,7 +39,7 @@ describe('an execution that is run', () => {
     expect(timeline.waiting()).toBe(0);
   });
 
-  it('has failed where the model has, and says why', async () => {
+  it('fails with the error of the model', async () => {
     const message = await fixture.start();
     const error = 'There is no such model, or it cannot be used from here.';
     await fixture.finish(message, scriptedModel({ work: { kind: 'failed', error, tokens: 7 } }).tools);
@@ -69,7 +69,7 @@ describe('an execution that is run', () => {
     expect(asked).toEqual([]);
   });
 
-  it('ends no sooner than it began, whatever a worker’s clock says', async () => {
+  it('has no negative duration if the clock of the worker is slow', async () => {
     const message = await fixture.start();
     clock.now -= 5_000;
     await fixture.finish(message, scriptedModel().tools);
@@ -79,14 +79,14 @@ describe('an execution that is run', () => {
 });
 
 describe('an execution whose worker was lost', () => {
-  it('once is completed by the next', async () => {
+  it('once is completed by the next worker', async () => {
     const message = await fixture.start();
     await loseWorkers(message.executionId, 1);
     await fixture.finish(message, scriptedModel().tools);
     expect(await fixture.execution(message)).toMatchObject({ status: 'completed', output: 'Done.' });
   });
 
-  it('twice fails as lost, and asks no model again', async () => {
+  it('twice fails as lost, and no model is asked again', async () => {
     const message = await fixture.start();
     await loseWorkers(message.executionId, 2);
     const { tools, asked } = scriptedModel();
@@ -95,7 +95,7 @@ describe('an execution whose worker was lost', () => {
     expect(asked).toEqual([]);
   });
 
-  it('and whose end as lost was lost too, is lost all the same', async () => {
+  it('a third time, before it wrote that, fails as lost too', async () => {
     const message = await fixture.start();
     await loseWorkers(message.executionId, 3);
     await fixture.finish(message, scriptedModel().tools);
@@ -120,7 +120,7 @@ describe('the deadline, ten minutes after the first lease,', () => {
     expect(await fixture.execution(message)).toMatchObject(failed);
   });
 
-  it('ends one whose worker was lost, and asks no model', async () => {
+  it('ends an execution whose worker was lost, and no model is asked', async () => {
     const message = await fixture.start();
     await loseWorkers(message.executionId, 1);
     clock.now += 10 * minute;
@@ -130,14 +130,14 @@ describe('the deadline, ten minutes after the first lease,', () => {
     expect(asked).toEqual([]);
   });
 
-  it('leaves one that is begun a moment before the time that is left', async () => {
+  it('does not end an execution whose first worker leases it within that time', async () => {
     const message = await fixture.start();
     clock.now += 10 * minute - 1;
     await fixture.finish(message, scriptedModel().tools);
     expect(await fixture.execution(message)).toMatchObject({ status: 'completed' });
   });
 
-  it('within the gates leaves the work completed', async () => {
+  it('during the gates ends them, and the execution is completed', async () => {
     const message = await fixture.start();
     await fixture.finish(message, scriptedModel({ qaReview: silent }).tools);
     expect(await fixture.execution(message)).toMatchObject({
@@ -153,7 +153,7 @@ describe('a worker that has lost its lease', () => {
   it('does not end the execution: the end of the other worker is the only one', async () => {
     const message = await fixture.start();
     const stolen = async () => {
-      // Nothing came through from this worker for all of its lease, and another has ended it meanwhile.
+      // The lease expires without a renewal, and another worker ends the execution.
       clock.now += 30_000;
       await fixture.run(message, scriptedModel({ work: text('The other’s.', 5) }).tools);
       return text('Too late.', 100);
@@ -164,7 +164,7 @@ describe('a worker that has lost its lease', () => {
     expect(ended).toMatchObject({ status: 'completed', output: 'The other’s.', tokensUsed: 16 });
   });
 
-  it('has its call aborted by the renewal that is rejected, and writes nothing', async () => {
+  it('aborts its call when a renewal is rejected, and writes nothing', async () => {
     const message = await fixture.start();
     let before: unknown;
     const { tools, asked } = scriptedModel({
@@ -182,14 +182,14 @@ describe('a worker that has lost its lease', () => {
     expect(await fixture.dump()).toEqual(before);
   });
 
-  it('to another while its model throttled leaves the other’s lease as it is', async () => {
+  it('while its model throttled does not change the lease of the other worker', async () => {
     const message = await fixture.start();
     const throttle = async (): Promise<Answer> => {
       clock.now += 30_000;
       await fixture.lease(message.executionId, 'another');
       return { kind: 'throttled', tokens: 0 };
     };
-    // One call uses up a worker's patience, so that the lease is given back before its renewal is refused.
+    // One call uses up a worker's patience, so the lease is returned before a renewal is rejected.
     vi.spyOn(Math, 'random').mockReturnValue(10);
     await fixture.finish(message, scriptedModel({ work: throttle }).tools);
     vi.restoreAllMocks();

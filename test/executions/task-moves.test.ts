@@ -12,7 +12,7 @@ const { organization, clock, timeline } = fixture;
 const anyVersion = () => {};
 const patch = (id: string, fields: TaskPatch) => updateTask(fixture.app, organization, id, fields, anyVersion);
 
-/** Starts an execution on a new task, to whose model something happens before it answers. */
+/** Runs an execution on a new task, and calls `meanwhile` before its model answers. */
 async function onTask(says: Parameters<typeof scriptedModel>[0], meanwhile: (taskId: string) => unknown = () => {}) {
   const { id } = await fixture.addTask({ projectId: 'proj_one' });
   const message = await fixture.start({ taskId: id });
@@ -42,24 +42,24 @@ describe('the task of an execution', () => {
     expect(task).not.toHaveProperty('owner');
   });
 
-  it('goes back to assigned where the execution failed', async () => {
+  it('moves back to assigned if the execution fails', async () => {
     const error = 'The model refused to do this.';
     const { task } = await onTask({ work: { kind: 'failed', error, tokens: 1 } });
     expect(task).toMatchObject({ status: 'assigned', assignedAgent: 'writer' });
     expect(task).not.toHaveProperty('owner');
   });
 
-  it('moves along whatever else of it was changed meanwhile', async () => {
+  it('moves even if its other fields have changed', async () => {
     const { task } = await onTask({}, (id) => patch(id, { title: 'Renamed', priority: 'critical' }));
     expect(task).toMatchObject({ title: 'Renamed', priority: 'critical', status: 'up_for_review' });
   });
 });
 
-describe('an execution ends all the same, and leaves the task alone byte for byte, where it', () => {
+describe('an execution ends and does not change its task if the task', () => {
   const completed = { status: 'completed', output: 'Done.', tokensUsed: 111 };
 
   it.each(['backlog', 'assigned', 'qa_review', 'up_for_review', 'done'] as const)(
-    'was moved to %s meanwhile',
+    'was moved to %s during the execution',
     async (status) => {
       let moved: unknown;
       const { execution, task } = await onTask({}, async (id) => {
@@ -72,13 +72,13 @@ describe('an execution ends all the same, and leaves the task alone byte for byt
     },
   );
 
-  it('was deleted meanwhile', async () => {
+  it('was deleted during the execution', async () => {
     const { execution, task } = await onTask({}, (id) => deleteTask(fixture.app, organization, id, anyVersion));
     expect(execution).toMatchObject(completed);
     expect(task).toBeUndefined();
   });
 
-  it('is owned by another execution by now', async () => {
+  it('is owned by another execution', async () => {
     const { id } = await fixture.addTask();
     const first = await fixture.start({ taskId: id });
     let owned: unknown;
@@ -99,7 +99,7 @@ describe('an execution ends all the same, and leaves the task alone byte for byt
     expect(await fixture.task(id)).toEqual(owned);
   });
 
-  it('had been taken further before, so that the execution never had it', async () => {
+  it('was done before the start, so the execution never owned it', async () => {
     const { id } = await fixture.addTask({ status: 'done' });
     const before = await fixture.task(id);
     await fixture.finish(await fixture.start({ taskId: id }), scriptedModel().tools);
@@ -107,37 +107,37 @@ describe('an execution ends all the same, and leaves the task alone byte for byt
   });
 });
 
-describe('a task that changes between the look at it and the end', () => {
+describe('a task that changes between its read and the end', () => {
   /** Runs an execution whose task is renamed after each of `changes` reads of it at the end. */
   async function disturbed(changes: number) {
     const { id } = await fixture.addTask();
     const message = await fixture.start({ taskId: id });
-    let looks = 0;
+    let reads = 0;
     let done = false;
-    // Ahead of each write of the end, which follows a look.
+    // Before each write of the end, which follows a read.
     const { table } = watchedTable(fixture.context.table, async ({ writes, names }) => {
-      if (done && writes && names(`"sk":"${ulidOf(id)}"`) && ++looks <= changes)
-        await patch(id, { title: `Look ${looks}` });
+      if (done && writes && names(`"sk":"${ulidOf(id)}"`) && ++reads <= changes)
+        await patch(id, { title: `Read ${reads}` });
     });
     const work = () => {
       done = true;
       return text('Done.', 100);
     };
     await timeline.finish(runExecution({ ...fixture.context, table }, message, scriptedModel({ work }).tools));
-    return { looks, execution: await fixture.execution(message), task: await fixture.task(id) };
+    return { reads, execution: await fixture.execution(message), task: await fixture.task(id) };
   }
 
-  it('is looked at again, and moves', async () => {
-    const { looks, execution, task } = await disturbed(2);
-    expect(looks).toBe(3);
+  it('is read again, and moves', async () => {
+    const { reads, execution, task } = await disturbed(2);
+    expect(reads).toBe(3);
     expect(execution).toMatchObject({ status: 'completed' });
-    expect(task).toMatchObject({ title: 'Look 2', status: 'up_for_review' });
+    expect(task).toMatchObject({ title: 'Read 2', status: 'up_for_review' });
   });
 
-  it('at every look stays where it is after three: the execution ends without it', async () => {
-    const { looks, execution, task } = await disturbed(Number.POSITIVE_INFINITY);
-    expect(looks).toBe(3);
+  it('after each of three reads does not move: the execution ends without it', async () => {
+    const { reads, execution, task } = await disturbed(Number.POSITIVE_INFINITY);
+    expect(reads).toBe(3);
     expect(execution).toMatchObject({ status: 'completed', output: 'Done.' });
-    expect(task).toMatchObject({ title: 'Look 3', status: 'in_progress', owner: execution?.id });
+    expect(task).toMatchObject({ title: 'Read 3', status: 'in_progress', owner: execution?.id });
   });
 });

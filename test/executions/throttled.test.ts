@@ -17,7 +17,7 @@ const minute = 60 * second;
 const throttled: Answer = { kind: 'throttled', tokens: 0 };
 const faulty: Answer = { kind: 'faulty', error: 'The model could not be reached, or had a fault.', tokens: 2 };
 
-/** A model's part that is throttled for so long from now, and then answers. */
+/** Returns a step of a model that is throttled for this time from now on, and then answers. */
 const throttledFor = (milliseconds: number, answer: Answer) => {
   const until = clock() + milliseconds;
   return () => (clock() < until ? throttled : answer);
@@ -27,8 +27,8 @@ const headOf = ({ executionId: id }: ExecutionMessage) => readExecutionHead(fixt
 const throttlesOf = (counts: readonly Counts[]) =>
   counts.reduce((sum, { ModelThrottles = 0 }) => sum + ModelThrottles, 0);
 
-/** Starts an execution, and has a worker give its lease back because its model throttles. */
-async function givenBack(says: Parameters<typeof scriptedModel>[0] = { work: throttled }) {
+/** Starts an execution whose worker returns its lease because its model throttles. */
+async function returned(says: Parameters<typeof scriptedModel>[0] = { work: throttled }) {
   const message = await fixture.start();
   const begun = clock();
   const scripted = scriptedModel(says);
@@ -38,7 +38,7 @@ async function givenBack(says: Parameters<typeof scriptedModel>[0] = { work: thr
 
 describe('an execution whose model throttles', () => {
   it('occupies its worker for 5 seconds at most, and is sent again for 8 to 15 seconds later', async () => {
-    const { message, begun, counts, asked } = await givenBack();
+    const { message, begun, counts, asked } = await returned();
     expect(clock() - begun).toBeLessThanOrEqual(5 * second);
     expect(counts).toEqual({ ModelThrottles: asked.length });
     const again = sent.pop();
@@ -48,8 +48,8 @@ describe('an execution whose model throttles', () => {
     expect(timeline.waiting()).toBe(0);
   });
 
-  it('still runs, is leased by no worker before that time, and by the first one after it', async () => {
-    const { message } = await givenBack();
+  it('is still running, and can be leased only after that time', async () => {
+    const { message } = await returned();
     sent.length = 0;
     const head = await headOf(message);
     expect(head).toMatchObject({ status: 'running', claims: 0, selfTest: 'pending' });
@@ -61,7 +61,7 @@ describe('an execution whose model throttles', () => {
   });
 
   it('waits longer between later tries, 15 to 30 seconds', async () => {
-    const { message, tools } = await givenBack();
+    const { message, tools } = await returned();
     const delays: number[] = [];
     for (let next = sent.pop(); delays.length < 6; next = sent.pop()) {
       await timeline.pass((next?.delaySeconds as number) * second);
@@ -72,7 +72,7 @@ describe('an execution whose model throttles', () => {
     expect(delays.every((delay) => delay >= 15 && delay <= 30)).toBe(true);
   });
 
-  it('is completed once it does not any more, and every throttled call is counted once', async () => {
+  it('is completed when the throttling ends, and every throttled call is counted once', async () => {
     const message = await fixture.start();
     const { tools, times } = scriptedModel({ work: throttledFor(3 * minute, text('Done.', 100)) });
     const counts = await fixture.finishAll(message, tools);
@@ -84,7 +84,7 @@ describe('an execution whose model throttles', () => {
     expect(await headOf(message)).not.toHaveProperty('progress');
   });
 
-  it('for ever ends ten minutes after its first lease, for that', async () => {
+  it('for ever fails at the deadline, ten minutes after its first lease', async () => {
     const message = await fixture.start();
     clock.now += 20 * minute;
     const begun = clock();
@@ -98,7 +98,7 @@ describe('an execution whose model throttles', () => {
     expect(counts.at(-1)).toMatchObject({ ExecutionsFailed: 1 });
   });
 
-  it('fails by its third fault, whichever workers met the others, with the tokens of all', async () => {
+  it('fails at its third fault, even if each fault is of another worker, with the tokens of all', async () => {
     const answers = [faulty, ...Array(9).fill(throttled), faulty, ...Array(9).fill(throttled), faulty];
     const message = await fixture.start();
     const { tools, asked } = scriptedModel({ work: () => answers.shift() as Answer });
@@ -108,8 +108,8 @@ describe('an execution whose model throttles', () => {
     expect(await fixture.execution(message)).toMatchObject({ status: 'failed', error: faulty.error, tokensUsed: 6 });
   });
 
-  it('loses no worker by that: it is lost with the second that is', async () => {
-    const { message, tools } = await givenBack();
+  it('is not lost by returned leases, but by the second lost worker', async () => {
+    const { message, tools } = await returned();
     for (let waits = 0; waits < 5; waits++) {
       await timeline.pass((sent.pop()?.delaySeconds as number) * second);
       await fixture.finish(message, tools);
@@ -130,8 +130,8 @@ describe('an execution whose model throttles', () => {
     expect(await fixture.execution(message)).toMatchObject({ status: 'failed', error: 'lost' });
   });
 
-  it('that is lost afterwards keeps nothing of the answer that was stored', async () => {
-    const { message, tools } = await givenBack({ selfTest: throttled });
+  it('and is lost afterwards keeps no part of the stored answer', async () => {
+    const { message, tools } = await returned({ selfTest: throttled });
     sent.length = 0;
     const pk = keys.execution(organization, ulidOf(message.executionId));
     const outputs = () => Array.fromAsync(queryItems(fixture.table, { pk, from: 'OUT#', to: 'OUT#~' }));
@@ -146,8 +146,8 @@ describe('an execution whose model throttles', () => {
     expect(await outputs()).toEqual([]);
   });
 
-  it('is found by the sweeper where its message was lost, a minute after its time', async () => {
-    const { message } = await givenBack();
+  it('is found by the sweep a minute after that time if its message was lost', async () => {
+    const { message } = await returned();
     sent.length = 0;
     const { leaseUntil } = (await headOf(message)) as { leaseUntil: string };
     const resumeAt = Date.parse(leaseUntil);
@@ -161,10 +161,10 @@ describe('an execution whose model throttles', () => {
 });
 
 describe('an execution whose gate throttles', () => {
-  // More than an item holds, so that it is stored in several.
+  // Larger than an item, so it is stored in several.
   const output = 'ö'.repeat(400_000);
 
-  it('keeps its work and the other verdict: neither is asked for again', async () => {
+  it('keeps its work and the other verdict; neither is asked again', async () => {
     const message = await fixture.start();
     const { tools, times } = scriptedModel({
       work: text(output, 100),
@@ -181,7 +181,7 @@ describe('an execution whose gate throttles', () => {
   });
 
   it('shows neither output nor verdict before its end', async () => {
-    const { message } = await givenBack({ qaReview: throttled });
+    const { message } = await returned({ qaReview: throttled });
     sent.length = 0;
     const execution = await fixture.execution(message);
     expect(execution).toMatchObject({ qualityGates: { selfTest: 'pending', qaReview: 'pending' } });
@@ -205,14 +205,14 @@ describe('an execution whose gate throttles', () => {
 });
 
 describe('an execution that waits for its first worker', () => {
-  it('an hour is run', async () => {
+  it('for an hour is run', async () => {
     const message = await fixture.start();
     clock.now += 60 * minute;
     await fixture.finish(message, scriptedModel().tools);
     expect(await fixture.execution(message)).toMatchObject({ status: 'completed', durationMs: 60 * minute });
   });
 
-  it('longer fails for that: no model is asked, and its task is released', async () => {
+  it('for longer fails as not_started; no model is asked, and its task is released', async () => {
     const { id: taskId } = await fixture.addTask();
     const message = await fixture.start({ taskId });
     clock.now += 60 * minute + 1;
@@ -224,7 +224,7 @@ describe('an execution that waits for its first worker', () => {
     expect(asked).toEqual([]);
   });
 
-  it('longer has failed for that also where the worker that found it was lost', async () => {
+  it('for longer fails as not_started even if the first worker is lost', async () => {
     const message = await fixture.start();
     clock.now += 60 * minute + 1;
     await fixture.lease(message.executionId);
@@ -234,7 +234,7 @@ describe('an execution that waits for its first worker', () => {
   });
 });
 
-it('An execution that a version without the time of the first lease had leased is completed', async () => {
+it('an execution that an earlier version leased, without the time of the first lease, is completed', async () => {
   const message = await fixture.start();
   await fixture.lease(message.executionId);
   await fixture.table.client.send(

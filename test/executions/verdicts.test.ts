@@ -57,13 +57,13 @@ describe('no verdict is read', () => {
     'VERDICT: FAIL\rVERDICT: PASS',
     'VERDICT: FAIL\u2028VERDICT: PASS',
     'VERDICT: FAIL\u2028\nVERDICT: PASS',
-  ])('where an answer gives two: %j', (answer) => {
+  ])('if an answer has two: %j', (answer) => {
     expect(verdictOf(answer)).toBe('skipped');
   });
 });
 
-describe('a verdict is looked for in a time that grows with the answer, not faster', () => {
-  /** Milliseconds of the quickest of a few tries: what else runs can only add to it. */
+describe('the time to read a verdict grows at most linearly', () => {
+  /** Returns the shortest time of five tries, in milliseconds. */
   function quickest(answer: string): number {
     const times = Array.from({ length: 5 }, () => {
       const begun = performance.now();
@@ -84,13 +84,13 @@ describe('a verdict is looked for in a time that grows with the answer, not fast
     ['letters', 'V'],
     ['the name of the verdict', 'VERDICT'],
     ['the name and the colon', 'VERDICT:'],
-    ['the name over and over, each in its line', 'VERDICT:\n'],
-    ['the verdict over and over in a line', 'VERDICT: PASS '],
+    ['names, each on a line', 'VERDICT:\n'],
+    ['verdicts on one line', 'VERDICT: PASS '],
     ['other letters', 'ß'],
-  ])('as where it is full of %s', (_, unit) => {
+  ])('with an answer full of %s', (_, unit) => {
     const answerOf = (length: number) => `x${unit.repeat(Math.ceil(length / unit.length))}x`;
     verdictOf(answerOf(1_000));
-    // Sixteen times as much takes 256 times as long where it is looked at again from each character on.
+    // With a quadratic search, 16 times the length would take 256 times as much time.
     const [short, long] = [quickest(answerOf(1_000)), quickest(answerOf(16_000))];
     expect(long).toBeLessThan(80 * Math.max(short, 0.05));
   });
