@@ -285,7 +285,7 @@ describe('the age of a delivery', () => {
 });
 
 describe('a mistake in the receiver', () => {
-  it('throws a TypeError if the secret is empty or missing, whatever the signature', () => {
+  it('throws a TypeError if the secret is empty or missing, with any signature', () => {
     const { body, headers } = authentic();
     const forged = `sha256=${createHmac('sha256', '').update(body).digest('hex')}`;
     for (const empty of ['', undefined as unknown as string])

@@ -74,7 +74,7 @@ it.each<[string, () => Posted]>([
   ['changed on its way', () => tampered((body) => body.replace('A sample task', 'Refused'))],
   ['too old', () => ofTask('Refused', { sentAt: Date.now() - minutes(6) })],
   ['empty', () => ({ ...ofTask('Refused'), body: '' })],
-])('refuses a delivery that is %s, and does nothing', async (_, make) => {
+])('rejects a delivery that is %s, and does nothing', async (_, make) => {
   expect(await post(make())).toBe(401);
   expect((await printed()).filter((line) => line.includes('Refused'))).toEqual([]);
 });

@@ -122,7 +122,7 @@ it.each<[string, () => Posted]>([
   ['forged', () => delivery({ event: 'task.completed', key: 'another secret' })],
   ['changed on its way', () => tampered((body) => body.replace('A sample', 'B sample'))],
   ['too old', () => delivery({ event: 'task.completed', sentAt: Date.now() - minutes(6) })],
-])('refuses a delivery that is %s, and does nothing', async (_, make) => {
+])('rejects a delivery that is %s, and does nothing', async (_, make) => {
   const before = await itemCount();
   expect(await handler(eventOf(make()))).toEqual({ statusCode: 401 });
   expect(await itemCount()).toBe(before);

@@ -133,7 +133,7 @@ describe.each(changing)('If-Match of %s', (operation) => {
     expect(await crew.dump()).toEqual(before);
   });
 
-  it('leads to 404 for an absent resource, whatever its value', async () => {
+  it('leads to 404 for an absent resource with any value', async () => {
     for (const tag of ['*', '"1"', 'garbage'])
       expect(codeOf(await send(operation, kinds[kind].absent, one, tag))).toEqual([404, 'not_found']);
   });

@@ -110,7 +110,7 @@ describe.each(posts)('%s with an Idempotency-Key', (operation, one) => {
   });
 });
 
-it.each(['key', 'a b', ''])('the Idempotency-Key %j means nothing on what is not a POST', async (given) => {
+it.each(['key', 'a b', ''])('the Idempotency-Key %j is ignored by methods other than POST', async (given) => {
   const tenant = await newTenant();
   const params = { id: await tenant.board.put() };
   const sent = [
