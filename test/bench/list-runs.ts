@@ -29,7 +29,7 @@ export type Readings = { runs: number; firstPage: number; further: number };
  * Reads every page of every board by the handler of `listTasks`, run after run. The boards take turns within a run, so
  * that a machine that slows down slows all. The first run is a warm-up and does not count.
  *
- * @throws Error where a page is wrong
+ * @throws Error if a page is wrong
  */
 export async function readLists(
   bench: Bench,

@@ -16,10 +16,10 @@ import { figure } from './figures.ts';
 import { tasksOfBoard } from './list-boards.ts';
 import { engineVersion } from './machine.ts';
 
-/** A board in the table: how many tasks it has, whose it is, and a token of theirs. */
+/** A board in the table: its number of tasks, its organization, and a token of that. */
 export type ListBoard = { count: number; organization: Organization; token: string };
 
-/** A table that is only read: where its engine answers, and the boards in it. */
+/** A table that is only read: the endpoint of its engine, and its boards. */
 export type ListTable = { endpoint: string; boards: readonly ListBoard[] };
 
 /** Written when the table is whole: from which rows it was made, and its boards. */
@@ -75,7 +75,7 @@ async function openEngine(bench: Bench, folder: string): Promise<Engine> {
   return engine;
 }
 
-/** Makes the table, by an engine of its own: what is measured has not just written. */
+/** Creates the table with another engine, because the measured engine must not have written before. */
 async function makeTable(bench: Bench, folder: string, counts: readonly number[]): Promise<ListBoard[]> {
   const workshop = createFolder(bench, fastParent());
   const { endpoint, stop } = await openEngine(bench, workshop);
@@ -100,8 +100,8 @@ async function makeTable(bench: Bench, folder: string, counts: readonly number[]
 }
 
 /**
- * Memory, where there is enough of it: the engine waits for the disk at each commit, which takes most of the time, and
- * nothing is lost if this table is.
+ * Returns a folder in memory if there is enough space. On a disk the engine waits at each commit, which takes most of the
+ * time, and this table may be lost.
  */
 function fastParent(): string {
   const memory = '/dev/shm';

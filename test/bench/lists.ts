@@ -39,7 +39,7 @@ function extremes(measured: readonly Measured[], filter: TaskFilter): [Measured,
 /**
  * How much dearer the first page is on the largest board.
  *
- * @throws Error where it takes more capacity units than it may: they do not depend on the machine
+ * @throws Error if it takes more capacity units than allowed; they do not depend on the machine
  */
 function goalsSection(measured: readonly Measured[], { quick }: Bench): Section {
   const rows = listFilters.map((filter) => {

@@ -16,7 +16,7 @@ type Panel = { title: string; series: readonly Series[] };
 export type Plot = {
   /** The name of its file, without the ending. */
   name: string;
-  /** What it shows, for readers who do not see it. */
+  /** The alternative text. */
   alt: string;
   x: string;
   panels: readonly Panel[];
@@ -24,7 +24,7 @@ export type Plot = {
 
 use([LineChart, CustomChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
-/** In pixels, all of them. */
+/** Sizes in pixels. */
 const size = { panel: 430, height: 330, left: 56, right: 36, top: 56, bottom: 92, whisker: 4 };
 
 /** Colours that people with colour blindness can distinguish. */
@@ -33,7 +33,7 @@ const colors = ['#0072b2', '#d55e00', '#009e73', '#cc79a7'];
 const ink = '#24292f';
 const faint = '#d8dee4';
 
-/** Draws a plot as an SVG, the same for the same figures. It has a ground of its own, so that it is read on any page. */
+/** Returns a plot as SVG. Equal figures give equal text. It has its own background, so it is readable on any page. */
 export function svgOf({ x, panels }: Plot): string {
   const chart = init(null, null, {
     renderer: 'svg',

@@ -31,7 +31,7 @@ export function cpuOfTree(root: number, without: readonly number[] = []): number
 /**
  * Returns the process of a name below another.
  *
- * @throws Error where there is none
+ * @throws Error if there is none
  */
 export function processNamed(name: string, root: number): number {
   const found = treeOf(root).find((one) => one.name === name);

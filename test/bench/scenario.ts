@@ -15,7 +15,7 @@ export type Run = { latencies: number[]; rate: number; cpu: Cpu };
 /**
  * Publishes events of a new tenant on a schedule, and waits until its webhooks have received them.
  *
- * @throws Error where an event did not arrive exactly once at each webhook
+ * @throws Error if an event did not arrive exactly once at each webhook
  */
 export function publishOnSchedule(
   setup: Setup,
@@ -30,7 +30,7 @@ export function publishOnSchedule(
 /**
  * Publishes events of a new tenant by a number of callers, each without a pause.
  *
- * @throws Error where an event did not arrive exactly once at each webhook
+ * @throws Error if an event did not arrive exactly once at each webhook
  */
 export function publishInBurst(
   setup: Setup,

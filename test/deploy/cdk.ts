@@ -14,7 +14,7 @@ export function folderOfRun(): string {
  *
  * @param settings the content of `settings/default.json`; without it the files of the repository are read
  * @returns all that it printed
- * @throws Error with all that it printed, where it fails
+ * @throws Error with its whole output if it fails
  */
 export async function cdk(args: string[], settings?: object): Promise<string> {
   const folder = folderOfRun();

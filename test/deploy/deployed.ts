@@ -36,7 +36,7 @@ export async function destroy(): Promise<void> {
 export async function openDeployed(organization: string): Promise<Deployed> {
   const { Url = '' } = await outputsOf(stack);
   const [, api] = /^https:\/\/(\w+)\./.exec(Url) ?? [];
-  // The emulator serves the host names of APIs by a path of its own, for they lead nowhere on this machine.
+  // The host names of APIs do not resolve on this machine. The emulator serves them under a path.
   const url = `${process.env.AWS_ENDPOINT_URL}/_aws/execute-api/${api}/$default`;
   const token = await tokenCommand('create', '--org', organization);
   return { url, token, api: createApiOverHttp(url, token) };

@@ -9,7 +9,7 @@ import { type Leashed, startLeashed } from './leash.ts';
 const certificates = join(import.meta.dirname, '..', 'webhooks', 'certificates');
 const authority = join(certificates, 'authority.pem');
 
-/** What leads the SDK, the CDK and Node's own `fetch` to the emulator, as its root user. */
+/** Environment variables with which the SDK, the CDK and `fetch` of Node.js use the emulator, as its root user. */
 type Shell = Readonly<Record<string, string>>;
 
 /** The running emulator. */
@@ -18,13 +18,13 @@ export type Emulator = Pick<Leashed, 'stop'> & { shell: Shell };
 const startedWithinMs = 60_000;
 
 /**
- * Starts the emulator on a free port of the loopback, by HTTPS, so that what is only allowed over an encrypted
- * connection is allowed here as it is in AWS.
+ * Starts the emulator on a free port of the loopback. It uses HTTPS, because policies of the stack deny unencrypted
+ * connections.
  *
- * @param programs where it was installed
+ * @param programs the folder of the installed programs
  * @param folder for all that it writes
- * @param model where the OpenAI chat protocol is spoken, which its Bedrock asks
- * @throws `Problem` where it does not come up
+ * @param model the URL of the OpenAI chat protocol that its Bedrock uses
+ * @throws `Problem` if it does not start
  */
 export async function startEmulator(programs: string, folder: string, model: string): Promise<Emulator> {
   const port = String(await freePort());
@@ -49,7 +49,7 @@ export async function startEmulator(programs: string, folder: string, model: str
       USE_SSL: '1',
       MINISTACK_SSL_CERT: certificate,
       MINISTACK_SSL_KEY: key,
-      // It gives its functions these as well: trust in itself, and what no stack can set, receivers on the loopback.
+      // The emulator passes these to its functions too: its certificate, and receivers on the loopback, which no stack allows.
       NODE_EXTRA_CA_CERTS: authority,
       ALLOWED_RECEIVERS: '127.0.0.1:*',
     },

@@ -14,7 +14,7 @@ export type Grant = (action: string, resource: string) => boolean;
  * Removes a grant from a function's role during an action, and so from all functions that share the role.
  *
  * @param construct the function, by its construct id
- * @throws Error where the role has no such grant
+ * @throws Error if the role has no such grant
  */
 export async function without(construct: string, grant: Grant, act: () => Promise<unknown>): Promise<void> {
   const { Role } = await functionOf(construct);

@@ -1,11 +1,11 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 
-/** A program that runs, and what it has started. `ended` resolves with its exit code. */
+/** A running program and its child processes. `ended` resolves with its exit code. */
 export type Leashed = { ended: Promise<number>; hasEnded: () => boolean; stop: () => Promise<void> };
 
 /**
- * The shell waits on its standard input, a pipe that ends with this process however it ends. It then ends the program
- * and all of its group, and kills what is left of that after ten seconds.
+ * The shell waits on its standard input, a pipe that the operating system closes with this process. It then ends the
+ * program and its group, and kills the remaining processes after ten seconds.
  */
 const script = `exec 3<&0
 "$@" </dev/null & program=$!
@@ -21,9 +21,9 @@ while kill -0 $program 2>/dev/null; do wait $program; code=$?; done
 exit $code`;
 
 /**
- * Starts a program in a group of its own that cannot outlive us, and that no Ctrl-C reaches before we end it.
+ * Starts a program in its own process group. It ends with this process, and Ctrl-C in a terminal does not reach it.
  *
- * @param output for what it prints: a file's descriptor, or our own
+ * @param output the descriptor of a file for its output, or `inherit`
  */
 export function startLeashed(
   [program, ...args]: [string, ...string[]],

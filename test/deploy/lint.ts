@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /**
  * Checks a template with cfn-lint by CloudFormation's own schemas, without its warnings.
  *
- * @returns the errors that it finds, as it words them; empty where there are none
+ * @returns the text of its errors; empty if there are none
  */
 export async function errorsOf(template: string): Promise<string> {
   const { DEPLOY_PROGRAMS = '' } = process.env;

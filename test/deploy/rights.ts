@@ -15,7 +15,7 @@ type Schema = {
 
 type Resources = { Resources: Record<string, { Type: string }> };
 
-/** Actions of the schemas for what no resource of the stack uses; some would let a deploy read data or decrypt secrets. */
+/** Actions of the schemas that no resource of the stack needs. Some would let a deploy read data or decrypt secrets. */
 const unused = [
   /^(application-autoscaling|ec2|elasticfilesystem|firehose|kinesis|s3files):/,
   /^s3:REST/,

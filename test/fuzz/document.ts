@@ -1,7 +1,7 @@
 /** A part of an OpenAPI document. */
 type Json = { [key: string]: unknown };
 
-/** The longest text with a pattern: for a longer one schemathesis takes seconds, and has none in its coverage phase. */
+/** The greatest length of a text with a pattern. Schemathesis takes seconds to generate a longer one. */
 const longestWithPattern = 10_000;
 
 /**

@@ -12,7 +12,7 @@ export type Organization = {
   token: string;
   api: Api;
   tasks: string[];
-  /** Resources that no other one needs: they may be deleted. */
+  /** Resources on which no other resource depends, so they may be deleted. */
   spareTasks: string[];
   spareAgents: string[];
   spareWebhooks: string[];
@@ -45,7 +45,7 @@ export async function runCommand(dataFolder: string, command: string, args: stri
  * delegation, webhooks with deliveries. Waits until all executions and deliveries have ended.
  *
  * @param name also in the names of its agents, which the other organization sends
- * @param words in every text of it, and nowhere else
+ * @param words a text that only the texts of this organization contain
  */
 export async function createOrganization(place: Place, name: string, words: string): Promise<Organization> {
   const token = await runCommand(place.dataFolder, 'token', ['create', '--org', name]);

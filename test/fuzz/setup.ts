@@ -16,7 +16,7 @@ export type Setup = {
   own: Organization;
   /** The organization of which nothing may be read or changed. */
   other: Organization;
-  /** A text that is in every text of the other organization, and nowhere else. */
+  /** A text that all texts of the other organization contain, and no other text. */
   words: string;
   /** All that the other organization could read, and the number of its deliveries, before. */
   before: Contents;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createTemporaryFolder } from '../../temporary-files.ts';
 import { startOutpost } from './outpost.ts';
 
-/** Starts Outpost in an environment, and returns what it said. */
+/** Starts Outpost in an environment, and returns its output. */
 async function saidIn(environment: NodeJS.ProcessEnv): Promise<string[]> {
   const said: string[] = [];
   const bench = { quick: true, say: (line: string) => said.push(line), atEnd: () => {} };

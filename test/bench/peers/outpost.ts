@@ -32,7 +32,7 @@ const topic = 'task.created';
  * Install the packages `redis-server`, `rabbitmq-server` and `postgresql`. Set `OUTPOST` to the folder.
  *
  * @param environment `OUTPOST`, and `PATH` for the other programs
- * @returns undefined where a program is missing; a line says which
+ * @returns undefined if a program is missing, which it prints
  */
 export async function startOutpost(
   bench: Bench,

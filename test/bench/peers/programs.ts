@@ -16,14 +16,14 @@ export function findPrograms<Name extends string>(
   };
 }
 
-/** How a program is started: its arguments, what it prints once it is ready, and as whom it runs. */
+/** The start of a program: its arguments, its output when it is ready, and its user. */
 type Start = { args?: string[]; env: NodeJS.ProcessEnv; cwd: string; ready: RegExp; uid?: number };
 
 /**
  * Starts a program, which SIGINT stops when the benchmark ends, and waits until it is ready.
  *
  * @returns its process id
- * @throws Error with what it printed where it ends instead
+ * @throws Error with its output if it ends before
  */
 export async function startProgram(
   bench: Bench,
