@@ -77,8 +77,8 @@ async function openEngine(bench: Bench, folder: string): Promise<Engine> {
 
 /** Creates the table with another engine, because the measured engine must not have written before. */
 async function makeTable(bench: Bench, folder: string, counts: readonly number[]): Promise<ListBoard[]> {
-  const workshop = createFolder(bench, fastParent());
-  const { endpoint, stop } = await openEngine(bench, workshop);
+  const temporary = createFolder(bench, fastParent());
+  const { endpoint, stop } = await openEngine(bench, temporary);
   await createTable(endpoint, listTableName);
   const table = openTable(listTableName, endpoint);
   await withoutStream(table);
@@ -94,8 +94,8 @@ async function makeTable(bench: Bench, folder: string, counts: readonly number[]
     boards.push({ count, organization, token });
   }
   await stop();
-  copyFileSync(databaseFile(workshop), databaseFile(folder));
-  rmSync(databaseFile(workshop));
+  copyFileSync(databaseFile(temporary), databaseFile(folder));
+  rmSync(databaseFile(temporary));
   return boards;
 }
 

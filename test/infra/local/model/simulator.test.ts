@@ -106,7 +106,7 @@ describe('a rule', () => {
       { malformed: true },
       { kind: 'faulty', error: 'The answer of the model could not be read.' },
     ],
-    ['a refusal', { refusal: true }, { kind: 'failed', error: 'The model refused to do this.' }],
+    ['a declined prompt', { refusal: true }, { kind: 'failed', error: 'The model refused to do this.' }],
     [
       'a stop reason',
       { stopReason: 'max_tokens' },
