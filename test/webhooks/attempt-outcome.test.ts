@@ -6,21 +6,21 @@ import { keys } from '../../lib/table/keys.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { getWebhook, listWebhooks } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
+import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
 
-const newOffice = await openOffices();
-let office: Office;
+const createTestWebhooks = await prepareTestWebhooks();
+let webhooks: TestWebhooks;
 
 beforeEach(() => {
-  office = newOffice();
+  webhooks = createTestWebhooks();
 });
 
 describe('what is posted', () => {
   it('is exactly event, deliveryId, timestamp and data', async () => {
-    const message = await office.message({ url: 'https://example.com/a?b' });
-    office.clock.now = opening + 5_432;
+    const message = await webhooks.message({ url: 'https://example.com/a?b' });
+    webhooks.clock.now = opening + 5_432;
     const { posts, send } = notingSender();
-    await office.deliver(message, send);
+    await webhooks.deliver(message, send);
     expect(posts).toHaveLength(1);
     expect(posts[0]?.url).toBe('https://example.com/a?b');
     const { event, deliveryId, timestamp, data, ...rest } = JSON.parse(posts[0]?.body ?? '');
@@ -37,19 +37,19 @@ describe('what is posted', () => {
   });
 
   it('has the attempt’s own moment in its header, in whole seconds of the body’s', async () => {
-    const message = await office.message();
-    office.clock.now = opening + 5_999;
+    const message = await webhooks.message();
+    webhooks.clock.now = opening + 5_999;
     const { posts, send } = notingSender();
-    await office.deliver(message, send);
+    await webhooks.deliver(message, send);
     const seconds = posts[0]?.headers['X-Service-Timestamp'];
     expect(seconds).toBe('1772366405');
     expect(Math.floor(Date.parse(JSON.parse(posts[0]?.body ?? '').timestamp) / 1000)).toBe(Number(seconds));
   });
 
   it('is signed over the very text that is posted', async () => {
-    const message = await office.message({ secret: 'ü secret' });
+    const message = await webhooks.message({ secret: 'ü secret' });
     const { posts, send } = notingSender();
-    await office.deliver(message, send);
+    await webhooks.deliver(message, send);
     const expected = createHmac('sha256', Buffer.from('ü secret', 'utf8'))
       .update(posts[0]?.body ?? '')
       .digest('hex');
@@ -58,32 +58,32 @@ describe('what is posted', () => {
   });
 
   it('has no signature of any kind for a webhook without a secret', async () => {
-    const message = await office.message();
+    const message = await webhooks.message();
     const { posts, send } = notingSender();
-    await office.deliver(message, send);
+    await webhooks.deliver(message, send);
     expect(Object.keys(posts[0]?.headers ?? {}).filter((name) => /signature|^webhook-/i.test(name))).toEqual([]);
   });
 
   it('is never unsigned for a webhook with a secret, not even between its deletion’s writes', async () => {
-    const message = await office.message({ secret: 'a secret' });
+    const message = await webhooks.message({ secret: 'a secret' });
     // A batch of reads is not one moment: it can find the webhook before its deletion and the secret after it.
-    const Key = keys.webhookSecret(office.organization, ulidOf(message.webhookId));
-    await office.table.client.send(new DeleteCommand({ TableName: office.table.name, Key }));
+    const Key = keys.webhookSecret(webhooks.organization, ulidOf(message.webhookId));
+    await webhooks.table.client.send(new DeleteCommand({ TableName: webhooks.table.name, Key }));
     const { posts, send } = notingSender();
-    await office.deliver(message, send).catch(() => {});
+    await webhooks.deliver(message, send).catch(() => {});
     expect(posts).toEqual([]);
   });
 });
 
 describe('a success', () => {
   it('is delivered, and recorded without an error', async () => {
-    const message = await office.message();
+    const message = await webhooks.message();
     const { send } = notingSender({ httpStatus: 299, durationMs: 1234 }, () => {
-      office.clock.now = opening + 2_000;
+      webhooks.clock.now = opening + 2_000;
     });
-    await office.deliver(message, send);
-    expect(await office.delivery(message)).toMatchObject({ state: 'delivered' });
-    const records = await office.history(message.webhookId);
+    await webhooks.deliver(message, send);
+    expect(await webhooks.delivery(message)).toMatchObject({ state: 'delivered' });
+    const records = await webhooks.history(message.webhookId);
     expect(records).toMatchObject([
       {
         id: message.deliveryId,
@@ -102,14 +102,14 @@ describe('a success', () => {
 
 describe('a failure', () => {
   it('leads to the next attempt, and is recorded with its status and error', async () => {
-    const message = await office.message();
-    await office.deliver(message, notingSender({ ...failed, durationMs: 9 }).send);
-    expect(await office.delivery(message)).toMatchObject({
+    const message = await webhooks.message();
+    await webhooks.deliver(message, notingSender({ ...failed, durationMs: 9 }).send);
+    expect(await webhooks.delivery(message)).toMatchObject({
       state: 'retrying',
       attempt: 2,
       nextAttemptAt: '2026-03-01T12:05:00.000Z',
     });
-    expect(await office.history(message.webhookId)).toMatchObject([
+    expect(await webhooks.history(message.webhookId)).toMatchObject([
       {
         id: message.deliveryId,
         deliveryId: message.deliveryId,
@@ -125,15 +125,17 @@ describe('a failure', () => {
   });
 
   it('without an answer is recorded with status 0', async () => {
-    const message = await office.message();
-    await office.deliver(message, notingSender({ httpStatus: 0, error: 'No answer within 10 s.' }).send);
-    expect(await office.history(message.webhookId)).toMatchObject([{ httpStatus: 0, error: 'No answer within 10 s.' }]);
+    const message = await webhooks.message();
+    await webhooks.deliver(message, notingSender({ httpStatus: 0, error: 'No answer within 10 s.' }).send);
+    expect(await webhooks.history(message.webhookId)).toMatchObject([
+      { httpStatus: 0, error: 'No answer within 10 s.' },
+    ]);
   });
 
   it('sends the message of the next attempt for the time when it is due', async () => {
-    const message = await office.message();
-    await office.deliver(message, notingSender(failed).send);
-    expect(office.queue.sent.slice(1)).toEqual([
+    const message = await webhooks.message();
+    await webhooks.deliver(message, notingSender(failed).send);
+    expect(webhooks.queue.sent.slice(1)).toEqual([
       {
         to: 'firstRetry',
         message: {
@@ -153,72 +155,76 @@ describe('an ended delivery', () => {
     ['delivered', {}],
     ['exhausted', failed],
   ])('is on no list of the sweeper: %s', async (state, outcome) => {
-    const message = await office.message();
-    await office.attemptAll(message, notingSender(outcome).send);
-    expect(await office.delivery(message)).toMatchObject({ state, listed: false });
+    const message = await webhooks.message();
+    await webhooks.attemptAll(message, notingSender(outcome).send);
+    expect(await webhooks.delivery(message)).toMatchObject({ state, listed: false });
   });
 });
 
 describe('lastDeliveryAt', () => {
-  const lastDeliveryAt = async (id: string) => (await getWebhook(office, office.organization, id)).lastDeliveryAt;
+  const lastDeliveryAt = async (id: string) => (await getWebhook(webhooks, webhooks.organization, id)).lastDeliveryAt;
 
   /** Makes an attempt that ends so long after the opening. */
-  async function attemptEndingAt(message: Awaited<ReturnType<Office['message']>>, milliseconds: number, outcome = {}) {
+  async function attemptEndingAt(
+    message: Awaited<ReturnType<TestWebhooks['message']>>,
+    milliseconds: number,
+    outcome = {},
+  ) {
     const { send } = notingSender(outcome, () => {
-      office.clock.now = opening + milliseconds;
+      webhooks.clock.now = opening + milliseconds;
     });
-    await office.deliver(message, send);
+    await webhooks.deliver(message, send);
   }
 
   it('is absent before the first attempt', async () => {
-    const { webhookId } = await office.message();
-    expect(await getWebhook(office, office.organization, webhookId)).not.toHaveProperty('lastDeliveryAt');
+    const { webhookId } = await webhooks.message();
+    expect(await getWebhook(webhooks, webhooks.organization, webhookId)).not.toHaveProperty('lastDeliveryAt');
   });
 
   it.each([
     ['success', {}],
     ['failure', failed],
   ])('is the end of a %s, in the list and in the single read', async (_, outcome) => {
-    const message = await office.message();
+    const message = await webhooks.message();
     await attemptEndingAt(message, 3_000, outcome);
     expect(await lastDeliveryAt(message.webhookId)).toBe('2026-03-01T12:00:03.000Z');
-    expect(await listWebhooks(office, office.organization)).toMatchObject([
+    expect(await listWebhooks(webhooks, webhooks.organization)).toMatchObject([
       { lastDeliveryAt: '2026-03-01T12:00:03.000Z' },
     ]);
   });
 
   it('moves on with the next attempt', async () => {
-    const message = await office.message();
+    const message = await webhooks.message();
     await attemptEndingAt(message, 3_000);
-    const [next] = await office.publish();
+    const [next] = await webhooks.publish();
     await attemptEndingAt(next as typeof message, 8_000);
     expect(await lastDeliveryAt(message.webhookId)).toBe('2026-03-01T12:00:08.000Z');
   });
 
   it('is that of the attempt that the history begins with, of many that end at once', async () => {
-    const { id: webhookId } = await office.register();
-    const messages = (await Promise.all(Array.from({ length: 8 }, () => office.publish()))).flat();
+    const { id: webhookId } = await webhooks.register();
+    const messages = (await Promise.all(Array.from({ length: 8 }, () => webhooks.publish()))).flat();
     const unique = new Map(messages.map((message) => [message.deliveryId, message]));
     let ended = 0;
     const { send } = notingSender({}, () => {
-      office.clock.now = opening + ++ended * 1_000;
+      webhooks.clock.now = opening + ++ended * 1_000;
     });
-    await Promise.all([...unique.values()].map((message) => office.deliver(message, send)));
-    const ends = (await office.history(webhookId)).map(({ deliveredAt }) => deliveredAt);
+    await Promise.all([...unique.values()].map((message) => webhooks.deliver(message, send)));
+    const ends = (await webhooks.history(webhookId)).map(({ deliveredAt }) => deliveredAt);
     expect(ends).toHaveLength(8);
     expect(await lastDeliveryAt(webhookId)).toBe(ends[0]);
   });
 
   it('is what a version before the attempt log has written, until another attempt is made', async () => {
-    const message = await office.message();
+    const message = await webhooks.message();
     const write: Write = {
       Update: {
-        Key: keys.webhook(office.organization, ulidOf(message.webhookId)),
+        Key: keys.webhook(webhooks.organization, ulidOf(message.webhookId)),
         UpdateExpression: 'SET lastDeliveryAt = :at',
         ExpressionAttributeValues: { ':at': '2026-02-28T00:00:00.000Z' },
       },
     };
-    await transact(office.table, [write]);
+    await transact(webhooks.table, [write]);
     expect(await lastDeliveryAt(message.webhookId)).toBe('2026-02-28T00:00:00.000Z');
     await attemptEndingAt(message, 3_000);
     expect(await lastDeliveryAt(message.webhookId)).toBe('2026-03-01T12:00:03.000Z');
@@ -230,15 +236,15 @@ describe('what is counted', () => {
     [1, 'a receiver took', {}],
     [0, 'none took', failed],
   ])('is %d of an attempt that %s, so that the average is the share that arrives', async (delivered, _, outcome) => {
-    const message = await office.message();
+    const message = await webhooks.message();
     const { send } = notingSender(outcome);
-    expect(await office.deliver(message, send)).toEqual({ AttemptsDelivered: delivered });
+    expect(await webhooks.deliver(message, send)).toEqual({ AttemptsDelivered: delivered });
   });
 
   it('is nothing where no attempt is made', async () => {
-    const message = await office.message();
+    const message = await webhooks.message();
     const { send } = notingSender();
-    await office.deliver(message, send);
-    expect(await office.deliver(message, send)).toEqual({});
+    await webhooks.deliver(message, send);
+    expect(await webhooks.deliver(message, send)).toEqual({});
   });
 });

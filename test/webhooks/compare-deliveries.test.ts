@@ -3,14 +3,14 @@ import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { unlistAttempt } from '../../lib/table/attempt-log.ts';
 import { compareDeliveries } from '../../lib/webhooks/compare-deliveries.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
+import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
 
 const minuteMs = 60_000;
-const newOffice = await openOffices();
-let office: Office;
+const createTestWebhooks = await prepareTestWebhooks();
+let webhooks: TestWebhooks;
 
 beforeEach(() => {
-  office = newOffice();
+  webhooks = createTestWebhooks();
 });
 
 const quick = notingSender().send;
@@ -18,25 +18,25 @@ const failing = notingSender(failed).send;
 
 /** What the events of the opening's hour come to now. */
 const compare = () =>
-  compareDeliveries(office, office.organization, {
+  compareDeliveries(webhooks, webhooks.organization, {
     from: opening - 30 * minuteMs,
     to: opening + 30 * minuteMs,
-    now: office.clock(),
+    now: webhooks.clock(),
   });
 
 /** Lets time pass until the message of anything that is due must have been lost. */
 function waitLong(): void {
-  office.clock.now += 15 * minuteMs;
+  webhooks.clock.now += 15 * minuteMs;
 }
 
 describe('a comparison of events and attempts', () => {
   it('counts the events, also those without subscribers, and their deliveries', async () => {
-    await office.publish();
-    await office.register();
-    await office.register();
+    await webhooks.publish();
+    await webhooks.register();
+    await webhooks.register();
     for (let more = 0; more < 3; more++) {
-      office.clock.now += 1;
-      for (const message of await office.publish()) await office.deliver(message, quick);
+      webhooks.clock.now += 1;
+      for (const message of await webhooks.publish()) await webhooks.deliver(message, quick);
     }
     // The webhooks are of the first event's millisecond, which therefore is due to them as well.
     const { lost, waiting, ...counts } = await compare();
@@ -45,21 +45,21 @@ describe('a comparison of events and attempts', () => {
   });
 
   it('counts an attempt that was not made as waiting, and after 15 minutes as lost', async () => {
-    const message = await office.message();
+    const message = await webhooks.message();
     expect(await compare()).toMatchObject({ waiting: [message], lost: [] });
-    office.clock.now = opening + 15 * minuteMs - 1;
+    webhooks.clock.now = opening + 15 * minuteMs - 1;
     expect(await compare()).toMatchObject({ waiting: [message], lost: [] });
-    office.clock.now += 1;
+    webhooks.clock.now += 1;
     expect(await compare()).toMatchObject({ waiting: [], lost: [message] });
   });
 
   it('finds the lost attempts among many others', async () => {
-    await office.register();
+    await webhooks.register();
     const messages: DeliveryMessage[] = [];
     for (let nth = 0; nth < 120; nth++) {
-      const [message] = await office.publish();
+      const [message] = await webhooks.publish();
       if (nth % 40 === 0) messages.push(message as DeliveryMessage);
-      else await office.deliver(message as DeliveryMessage, quick);
+      else await webhooks.deliver(message as DeliveryMessage, quick);
     }
     waitLong();
     const { lost, ...others } = await compare();
@@ -71,55 +71,55 @@ describe('a comparison of events and attempts', () => {
     ['delivered', quick],
     ['exhausted', failing],
   ])('finds nothing wrong with a delivery that is %s', async (_, send) => {
-    await office.attemptAll(await office.message(), send);
+    await webhooks.attemptAll(await webhooks.message(), send);
     waitLong();
     expect(await compare()).toEqual({ events: 1, deliveries: 1, waiting: [], lost: [] });
   });
 
   it.each([90_000, 3_600_000])('finds an attempt that was made %i ms late', async (lateMs) => {
-    const message = await office.message();
-    office.clock.now += lateMs;
-    await office.deliver(message, quick);
+    const message = await webhooks.message();
+    webhooks.clock.now += lateMs;
+    await webhooks.deliver(message, quick);
     waitLong();
     expect(await compare()).toMatchObject({ waiting: [], lost: [] });
   });
 
   it('finds a retry whose message was lost, also where no list of the sweeper has it', async () => {
-    const message = await office.message();
-    office.clock.now += 90_000;
-    await office.deliver(message, failing);
-    const [{ message: retry }] = office.queue.sent.slice(-1) as [(typeof office.queue.sent)[number]];
+    const message = await webhooks.message();
+    webhooks.clock.now += 90_000;
+    await webhooks.deliver(message, failing);
+    const [{ message: retry }] = webhooks.queue.sent.slice(-1) as [(typeof webhooks.queue.sent)[number]];
     expect(await compare()).toMatchObject({ waiting: [retry], lost: [] });
-    await unlistAttempt(office, retry);
-    office.clock.now = Date.parse(retry.dueAt) + 15 * minuteMs;
+    await unlistAttempt(webhooks, retry);
+    webhooks.clock.now = Date.parse(retry.dueAt) + 15 * minuteMs;
     expect(await compare()).toMatchObject({ waiting: [], lost: [retry] });
   });
 
   it('returns the messages of the lost attempts', async () => {
-    await office.message();
+    await webhooks.message();
     waitLong();
     const { lost } = await compare();
-    for (const message of lost) await office.deliver(message, failing);
+    for (const message of lost) await webhooks.deliver(message, failing);
     const { waiting } = await compare();
-    office.clock.now = Date.parse(waiting[0]?.dueAt as string);
-    for (const message of waiting) await office.deliver(message, quick);
+    webhooks.clock.now = Date.parse(waiting[0]?.dueAt as string);
+    for (const message of waiting) await webhooks.deliver(message, quick);
     expect(await compare()).toEqual({ events: 1, deliveries: 1, waiting: [], lost: [] });
   });
 
   it('expects no delivery to a webhook that is deleted, or was registered after the event', async () => {
-    const message = await office.message();
-    await deleteWebhook(office, office.organization, message.webhookId);
-    office.clock.now += 1;
-    await office.register();
+    const message = await webhooks.message();
+    await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
+    webhooks.clock.now += 1;
+    await webhooks.register();
     waitLong();
     expect(await compare()).toEqual({ events: 1, deliveries: 0, waiting: [], lost: [] });
   });
 
   it('includes the events at both ends of its period', async () => {
-    await office.message();
-    const { organization } = office;
+    await webhooks.message();
+    const { organization } = webhooks;
     const at = async (from: number, to: number) =>
-      (await compareDeliveries(office, organization, { from, to, now: office.clock() })).events;
+      (await compareDeliveries(webhooks, organization, { from, to, now: webhooks.clock() })).events;
     expect(await at(opening, opening)).toBe(1);
     expect(await at(opening - 10, opening - 1)).toBe(0);
     expect(await at(opening + 1, opening + 10)).toBe(0);

@@ -7,46 +7,46 @@ import { leaseSlowAttempt } from '../../lib/table/webhook-attempts.ts';
 import { publishEvents } from '../../lib/webhooks/publish-events.ts';
 import { meter } from '../table/capacity.ts';
 import { expectAtMost } from '../table/cost-limits.ts';
-import { failed, notingSender, type Office, openOffices, slowAttempts } from './office.ts';
+import { failed, notingSender, prepareTestWebhooks, slowAttempts, type TestWebhooks } from './test-webhooks.ts';
 
-const newOffice = await openOffices();
-let office: Office;
-const { costOf } = meter(newOffice().table);
+const createTestWebhooks = await prepareTestWebhooks();
+let webhooks: TestWebhooks;
+const { costOf } = meter(createTestWebhooks().table);
 
 beforeEach(() => {
-  office = newOffice();
+  webhooks = createTestWebhooks();
 });
 
 /** The messages of a new event, none of which has the attempts of its webhook counted. */
 async function publish(): Promise<DeliveryMessage[]> {
-  const messages = await office.publish();
+  const messages = await webhooks.publish();
   return messages.some(({ deliveryId }) => isTurnToCount(deliveryId)) ? publish() : messages;
 }
 
 async function newMessage(fields: Partial<NewWebhook> = { secret: 'a secret' }): Promise<DeliveryMessage> {
-  await office.register(fields);
+  await webhooks.register(fields);
   const [message] = await publish();
   return message as DeliveryMessage;
 }
 
-const registerTen = () => Promise.all(Array.from({ length: 10 }, () => office.register({ secret: 'a secret' })));
+const registerTen = () => Promise.all(Array.from({ length: 10 }, () => webhooks.register({ secret: 'a secret' })));
 
 describe('an event costs', () => {
   it.each([
     ['nobody hears it', 0],
     ['a webhook hears it', 1],
     ['ten webhooks hear it', 10],
-  ])('a write unit and one read where %s', async (_, webhooks) => {
-    for (let nth = 0; nth < webhooks; nth++) await office.register();
-    const change = office.change();
-    expectAtMost(await costOf(() => publishEvents(office, change)), { requests: 2, rounds: 1, rcu: 1, wcu: 1 });
-    expect(office.queue.sent).toHaveLength(webhooks);
+  ])('a write unit and one read where %s', async (_, subscribers) => {
+    for (let nth = 0; nth < subscribers; nth++) await webhooks.register();
+    const change = webhooks.change();
+    expectAtMost(await costOf(() => publishEvents(webhooks, change)), { requests: 2, rounds: 1, rcu: 1, wcu: 1 });
+    expect(webhooks.queue.sent).toHaveLength(subscribers);
   });
 
   it('no read of its own where others of its name are published at the same moment', async () => {
-    await office.register();
-    const changes = Array.from({ length: 10 }, () => office.change());
-    const cost = await costOf(() => Promise.all(changes.map((change) => publishEvents(office, change))));
+    await webhooks.register();
+    const changes = Array.from({ length: 10 }, () => webhooks.change());
+    const cost = await costOf(() => Promise.all(changes.map((change) => publishEvents(webhooks, change))));
     expectAtMost(cost, { requests: 2, rounds: 1, rcu: 1, wcu: 10 });
   });
 });
@@ -57,15 +57,15 @@ describe('an attempt costs', () => {
     ['fails', failed],
   ])('three requests and two write units when it %s', async (_, outcome) => {
     const message = await newMessage();
-    const cost = await costOf(() => office.deliver(message, notingSender(outcome).send));
+    const cost = await costOf(() => webhooks.deliver(message, notingSender(outcome).send));
     expectAtMost(cost, { requests: 3, rounds: 2, rcu: 4, wcu: 2 });
   });
 
   it('hardly more than its row where five of a webhook are made at the same moment', async () => {
-    await office.register({ secret: 'a secret' });
+    await webhooks.register({ secret: 'a secret' });
     const messages = (await Promise.all(Array.from({ length: 5 }, publish))).flat();
     const { send } = notingSender();
-    const cost = await costOf(() => Promise.all(messages.map((message) => office.deliver(message, send))));
+    const cost = await costOf(() => Promise.all(messages.map((message) => webhooks.deliver(message, send))));
     expectAtMost(cost, { requests: 3, rounds: 2, rcu: 2 + 2 * 5, wcu: 5 + 1 });
   });
 
@@ -73,63 +73,63 @@ describe('an attempt costs', () => {
     await registerTen();
     const messages = await publish();
     const { send } = notingSender();
-    const cost = await costOf(() => Promise.all(messages.map((message) => office.deliver(message, send))));
+    const cost = await costOf(() => Promise.all(messages.map((message) => webhooks.deliver(message, send))));
     expectAtMost(cost, { requests: 12, rounds: 2, rcu: 31, wcu: 20 });
   });
 
   it('a request and a write unit more for a retry, which is taken off the sweeper’s list', async () => {
     const message = await newMessage();
-    await office.deliver(message, notingSender(failed).send);
-    const retry = office.queue.sent.at(-1)?.message as DeliveryMessage;
-    office.clock.now = Date.parse(retry.dueAt);
-    const cost = await costOf(() => office.deliver(retry, notingSender().send));
+    await webhooks.deliver(message, notingSender(failed).send);
+    const retry = webhooks.queue.sent.at(-1)?.message as DeliveryMessage;
+    webhooks.clock.now = Date.parse(retry.dueAt);
+    const cost = await costOf(() => webhooks.deliver(retry, notingSender().send));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
   });
 
   it('a read when it is early and is sent on', async () => {
     const message = await newMessage();
-    await office.deliver(message, notingSender(failed).send);
-    const retry = office.queue.sent.at(-1)?.message as DeliveryMessage;
-    const cost = await costOf(() => office.deliver(retry, notingSender().send));
+    await webhooks.deliver(message, notingSender(failed).send);
+    const retry = webhooks.queue.sent.at(-1)?.message as DeliveryMessage;
+    const cost = await costOf(() => webhooks.deliver(retry, notingSender().send));
     expectAtMost(cost, { requests: 1, rcu: 5, wcu: 0 });
   });
 
   it('a read when it was made before', async () => {
     const message = await newMessage();
-    await office.deliver(message, notingSender().send);
-    const cost = await costOf(() => office.deliver(message, notingSender().send));
+    await webhooks.deliver(message, notingSender().send);
+    const cost = await costOf(() => webhooks.deliver(message, notingSender().send));
     expectAtMost(cost, { requests: 1, rcu: 4, wcu: 0 });
   });
 
   it('a request and a write unit more in the queue of slow webhooks, for a lease', async () => {
     const message = { ...(await newMessage()), slow: true } as const;
     const { send } = notingSender({ ...failed, durationMs: 9_000 });
-    const cost = await costOf(() => office.deliver(message, send));
+    const cost = await costOf(() => webhooks.deliver(message, send));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
   });
 
   it('a request and a write unit more when the webhook turns out slow', async () => {
     const message = await newMessage();
-    const { send } = notingSender({ ...failed, durationMs: 9_000 }, () => office.timers.at(-1)?.fire());
-    const cost = await costOf(() => office.deliver(message, send));
+    const { send } = notingSender({ ...failed, durationMs: 9_000 }, () => webhooks.timers.at(-1)?.fire());
+    const cost = await costOf(() => webhooks.deliver(message, send));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 4, wcu: 3 });
   });
 
   it('a read when it finds no lease and is sent again', async () => {
     const message = { ...(await newMessage()), slow: true } as const;
-    const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
+    const lease = { now: timestamp(webhooks.clock()), until: timestamp(webhooks.clock() + 20_000) };
     for (let number = 0; number < slowAttempts; number++)
-      await leaseSlowAttempt(office, office.organization, message.webhookId, { ...lease, number });
-    const cost = await costOf(() => office.deliver(message, notingSender().send));
+      await leaseSlowAttempt(webhooks, webhooks.organization, message.webhookId, { ...lease, number });
+    const cost = await costOf(() => webhooks.deliver(message, notingSender().send));
     expectAtMost(cost, { requests: 1, rcu: 5, wcu: 0 });
   });
 
   it('a read when it is sent on to the queue of slow webhooks', async () => {
     const message = await newMessage();
-    await office.deliver(message, notingSender({ ...failed, timedOut: true }).send);
+    await webhooks.deliver(message, notingSender({ ...failed, timedOut: true }).send);
     const [next] = await publish();
-    const cost = await costOf(() => office.deliver(next as DeliveryMessage, notingSender().send));
-    expect(office.queue.sent.at(-1)).toMatchObject({ to: 'slowDeliveries', message: { slow: true } });
+    const cost = await costOf(() => webhooks.deliver(next as DeliveryMessage, notingSender().send));
+    expect(webhooks.queue.sent.at(-1)).toMatchObject({ to: 'slowDeliveries', message: { slow: true } });
     expectAtMost(cost, { requests: 1, rcu: 4, wcu: 0 });
   });
 });

@@ -2,29 +2,30 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { publishEvents } from '../../lib/webhooks/publish-events.ts';
 import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
+import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
 
-const newOffice = await openOffices();
+const createTestWebhooks = await prepareTestWebhooks();
 const dayMs = 24 * 60 * 60 * 1000;
-let office: Office;
+let webhooks: TestWebhooks;
 let webhook: string;
 
 beforeEach(async () => {
-  office = newOffice();
-  office.clock.now = opening - dayMs;
-  webhook = (await office.register()).id;
-  office.clock.now = opening;
+  webhooks = createTestWebhooks();
+  webhooks.clock.now = opening - dayMs;
+  webhook = (await webhooks.register()).id;
+  webhooks.clock.now = opening;
 });
 
 /** Makes an attempt that ends at a moment, and returns its delivery's id. */
 async function attemptAt(now: number): Promise<string> {
-  office.clock.now = now;
-  const [message] = await office.publish();
-  await office.deliver(message as DeliveryMessage, notingSender().send);
+  webhooks.clock.now = now;
+  const [message] = await webhooks.publish();
+  await webhooks.deliver(message as DeliveryMessage, notingSender().send);
   return (message as DeliveryMessage).deliveryId;
 }
 
-const page = (limit: number, offset: number) => listDeliveries(office, office.organization, webhook, { limit, offset });
+const page = (limit: number, offset: number) =>
+  listDeliveries(webhooks, webhooks.organization, webhook, { limit, offset });
 
 /** The pages of a history from the newest on, and the totals that they say. */
 async function read(limit: number): Promise<{ ids: string[]; totals: number[] }> {
@@ -50,36 +51,36 @@ describe('the history', () => {
   });
 
   it('is newest first by when the attempts were due, in whatever order they were made', async () => {
-    const [first] = await office.publish();
-    office.clock.now += 1;
-    const [second] = await office.publish();
-    for (const message of [second, first]) await office.deliver(message as DeliveryMessage, notingSender().send);
+    const [first] = await webhooks.publish();
+    webhooks.clock.now += 1;
+    const [second] = await webhooks.publish();
+    for (const message of [second, first]) await webhooks.deliver(message as DeliveryMessage, notingSender().send);
     expect((await page(20, 0)).items.map(({ id }) => id)).toEqual([second?.deliveryId, first?.deliveryId]);
   });
 
   it('has an attempt that was late at its beginning', async () => {
-    const [late] = await office.publish();
-    office.clock.now += 60_000;
-    const [other] = await office.publish();
-    await office.deliver(other as DeliveryMessage, notingSender().send);
-    office.clock.now += 30_000;
-    await office.deliver(late as DeliveryMessage, notingSender().send);
+    const [late] = await webhooks.publish();
+    webhooks.clock.now += 60_000;
+    const [other] = await webhooks.publish();
+    await webhooks.deliver(other as DeliveryMessage, notingSender().send);
+    webhooks.clock.now += 30_000;
+    await webhooks.deliver(late as DeliveryMessage, notingSender().send);
     expect((await page(20, 0)).items.map(({ id }) => id)).toEqual([late?.deliveryId, other?.deliveryId]);
   });
 
   it('has successes and failures in one row', async () => {
     await attemptAt(opening);
-    office.clock.now += 1000;
-    const [message] = await office.publish();
-    await office.deliver(message as DeliveryMessage, notingSender(failed).send);
+    webhooks.clock.now += 1000;
+    const [message] = await webhooks.publish();
+    await webhooks.deliver(message as DeliveryMessage, notingSender(failed).send);
     expect((await page(20, 0)).items.map(({ httpStatus }) => httpStatus)).toEqual([500, 204]);
   });
 
   it('is the webhook’s own', async () => {
     await attemptAt(opening);
-    office.clock.now += 1;
-    const other = await office.register();
-    expect(await office.history(other.id)).toEqual([]);
+    webhooks.clock.now += 1;
+    const other = await webhooks.register();
+    expect(await webhooks.history(other.id)).toEqual([]);
   });
 
   it.each([1, 2, 5, 7, 100])(
@@ -100,10 +101,10 @@ describe('the history', () => {
   });
 
   it('has attempts of one millisecond by descending id', async () => {
-    const changes = Array.from({ length: 6 }, () => office.change());
-    const messages = (await Promise.all(changes.map((change) => publishEvents(office, change)))).length;
+    const changes = Array.from({ length: 6 }, () => webhooks.change());
+    const messages = (await Promise.all(changes.map((change) => publishEvents(webhooks, change)))).length;
     expect(messages).toBe(6);
-    for (const { message } of office.queue.sent) await office.deliver(message, notingSender().send);
+    for (const { message } of webhooks.queue.sent) await webhooks.deliver(message, notingSender().send);
     const ids = (await page(20, 0)).items.map(({ id }) => id);
     expect(ids).toHaveLength(6);
     expect(ids).toEqual([...ids].sort().reverse());
@@ -117,27 +118,27 @@ describe('after 90 days', () => {
   it('a whole UTC day leaves the history, and totals stay exact', async () => {
     const early = [await attemptAt(day), await attemptAt(day + dayMs - 1)];
     const late = [await attemptAt(day + dayMs), await attemptAt(day + 2 * dayMs)];
-    office.clock.now = lastMoment;
+    webhooks.clock.now = lastMoment;
     expect((await read(3)).ids).toEqual([...early, ...late].reverse());
     expect((await read(3)).totals).toEqual([4, 4, 4]);
-    office.clock.now = lastMoment + 1;
+    webhooks.clock.now = lastMoment + 1;
     expect((await read(3)).ids).toEqual([...late].reverse());
     expect((await read(3)).totals).toEqual([2, 2]);
   });
 
   it('nothing that expiry would delete has to be deleted for that', async () => {
     await attemptAt(day);
-    office.clock.now = lastMoment + 1;
-    const before = await office.dump();
+    webhooks.clock.now = lastMoment + 1;
+    const before = await webhooks.dump();
     expect(await page(20, 0)).toEqual({ items: [], total: 0 });
-    expect(await office.dump()).toEqual(before);
+    expect(await webhooks.dump()).toEqual(before);
     expect(Object.keys(before).filter((key) => key.includes(' A#'))).toHaveLength(1);
   });
 
   it('and not before, may expiry delete the attempts and their events', async () => {
     await attemptAt(day);
     await attemptAt(day + dayMs - 1);
-    const expiring = Object.entries(await office.dump()).filter(([key]) => / A#|#E /.test(key)) as [
+    const expiring = Object.entries(await webhooks.dump()).filter(([key]) => / A#|#E /.test(key)) as [
       string,
       { expiresAt: number },
     ][];

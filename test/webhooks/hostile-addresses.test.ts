@@ -6,12 +6,12 @@ import type { Resolve } from '../../lib/webhooks/lookup.ts';
 import { rejectUrl } from '../../lib/webhooks/receivers.ts';
 import type { Sender } from '../../lib/webhooks/sender.ts';
 import { stopDials } from './dials.ts';
-import { openOffices } from './office.ts';
 import { publicAddresses } from './special-addresses.ts';
 import { spelledAddresses } from './spelled-addresses.ts';
 import { createTestSender } from './test-sender.ts';
+import { prepareTestWebhooks } from './test-webhooks.ts';
 
-const newOffice = await openOffices();
+const createTestWebhooks = await prepareTestWebhooks();
 const closed = readAllowedReceivers('');
 const [publicAddress = ''] = publicAddresses;
 
@@ -65,15 +65,15 @@ describe('a name that changes between registration and delivery', () => {
     ['the loopback', ['::1']],
     ['a private address beside its public one', [publicAddress, '192.168.0.1']],
   ])('is not dialled while it has %s; the attempt is recorded and the next one looks anew', async (_, hostile) => {
-    const office = newOffice();
+    const webhooks = createTestWebhooks();
     const addresses = { now: [publicAddress] };
     const send = watched(createTestSender(closed, { resolve: resolverOf(addresses) }));
-    const message = await office.message({ url: 'https://receiver.example/' });
+    const message = await webhooks.message({ url: 'https://receiver.example/' });
     const attemptNext = async (now: string[]) => {
-      const next = office.queue.sent.at(-1)?.message as typeof message;
-      office.clock.now = Date.parse(next.dueAt);
+      const next = webhooks.queue.sent.at(-1)?.message as typeof message;
+      webhooks.clock.now = Date.parse(next.dueAt);
       addresses.now = now;
-      await office.deliver(next, send);
+      await webhooks.deliver(next, send);
     };
 
     await attemptNext(hostile);
@@ -84,11 +84,13 @@ describe('a name that changes between registration and delivery', () => {
     expect(dialled).toHaveLength(1);
 
     const refused = 'Not sent: the name resolves to an address that is not public.';
-    expect((await office.history(message.webhookId)).map(({ httpStatus, error }) => ({ httpStatus, error }))).toEqual([
-      { httpStatus: 0, error: refused },
-      { httpStatus: 0, error: 'The receiver refused the connection.' },
-      { httpStatus: 0, error: refused },
-    ]);
-    expect(await office.delivery(message)).toMatchObject({ state: 'retrying', attempt: 4 });
+    expect((await webhooks.history(message.webhookId)).map(({ httpStatus, error }) => ({ httpStatus, error }))).toEqual(
+      [
+        { httpStatus: 0, error: refused },
+        { httpStatus: 0, error: 'The receiver refused the connection.' },
+        { httpStatus: 0, error: refused },
+      ],
+    );
+    expect(await webhooks.delivery(message)).toMatchObject({ state: 'retrying', attempt: 4 });
   });
 });

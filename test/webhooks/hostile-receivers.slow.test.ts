@@ -2,11 +2,11 @@ import { setDefaultCACertificates } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { canary, hostileReceivers } from './hostile-receivers.ts';
-import { openOffices } from './office.ts';
 import { expectClosed, pem } from './receiver.ts';
 import { createTestSender } from './test-sender.ts';
+import { prepareTestWebhooks } from './test-webhooks.ts';
 
-const newOffice = await openOffices();
+const createTestWebhooks = await prepareTestWebhooks();
 const send = createTestSender(readAllowedReceivers('127.0.0.1:*'));
 
 /** The deadline of an attempt. */
@@ -19,12 +19,12 @@ describe('a delivery to a receiver that', () => {
   it.concurrent.for(hostileReceivers)(
     '$name is attempted once and ends by the deadline, and the history says how',
     async ({ start, httpStatus, error, hangs }) => {
-      const office = newOffice();
+      const webhooks = createTestWebhooks();
       const receiver = await start();
-      const message = await office.message({ url: receiver.url });
-      await office.deliver(message, send);
+      const message = await webhooks.message({ url: receiver.url });
+      await webhooks.deliver(message, send);
 
-      const [record, ...more] = await office.history(message.webhookId);
+      const [record, ...more] = await webhooks.history(message.webhookId);
       expect(more).toEqual([]);
       expect(record).toEqual({
         id: message.deliveryId,
@@ -40,7 +40,7 @@ describe('a delivery to a receiver that', () => {
       expect(record?.durationMs).toBeGreaterThanOrEqual(hangs ? deadlineMs - 10 : 0);
       // How exactly the deadline is kept is a test of the sender's own, where no other attempt takes its time.
       expect(record?.durationMs).toBeLessThan(2 * deadlineMs);
-      expect(await office.delivery(message)).toMatchObject({ state: error ? 'retrying' : 'delivered' });
+      expect(await webhooks.delivery(message)).toMatchObject({ state: error ? 'retrying' : 'delivered' });
 
       expect(receiver.connections).toHaveLength(1);
       await expectClosed(receiver);

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, type Office, openOffices } from './office.ts';
+import { failed, notingSender, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
 
-const newOffice = await openOffices();
+const createTestWebhooks = await prepareTestWebhooks();
 const dayMs = 24 * 60 * 60 * 1000;
-let office: Office;
+let webhooks: TestWebhooks;
 let webhook: string;
 let message: DeliveryMessage;
 
@@ -13,14 +13,15 @@ let message: DeliveryMessage;
 const late = Date.parse('2026-03-01T23:58:00.000Z');
 
 beforeEach(async () => {
-  office = newOffice();
-  office.clock.now = late;
-  message = await office.message();
+  webhooks = createTestWebhooks();
+  webhooks.clock.now = late;
+  message = await webhooks.message();
   webhook = message.webhookId;
-  await office.attemptAll(message, notingSender(failed).send);
+  await webhooks.attemptAll(message, notingSender(failed).send);
 });
 
-const page = (limit: number, offset: number) => listDeliveries(office, office.organization, webhook, { limit, offset });
+const page = (limit: number, offset: number) =>
+  listDeliveries(webhooks, webhooks.organization, webhook, { limit, offset });
 
 describe('a delivery that failed to the end', () => {
   it('has a row for each of its four attempts, newest first, and they count as four', async () => {
@@ -43,18 +44,18 @@ describe('a delivery that failed to the end', () => {
   });
 
   it('stands among the attempts of others in the order in which they were due', async () => {
-    office.clock.now = Date.parse('2026-03-02T02:33:00.001Z');
-    const [other] = await office.publish();
-    await office.deliver(other as DeliveryMessage, notingSender().send);
+    webhooks.clock.now = Date.parse('2026-03-02T02:33:00.001Z');
+    const [other] = await webhooks.publish();
+    await webhooks.deliver(other as DeliveryMessage, notingSender().send);
     const { items, total } = await page(2, 0);
     expect(total).toBe(5);
     expect(items.map(({ deliveryId }) => deliveryId)).toEqual([other?.deliveryId, message.deliveryId]);
   });
 
   it('leaves the history by the days of its attempts, and the total says so', async () => {
-    office.clock.now = Date.parse('2026-03-01T00:00:00.000Z') + 91 * dayMs - 1;
+    webhooks.clock.now = Date.parse('2026-03-01T00:00:00.000Z') + 91 * dayMs - 1;
     expect((await page(20, 0)).total).toBe(4);
-    office.clock.now += 1;
+    webhooks.clock.now += 1;
     const { items, total } = await page(20, 0);
     expect(total).toBe(3);
     expect(items.map(({ attempt }) => attempt)).toEqual([4, 3, 2]);

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { createManualTimers } from './manual-timers.ts';
-import { notingSender, openOffices } from './office.ts';
 import { closedPort, startReceiver, startSocket } from './receiver.ts';
 import { createTestSender } from './test-sender.ts';
+import { notingSender, prepareTestWebhooks } from './test-webhooks.ts';
 
-const newOffice = await openOffices();
+const createTestWebhooks = await prepareTestWebhooks();
 
 describe('the retry schedule', () => {
   it('is 5 minutes, 30 minutes and 2 hours where nothing is set', () => {
@@ -77,15 +77,15 @@ describe('a failure of any kind', () => {
   ])('has the same retry schedule: %s', async (_, receiver, error) => {
     const outcome = await send({ url: await receiver(), headers: {}, body: '{}' });
     expect(outcome.error).toMatch(error);
-    const office = newOffice();
-    const message = await office.message();
+    const webhooks = createTestWebhooks();
+    const message = await webhooks.message();
     const { posts, send: failing } = notingSender(outcome);
-    await office.attemptAll(message, failing);
+    await webhooks.attemptAll(message, failing);
     expect(posts).toHaveLength(4);
-    expect(await office.delivery(message)).toMatchObject({ state: 'exhausted', attempt: 4 });
+    expect(await webhooks.delivery(message)).toMatchObject({ state: 'exhausted', attempt: 4 });
     const sentAt = posts.map(({ body }) => Date.parse(JSON.parse(body).timestamp));
     expect(sentAt.map((at) => (at - (sentAt[0] ?? 0)) / 1000)).toEqual([0, 300, 2_100, 9_300]);
-    const records = await office.history(message.webhookId);
+    const records = await webhooks.history(message.webhookId);
     expect(records.map(({ httpStatus, error }) => ({ httpStatus, error }))).toEqual(
       Array(4).fill({ httpStatus: outcome.httpStatus, error: outcome.error }),
     );

@@ -5,20 +5,20 @@ import { leaseSlowAttempt } from '../../lib/table/webhook-attempts.ts';
 import { readTarget } from '../../lib/table/webhooks.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
 import { interceptTable } from '../table/intercepted-table.ts';
-import { failed, notingSender, type Office, openOffices, slowAttempts } from './office.ts';
+import { failed, notingSender, prepareTestWebhooks, slowAttempts, type TestWebhooks } from './test-webhooks.ts';
 
-const newOffice = await openOffices();
-let office: Office;
+const createTestWebhooks = await prepareTestWebhooks();
+let webhooks: TestWebhooks;
 
 beforeEach(() => {
-  office = newOffice();
+  webhooks = createTestWebhooks();
 });
 
 const slowFailure = { ...failed, durationMs: 9_000 };
 
 /** The one message of a new event. */
 async function nextMessage(): Promise<DeliveryMessage> {
-  const [message] = await office.publish();
+  const [message] = await webhooks.publish();
   return message as DeliveryMessage;
 }
 
@@ -30,56 +30,58 @@ async function beginAttempt(message: DeliveryMessage, outcome = {}) {
     posting.resolve();
     return promise;
   });
-  const ended = office.deliver(message, send);
+  const ended = webhooks.deliver(message, send);
   await Promise.race([posting.promise, ended]);
   return { letGo, ended, posts };
 }
 
 /** What an attempt posts, and what it puts in which queue. */
 async function attempted(message: DeliveryMessage, outcome = {}) {
-  const before = office.queue.sent.length;
+  const before = webhooks.queue.sent.length;
   const { posts, send } = notingSender(outcome);
-  await office.deliver(message, send);
-  return { posts: posts.length, sent: office.queue.sent.slice(before) };
+  await webhooks.deliver(message, send);
+  return { posts: posts.length, sent: webhooks.queue.sent.slice(before) };
 }
 
 const slowQueue = { posts: 0, sent: [{ to: 'slowDeliveries', message: { slow: true } }] };
 
 describe('an attempt', () => {
   it('that lasts 2 s marks its webhook as slow before it ends', async () => {
-    const [first, second] = [await office.message(), await nextMessage()];
+    const [first, second] = [await webhooks.message(), await nextMessage()];
     const { letGo, ended } = await beginAttempt(first, slowFailure);
-    expect(office.timers).toMatchObject([{ afterMs: 2_000, stopped: false }]);
-    office.timers[0]?.fire();
-    await expect.poll(async () => (await readTarget(office, office.organization, first.webhookId))?.slow).toBe(true);
+    expect(webhooks.timers).toMatchObject([{ afterMs: 2_000, stopped: false }]);
+    webhooks.timers[0]?.fire();
+    await expect
+      .poll(async () => (await readTarget(webhooks, webhooks.organization, first.webhookId))?.slow)
+      .toBe(true);
     expect(await attempted(second)).toMatchObject(slowQueue);
     letGo();
     await ended;
   });
 
   it('that ends sooner does not', async () => {
-    await attempted(await office.message());
-    expect(office.timers).toMatchObject([{ stopped: true }]);
+    await attempted(await webhooks.message());
+    expect(webhooks.timers).toMatchObject([{ stopped: true }]);
     expect(await attempted(await nextMessage())).toMatchObject({ posts: 1, sent: [] });
   });
 
   it('that lasts 2 s is recorded though its webhook is deleted meanwhile', async () => {
-    const message = await office.message();
+    const message = await webhooks.message();
     const { letGo, ended } = await beginAttempt(message, slowFailure);
-    await deleteWebhook(office, office.organization, message.webhookId);
-    office.timers[0]?.fire();
+    await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
+    webhooks.timers[0]?.fire();
     letGo();
     await ended;
-    expect(await readTarget(office, office.organization, message.webhookId)).toBeUndefined();
-    expect(await office.delivery(message)).toMatchObject({ state: 'retrying' });
+    expect(await readTarget(webhooks, webhooks.organization, message.webhookId)).toBeUndefined();
+    expect(await webhooks.delivery(message)).toMatchObject({ state: 'retrying' });
   });
 
   it.each([
     ['a failure after 9 s', slowFailure],
     ['a success after 2 s', { durationMs: 2_000 }],
   ])('leaves its webhook slow: %s', async (_, outcome) => {
-    await attempted(await office.message(), outcome);
-    office.clock.now += 1_000;
+    await attempted(await webhooks.message(), outcome);
+    webhooks.clock.now += 1_000;
     expect(await attempted(await nextMessage())).toMatchObject(slowQueue);
   });
 });
@@ -87,17 +89,17 @@ describe('an attempt', () => {
 describe('more than five attempts of one webhook in a container', () => {
   /** A webhook with five attempts that run, and two more that were asked for. */
   async function sevenAttempts(outcome = {}) {
-    const messages = [await office.message()];
+    const messages = [await webhooks.message()];
     while (messages.length < 7) messages.push(await nextMessage());
     const running = await Promise.all(messages.slice(0, 5).map((message) => beginAttempt(message, outcome)));
     const { posts, send } = notingSender();
-    const before = office.queue.sent.length;
-    const waiting = Promise.all(messages.slice(5).map((message) => office.deliver(message, send)));
+    const before = webhooks.queue.sent.length;
+    const waiting = Promise.all(messages.slice(5).map((message) => webhooks.deliver(message, send)));
     const endAll = async () => {
       for (const { letGo } of running) letGo();
       await Promise.all(running.map(({ ended }) => ended));
     };
-    return { posts, waiting, endAll, sent: () => office.queue.sent.slice(before) };
+    return { posts, waiting, endAll, sent: () => webhooks.queue.sent.slice(before) };
   }
 
   it('are made one after the other where the receiver is quick', async () => {
@@ -110,7 +112,7 @@ describe('more than five attempts of one webhook in a container', () => {
 
   it('go to the queue of slow webhooks as soon as one of them has lasted 2 s', async () => {
     const { posts, waiting, endAll, sent } = await sevenAttempts(slowFailure);
-    office.timers[0]?.fire();
+    webhooks.timers[0]?.fire();
     await waiting;
     expect(posts).toEqual([]);
     expect(sent()).toMatchObject(Array(2).fill({ to: 'slowDeliveries', message: { slow: true }, delaySeconds: 0 }));
@@ -121,7 +123,7 @@ describe('more than five attempts of one webhook in a container', () => {
 describe('attempts from the queue of slow webhooks', () => {
   /** A webhook of which so many attempts as may run at the same time do, and the message of one more. */
   async function busyWebhook() {
-    const messages = [await office.message()];
+    const messages = [await webhooks.message()];
     while (messages.length <= slowAttempts) messages.push(await nextMessage());
     const slow = messages.map((message) => ({ ...message, slow: true }) as const);
     const running = [];
@@ -132,10 +134,10 @@ describe('attempts from the queue of slow webhooks', () => {
   it('are limited for each webhook; one more is sent again after 1 s and is no attempt', async () => {
     const { running, message } = await busyWebhook();
     expect(running.flatMap(({ posts }) => posts)).toHaveLength(slowAttempts);
-    const before = await office.dump();
+    const before = await webhooks.dump();
     const sent = [{ to: 'slowDeliveries', message, delaySeconds: 1 }];
     expect(await attempted(message)).toEqual({ posts: 0, sent });
-    expect(await office.dump()).toEqual(before);
+    expect(await webhooks.dump()).toEqual(before);
     for (const { letGo } of running) letGo();
     await Promise.all(running.map(({ ended }) => ended));
   });
@@ -148,12 +150,12 @@ describe('attempts from the queue of slow webhooks', () => {
     [86_400_000, 900],
   ])('that have waited for %i ms are sent again after %i s', async (waitedMs, delaySeconds) => {
     const { running, message } = await busyWebhook();
-    const now = timestamp(office.clock());
-    office.clock.now += waitedMs;
-    const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
+    const now = timestamp(webhooks.clock());
+    webhooks.clock.now += waitedMs;
+    const lease = { now: timestamp(webhooks.clock()), until: timestamp(webhooks.clock() + 20_000) };
     // Those that run have lost theirs, by their time or not.
     for (let number = 0; number < slowAttempts; number++)
-      await leaseSlowAttempt(office, office.organization, message.webhookId, { ...lease, number });
+      await leaseSlowAttempt(webhooks, webhooks.organization, message.webhookId, { ...lease, number });
     expect(await attempted({ ...message, dueAt: now })).toMatchObject({ posts: 0, sent: [{ delaySeconds }] });
     for (const { letGo } of running) letGo();
     await Promise.allSettled(running.map(({ ended }) => ended));
@@ -162,7 +164,7 @@ describe('attempts from the queue of slow webhooks', () => {
   it('are made again as soon as one ends', async () => {
     const { running, message } = await busyWebhook();
     const [first, ...others] = running;
-    office.clock.now += 9_000;
+    webhooks.clock.now += 9_000;
     first?.letGo();
     await first?.ended;
     expect(await attempted(message, slowFailure)).toMatchObject({ posts: 1 });
@@ -172,40 +174,41 @@ describe('attempts from the queue of slow webhooks', () => {
 
   it('are made again 20 s after workers were lost with all that the webhook may have', async () => {
     const { message } = await busyWebhook();
-    office.clock.now += 19_999;
+    webhooks.clock.now += 19_999;
     expect(await attempted(message)).toMatchObject({ posts: 0 });
-    office.clock.now += 1;
+    webhooks.clock.now += 1;
     expect(await attempted(message)).toMatchObject({ posts: 1 });
   });
 
   it('that another worker was sooner than are sent again', async () => {
-    const message = { ...(await office.message()), slow: true } as const;
+    const message = { ...(await webhooks.message()), slow: true } as const;
     const { posts, send } = notingSender();
-    const container = office.createContainer();
-    const lease = { now: timestamp(office.clock()), until: timestamp(office.clock() + 20_000) };
+    const container = webhooks.createContainer();
+    const lease = { now: timestamp(webhooks.clock()), until: timestamp(webhooks.clock() + 20_000) };
     // Another worker takes the same lease between this worker's read and its write.
     const table = interceptTable(container.table, async (write, { input }) => {
       const [, number] = /"#lease":"slowLease(\d+)"/.exec(JSON.stringify(input)) ?? [];
-      if (number) await leaseSlowAttempt(office, office.organization, message.webhookId, { ...lease, number: +number });
+      if (number)
+        await leaseSlowAttempt(webhooks, webhooks.organization, message.webhookId, { ...lease, number: +number });
       return write();
     });
-    await office.deliver(message, send, { ...container, table });
+    await webhooks.deliver(message, send, { ...container, table });
     expect(posts).toEqual([]);
-    expect(office.queue.sent.at(-1)).toEqual({ to: 'slowDeliveries', message, delaySeconds: 1 });
+    expect(webhooks.queue.sent.at(-1)).toEqual({ to: 'slowDeliveries', message, delaySeconds: 1 });
   });
 
   it('that were made late take no lease when their messages come again', async () => {
-    const message = { ...(await office.message()), slow: true } as const;
-    office.clock.now += 3_600_000;
+    const message = { ...(await webhooks.message()), slow: true } as const;
+    webhooks.clock.now += 3_600_000;
     expect(await attempted(message)).toMatchObject({ posts: 1 });
-    const before = await office.dump();
+    const before = await webhooks.dump();
     expect(await attempted(message)).toEqual({ posts: 0, sent: [] });
-    expect(await office.dump()).toEqual(before);
+    expect(await webhooks.dump()).toEqual(before);
   });
 
   it('of one webhook do not limit those of another', async () => {
     const { running } = await busyWebhook();
-    const other = newOffice();
+    const other = createTestWebhooks();
     const message = { ...(await other.message()), slow: true } as const;
     const { posts, send } = notingSender();
     await other.deliver(message, send);

@@ -3,80 +3,80 @@ import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { markWebhookSlow } from '../../lib/table/webhook-attempts.ts';
 import { sweepDeliveries } from '../../lib/webhooks/sweep.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
+import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
 
 const minuteMs = 60_000;
 const allTime = Date.parse('9999-12-31T23:59:59.999Z');
 /** When the first retry of what was attempted at the opening is due. */
 const retryDue = opening + 5 * minuteMs;
-let office: Office;
+let webhooks: TestWebhooks;
 
 // A sweep is over the whole table, so each test has one of its own.
 beforeEach(async () => {
-  office = (await openOffices())();
+  webhooks = (await prepareTestWebhooks())();
 });
 
 /** The messages that a sweep puts in the queues. */
-async function swept(until = office.clock()) {
-  const before = office.queue.sent.length;
-  await sweepDeliveries(office, { until });
-  return office.queue.sent.slice(before);
+async function swept(until = webhooks.clock()) {
+  const before = webhooks.queue.sent.length;
+  await sweepDeliveries(webhooks, { until });
+  return webhooks.queue.sent.slice(before);
 }
 
 /** The message of the retry of an event whose first attempt has failed. */
 async function retry(message?: DeliveryMessage): Promise<DeliveryMessage> {
-  await office.deliver(message ?? (await office.message()), notingSender(failed).send);
-  return office.queue.sent.at(-1)?.message as DeliveryMessage;
+  await webhooks.deliver(message ?? (await webhooks.message()), notingSender(failed).send);
+  return webhooks.queue.sent.at(-1)?.message as DeliveryMessage;
 }
 
 describe('the sweep of retries', () => {
   it('sends nothing where nothing waits', async () => {
-    await office.message();
+    await webhooks.message();
     expect(await swept()).toEqual([]);
     expect(await swept(allTime)).toEqual([]);
   });
 
   it('sends a retry whose message was lost for a minute, and none before', async () => {
     const message = await retry();
-    office.clock.now = retryDue + minuteMs - 1;
+    webhooks.clock.now = retryDue + minuteMs - 1;
     expect(await swept()).toEqual([]);
-    office.clock.now = retryDue + minuteMs;
+    webhooks.clock.now = retryDue + minuteMs;
     expect(await swept()).toEqual([{ to: 'firstRetry', message, delaySeconds: 0 }]);
   });
 
   it('sends what a crash between the record and the send left behind', async () => {
-    const message = await office.message();
-    office.queue.failsOnce = true;
+    const message = await webhooks.message();
+    webhooks.queue.failsOnce = true;
     await expect(retry(message)).rejects.toThrow('The queue is away.');
-    office.clock.now = retryDue + 2 * minuteMs;
+    webhooks.clock.now = retryDue + 2 * minuteMs;
     const [sent] = await swept();
     const { posts, send } = notingSender();
-    await office.deliver(sent?.message as DeliveryMessage, send);
+    await webhooks.deliver(sent?.message as DeliveryMessage, send);
     expect(posts).toHaveLength(1);
-    expect(await office.delivery(message)).toEqual({ state: 'delivered', attempt: 2, listed: false });
+    expect(await webhooks.delivery(message)).toEqual({ state: 'delivered', attempt: 2, listed: false });
   });
 
   it('sends once when it comes twice in a row, and again five minutes later', async () => {
     await retry();
-    office.clock.now = retryDue + minuteMs;
+    webhooks.clock.now = retryDue + minuteMs;
     expect(await swept()).toHaveLength(1);
     expect(await swept()).toEqual([]);
-    office.clock.now = retryDue + 6 * minuteMs - 1;
+    webhooks.clock.now = retryDue + 6 * minuteMs - 1;
     expect(await swept()).toEqual([]);
-    office.clock.now = retryDue + 6 * minuteMs;
+    webhooks.clock.now = retryDue + 6 * minuteMs;
     expect(await swept()).toHaveLength(1);
   });
 
   it('sends each once when two sweeps meet', async () => {
     await retry();
-    for (let more = 0; more < 9; more++) await retry((await office.publish())[0]);
-    office.clock.now = retryDue + minuteMs;
-    const before = office.queue.sent.length;
+    for (let more = 0; more < 9; more++) await retry((await webhooks.publish())[0]);
+    webhooks.clock.now = retryDue + minuteMs;
+    const before = webhooks.queue.sent.length;
     await Promise.all([
-      sweepDeliveries(office, { until: office.clock() }),
-      sweepDeliveries(office, { until: office.clock() }),
+      sweepDeliveries(webhooks, { until: webhooks.clock() }),
+      sweepDeliveries(webhooks, { until: webhooks.clock() }),
     ]);
-    const sent = office.queue.sent.slice(before);
+    const sent = webhooks.queue.sent.slice(before);
     expect(sent).toHaveLength(10);
     expect(new Set(sent.map(({ message }) => message.deliveryId)).size).toBe(10);
   });
@@ -85,31 +85,31 @@ describe('the sweep of retries', () => {
     ['delivered', {}],
     ['exhausted', failed],
   ])('leaves alone what is %s, for all time', async (_, outcome) => {
-    const message = await office.message();
-    await office.attemptAll(message, notingSender(outcome).send);
+    const message = await webhooks.message();
+    await webhooks.attemptAll(message, notingSender(outcome).send);
     expect(await swept(allTime)).toEqual([]);
   });
 
   it('leaves alone what was to go to a webhook that is deleted, once that was found', async () => {
     const message = await retry();
-    await deleteWebhook(office, office.organization, message.webhookId);
-    office.clock.now = retryDue;
-    await office.deliver(message, notingSender().send);
+    await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
+    webhooks.clock.now = retryDue;
+    await webhooks.deliver(message, notingSender().send);
     expect(await swept(allTime)).toEqual([]);
   });
 
   it('sends all that waits when it is given all time to come, also a moment after it has', async () => {
     await retry();
-    await retry((await office.publish())[0]);
+    await retry((await webhooks.publish())[0]);
     expect(await swept(allTime)).toHaveLength(2);
     expect(await swept(allTime)).toHaveLength(2);
   });
 
   it('changes nothing of an attempt but when it is swept next', async () => {
     await retry();
-    const logged = async () => Object.entries(await office.dump()).filter(([key]) => key.includes(' A#'));
+    const logged = async () => Object.entries(await webhooks.dump()).filter(([key]) => key.includes(' A#'));
     const before = await logged();
-    office.clock.now = retryDue + minuteMs;
+    webhooks.clock.now = retryDue + minuteMs;
     await swept();
     const moved = before.map(([key, item]) => [key, { ...(item as object), dueAt: '2026-03-01T12:11:00.000Z' }]);
     expect(await logged()).toEqual(moved);
@@ -117,20 +117,22 @@ describe('the sweep of retries', () => {
 
   it('loses nothing when the queue is away: it sends it five minutes later', async () => {
     await retry();
-    office.clock.now = retryDue + minuteMs;
-    office.queue.failsOnce = true;
-    await expect(sweepDeliveries(office, { until: office.clock() })).rejects.toThrow('The queue is away.');
-    office.clock.now = retryDue + 6 * minuteMs;
+    webhooks.clock.now = retryDue + minuteMs;
+    webhooks.queue.failsOnce = true;
+    await expect(sweepDeliveries(webhooks, { until: webhooks.clock() })).rejects.toThrow('The queue is away.');
+    webhooks.clock.now = retryDue + 6 * minuteMs;
     expect(await swept()).toHaveLength(1);
   });
 
   it('sends every one of forty', async () => {
-    await office.register();
-    const messages = (await Promise.all(Array.from({ length: 40 }, () => office.publish()))).flat();
+    await webhooks.register();
+    const messages = (await Promise.all(Array.from({ length: 40 }, () => webhooks.publish()))).flat();
     const { send } = notingSender(failed);
     const unique = new Map(messages.map((message) => [message.deliveryId, message]));
-    await Promise.all([...unique.values()].map((message) => office.deliver(message, send, office.createContainer())));
-    office.clock.now = retryDue + minuteMs;
+    await Promise.all(
+      [...unique.values()].map((message) => webhooks.deliver(message, send, webhooks.createContainer())),
+    );
+    webhooks.clock.now = retryDue + minuteMs;
     const sent = await swept();
     expect(new Set(sent.map(({ message }) => message.deliveryId)).size).toBe(40);
   });
@@ -142,26 +144,26 @@ describe('the sweep of sampled events', () => {
   /** Publishes events until one of them is sampled, and returns its message. */
   async function sampled(): Promise<DeliveryMessage> {
     for (;;) {
-      const [message] = await office.publish();
+      const [message] = await webhooks.publish();
       if (/0$/.test(message?.eventId as string)) return message as DeliveryMessage;
     }
   }
 
   /** What a sweep sends, and what it counts as missing. */
   async function missing() {
-    const before = office.queue.sent.length;
-    const { counts, waits } = await sweepDeliveries(office, { until: office.clock() });
-    return { sent: office.queue.sent.slice(before), missing: counts.WorkLost ?? 0, late: waits.DeliveriesLate };
+    const before = webhooks.queue.sent.length;
+    const { counts, waits } = await sweepDeliveries(webhooks, { until: webhooks.clock() });
+    return { sent: webhooks.queue.sent.slice(before), missing: counts.WorkLost ?? 0, late: waits.DeliveriesLate };
   }
 
   it('sends a first attempt again that was lost for 15 minutes, counts it, and measures how long it waits before', async () => {
-    await office.register();
+    await webhooks.register();
     const message = await sampled();
-    office.clock.now = opening + 2 * minuteMs;
+    webhooks.clock.now = opening + 2 * minuteMs;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 120 });
-    office.clock.now = lost - 1;
+    webhooks.clock.now = lost - 1;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 900 });
-    office.clock.now = lost + 5 * minuteMs;
+    webhooks.clock.now = lost + 5 * minuteMs;
     expect(await missing()).toEqual({
       sent: [{ to: 'deliveries', message, delaySeconds: 0 }],
       missing: 1,
@@ -170,32 +172,32 @@ describe('the sweep of sampled events', () => {
   });
 
   it('looks at no event again whose first attempts were made', async () => {
-    await office.register();
+    await webhooks.register();
     const message = await sampled();
-    await office.deliver(message, notingSender(failed).send);
-    office.clock.now = opening + 2 * minuteMs;
+    await webhooks.deliver(message, notingSender(failed).send);
+    webhooks.clock.now = opening + 2 * minuteMs;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
     // Of the retry, which is listed by itself.
-    const listed = Object.entries(await office.dump()).filter(([, item]) => 'dueAt' in (item as object));
+    const listed = Object.entries(await webhooks.dump()).filter(([, item]) => 'dueAt' in (item as object));
     expect(listed.map(([key]) => key)).toEqual([expect.stringContaining(' A#')]);
   });
 
   it('counts nothing of a webhook that is slow: its attempts have their place in the queue', async () => {
-    const { id } = await office.register();
+    const { id } = await webhooks.register();
     await sampled();
-    await markWebhookSlow(office, office.organization, id);
-    office.clock.now = lost;
+    await markWebhookSlow(webhooks, webhooks.organization, id);
+    webhooks.clock.now = lost;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
   });
 
   it('counts nothing of a webhook that is deleted, or was registered after the event', async () => {
-    const { id } = await office.register();
+    const { id } = await webhooks.register();
     await sampled();
-    await deleteWebhook(office, office.organization, id);
-    office.clock.now += 1;
-    await office.register();
-    office.clock.now = lost;
+    await deleteWebhook(webhooks, webhooks.organization, id);
+    webhooks.clock.now += 1;
+    await webhooks.register();
+    webhooks.clock.now = lost;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
-    expect(Object.values(await office.dump()).filter((item) => 'dueAt' in (item as object))).toEqual([]);
+    expect(Object.values(await webhooks.dump()).filter((item) => 'dueAt' in (item as object))).toEqual([]);
   });
 });

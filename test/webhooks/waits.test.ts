@@ -6,7 +6,7 @@ import type { Key } from '../../lib/table/keys.ts';
 import { sweepDeliveries } from '../../lib/webhooks/sweep.ts';
 import { addWaits, createWaits, secondsOf } from '../../lib/webhooks/waits.ts';
 import { mockTable } from '../table/mock-table.ts';
-import { failed, notingSender, type Office, opening, openOffices } from './office.ts';
+import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
 
 const secondMs = 1_000;
 const { table, dynamodb } = mockTable();
@@ -67,32 +67,32 @@ describe('the longest wait', () => {
 });
 
 describe('a sweep measures', () => {
-  let office: Office;
+  let webhooks: TestWebhooks;
   // The first retry is due after five minutes.
   const due = opening + 300 * secondMs;
   beforeEach(async () => {
-    const newOffice = await openOffices();
+    const createTestWebhooks = await prepareTestWebhooks();
     let message: DeliveryMessage;
     // A sampled event is measured too.
     do {
-      office = newOffice();
-      message = await office.message();
+      webhooks = createTestWebhooks();
+      message = await webhooks.message();
     } while (message.eventId?.endsWith('0'));
-    await office.deliver(message, notingSender(failed).send);
+    await webhooks.deliver(message, notingSender(failed).send);
   });
-  const sweep = async () => (await sweepDeliveries(office, { until: office.clock() })).waits;
+  const sweep = async () => (await sweepDeliveries(webhooks, { until: webhooks.clock() })).waits;
 
   it('nothing where nothing is overdue', async () => {
-    office.clock.now = due + 59 * secondMs;
+    webhooks.clock.now = due + 59 * secondMs;
     expect(await sweep()).toEqual({ DeliveriesLate: 0, SlowDeliveriesLate: 0 });
   });
 
   it('the time since a retry was due, growing from sweep to sweep though it is listed anew each time', async () => {
-    office.clock.now = due + 60 * secondMs;
+    webhooks.clock.now = due + 60 * secondMs;
     expect(await sweep()).toMatchObject({ DeliveriesLate: 60 });
-    office.clock.now = due + 360 * secondMs;
+    webhooks.clock.now = due + 360 * secondMs;
     expect(await sweep()).toMatchObject({ DeliveriesLate: 360 });
-    office.clock.now = due + 660 * secondMs;
+    webhooks.clock.now = due + 660 * secondMs;
     expect(await sweep()).toMatchObject({ DeliveriesLate: 660 });
   });
 });

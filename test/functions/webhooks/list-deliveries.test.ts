@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryRecord } from '../../../lib/contract/webhooks.ts';
 import { dataOf, paginationOf } from '../../api.ts';
-import { failed } from '../../webhooks/office.ts';
+import { failed } from '../../webhooks/test-webhooks.ts';
 import { openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry } = await openRegistries();

@@ -17,7 +17,7 @@ import { createCaller } from '../../caller.ts';
 import { newCaller, openService, type Service } from '../../service.ts';
 import { type Queues, startQueues } from '../../sqs-emulator.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
-import { notingSender } from '../../webhooks/office.ts';
+import { notingSender } from '../../webhooks/test-webhooks.ts';
 
 /** The webhook endpoints, as one caller sends to them. */
 export type Registry = ReturnType<typeof registryOf>;

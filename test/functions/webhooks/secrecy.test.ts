@@ -7,8 +7,8 @@ import { consumers } from '../../../lib/deployment/consumers.ts';
 import { dataOf } from '../../api.ts';
 import { failRequests } from '../../http/fail-requests.ts';
 import { dumpOf } from '../../table-dump.ts';
-import { failed } from '../../webhooks/office.ts';
 import { expectKept, secret } from '../../webhooks/secret-spellings.ts';
+import { failed } from '../../webhooks/test-webhooks.ts';
 import { newWebhook, openRegistries, type Registry } from './registry.ts';
 
 const { service, newRegistry } = await openRegistries();

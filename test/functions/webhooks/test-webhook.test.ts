@@ -6,8 +6,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ExecutionEventData, eventNames, TaskEventData } from '../../../lib/contract/events.ts';
 import type { DeliveryRecord, TestResult, Webhook } from '../../../lib/contract/webhooks.ts';
 import { dataOf, paginationOf } from '../../api.ts';
-import { failed } from '../../webhooks/office.ts';
 import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
+import { failed } from '../../webhooks/test-webhooks.ts';
 import { openRegistries, type Registry } from './registry.ts';
 
 const { newRegistry, queued } = await openRegistries({ ALLOWED_RECEIVERS: '127.0.0.1:*' });

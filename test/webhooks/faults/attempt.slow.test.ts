@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { opening } from '../office.ts';
+import { opening } from '../test-webhooks.ts';
 import type { Fault } from './faults.ts';
-import { failing, type Line, openLines } from './line.ts';
+import { failing, type Pipeline, preparePipelines } from './pipeline.ts';
 
 /** The message of a worker that failed comes again when its queue hides it no more. */
 const again = 180_000;
@@ -12,17 +12,17 @@ const overdue = 119_999;
 /** A fault of ten minutes is over for whatever comes next. */
 const until = opening + 600_000;
 
-const newLine = await openLines();
+const createPipeline = await preparePipelines();
 
-/** A line with one webhook, whose receiver fails so often, and faults; an event of it is in the stream. */
-async function lineWith(failures: number, ...faults: Fault[]): Promise<Line> {
-  const line = newLine();
-  await line.register(failing(failures));
-  line.faults.plan(...faults);
+/** A pipeline with one webhook, whose receiver fails so often, and faults; an event of it is in the stream. */
+async function pipelineWith(failures: number, ...faults: Fault[]): Promise<Pipeline> {
+  const pipeline = createPipeline();
+  await pipeline.register(failing(failures));
+  pipeline.faults.plan(...faults);
   // Just after a sweep, so that whatever needs one waits for it as long as can be.
-  line.clock.now += 1;
-  line.put(line.change());
-  return line;
+  pipeline.clock.now += 1;
+  pipeline.put(pipeline.change());
+  return pipeline;
 }
 
 describe('a first attempt is made and recorded once, though its worker', () => {
@@ -62,10 +62,10 @@ describe('a first attempt is made and recorded once, though its worker', () => {
       { posts: 5, latestMs: 4 * again },
     ],
   ])('%s', async (_, fault, { posts, latestMs }) => {
-    const line = await lineWith(0, fault);
-    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
-    expect(line.posts).toHaveLength(posts);
-    expect(line.room.deadLetters).toEqual([]);
+    const pipeline = await pipelineWith(0, fault);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
+    expect(pipeline.posts).toHaveLength(posts);
+    expect(pipeline.queues.deadLetters).toEqual([]);
   });
 });
 
@@ -82,9 +82,9 @@ describe('a late attempt is made and recorded once, though its worker', () => {
     ['dies once it has written it down', { at: 'record', when: 'after', how: 'dies' }, { posts: 1, latestMs: again }],
   ])('%s', async (_, fault, { posts, latestMs }) => {
     // Its first worker has died before it read anything.
-    const line = await lineWith(0, { at: 'find', when: 'before', how: 'dies' }, fault);
-    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
-    expect(line.posts).toHaveLength(posts);
+    const pipeline = await pipelineWith(0, { at: 'find', when: 'before', how: 'dies' }, fault);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
+    expect(pipeline.posts).toHaveLength(posts);
   });
 });
 
@@ -155,8 +155,8 @@ describe('all retries are made, although a worker', () => {
       { posts: 5, latestMs: overdue },
     ],
   ])('%s', async (_, fault, { posts, latestMs }) => {
-    const line = await lineWith(Number.POSITIVE_INFINITY, fault);
-    expect(await line.rest()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs });
-    expect(line.posts).toHaveLength(posts);
+    const pipeline = await pipelineWith(Number.POSITIVE_INFINITY, fault);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs });
+    expect(pipeline.posts).toHaveLength(posts);
   });
 });

@@ -45,15 +45,15 @@ type Worker = KillableWorker & { trace: Trace };
 /** What became of a worker's calls: the points at which they were carried out, and at which a fault struck. */
 export type Trace = { carriedOut: Point[]; struck: Point[]; onCarriedOut?: (point: Point) => void };
 
-export type Faults = ReturnType<typeof openFaults>;
+export type Faults = ReturnType<typeof createFaults>;
 
 function pointOf({ input }: { input: object }): Point | undefined {
   const said = JSON.stringify(input);
   return (Object.keys(requests) as (keyof typeof requests)[]).find((name) => requests[name].test(said));
 }
 
-/** The faults of a line: they strike at named points, whichever worker comes there first. */
-export function openFaults(clock: Clock) {
+/** The faults of a pipeline: they strike at named points, whichever worker comes there first. */
+export function createFaults(clock: Clock) {
   const planned: Fault[] = [];
   const workers = new AsyncLocalStorage<Worker>();
   const points = new AsyncLocalStorage<Point>();

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { testSeed } from '../../seeded.ts';
 import { checkInterleavings } from './interleavings.ts';
-import { openLines } from './line.ts';
+import { preparePipelines } from './pipeline.ts';
 
-const newLine = await openLines();
+const createPipeline = await preparePipelines();
 
 it('no order of steps and faults loses a delivery, repeats it without need, or leaves it waiting', async () => {
-  await expect(checkInterleavings(newLine, 20, testSeed)).resolves.toBeUndefined();
+  await expect(checkInterleavings(createPipeline, 20, testSeed)).resolves.toBeUndefined();
 });

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { Change } from '../../../lib/webhooks/publish-events.ts';
 import { fc } from '../../seeded.ts';
-import { opening } from '../office.ts';
+import { opening } from '../test-webhooks.ts';
 import type { Fault, Point } from './faults.ts';
-import { failing, type Line } from './line.ts';
+import { failing, type Pipeline } from './pipeline.ts';
 
 const points: readonly Point[] = [
   'hear',
@@ -23,7 +23,7 @@ const points: readonly Point[] = [
 const events = ['task.created', 'task.status_changed', 'task.completed'] as const;
 const late = { httpStatus: 0, timedOut: true, durationMs: 0, error: 'No answer within 10 s.' };
 
-/** A step of a run: something that happens to the line. */
+/** A step of a run: something that happens to the pipeline. */
 type Step =
   | { does: 'commit'; event: (typeof events)[number] }
   | { does: 'publish again'; nth: number }
@@ -67,25 +67,26 @@ const webhook: fc.Arbitrary<Hearing> = fc.record({
   events: fc.uniqueArray(fc.constantFrom(...events), { minLength: 1 }),
 });
 
-async function carryOut(line: Line, committed: Change[], step: Step): Promise<void> {
+async function carryOut(pipeline: Pipeline, committed: Change[], step: Step): Promise<void> {
   if (step.does === 'commit') {
-    const change = line.change(step.event, committed.length % 2 === 0);
+    const change = pipeline.change(step.event, committed.length % 2 === 0);
     committed.push(change);
-    line.put(change);
-    await line.publishStream();
+    pipeline.put(change);
+    await pipeline.publishStream();
   } else if (step.does === 'publish again') {
     const change = committed[step.nth % committed.length];
-    if (change) line.put(change);
-  } else if (step.does === 'break') line.faults.plan(step.fault);
-  else if (step.does === 'wait') line.clock.now += step.seconds * 1000 + 1;
-  else if (step.does === 'deliver') await line.deliver();
-  else if (step.does === 'deliver twice') await Promise.all([line.deliver(), line.sweep(), line.deliver()]);
-  else if (step.does === 'sweep') await line.sweep();
-  else if (step.does === 'duplicate') line.room.held.push(...line.room.held.slice(0, 2).map((held) => ({ ...held })));
+    if (change) pipeline.put(change);
+  } else if (step.does === 'break') pipeline.faults.plan(step.fault);
+  else if (step.does === 'wait') pipeline.clock.now += step.seconds * 1000 + 1;
+  else if (step.does === 'deliver') await pipeline.deliver();
+  else if (step.does === 'deliver twice') await Promise.all([pipeline.deliver(), pipeline.sweep(), pipeline.deliver()]);
+  else if (step.does === 'sweep') await pipeline.sweep();
+  else if (step.does === 'duplicate')
+    pipeline.queues.held.push(...pipeline.queues.held.slice(0, 2).map((held) => ({ ...held })));
   else {
     // A first attempt that a queue loses is found for sampled events only.
-    const at = line.room.held.findIndex(({ body }) => JSON.parse(body).attempt > 1);
-    if (at >= 0) line.room.held.splice(at, 1);
+    const at = pipeline.queues.held.findIndex(({ body }) => JSON.parse(body).attempt > 1);
+    if (at >= 0) pipeline.queues.held.splice(at, 1);
   }
 }
 
@@ -100,20 +101,20 @@ function latestOf(steps: readonly Step[]): number {
  * Runs random steps in a random order on lines of their own, drives each to rest, and recounts: whatever happened, every
  * delivery comes to its one end.
  */
-export async function checkInterleavings(newLine: () => Line, numRuns: number, seed: number): Promise<void> {
+export async function checkInterleavings(createPipeline: () => Pipeline, numRuns: number, seed: number): Promise<void> {
   const webhooks = fc.array(webhook, { minLength: 1, maxLength: 3 });
   const steps = fc.array(step, { minLength: 4, maxLength: 25 });
   const property = fc.asyncProperty(webhooks, steps, async (webhooks, steps) => {
-    const line = newLine();
+    const pipeline = createPipeline();
     for (const { failures, slow, events } of webhooks)
-      await line.register(slow ? (nth) => (nth <= failures ? late : {}) : failing(failures), events);
+      await pipeline.register(slow ? (nth) => (nth <= failures ? late : {}) : failing(failures), events);
     const committed: Change[] = [];
-    line.clock.now = opening + 1;
-    for (const step of steps) await carryOut(line, committed, step);
-    await line.settle();
+    pipeline.clock.now = opening + 1;
+    for (const step of steps) await carryOut(pipeline, committed, step);
+    await pipeline.settle();
     // What has failed so often that it is a dead letter is sent back by an operator.
-    while (line.room.redrive()) await line.settle();
-    const { wrong, latestMs } = await line.recount();
+    while (pipeline.queues.redrive()) await pipeline.settle();
+    const { wrong, latestMs } = await pipeline.checkPipeline();
     expect(wrong).toEqual([]);
     expect(latestMs).toBeLessThanOrEqual(latestOf(steps));
   });

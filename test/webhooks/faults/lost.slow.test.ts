@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { failing, type Line, openLines } from './line.ts';
+import { failing, type Pipeline, preparePipelines } from './pipeline.ts';
 
-const newLine = await openLines();
+const createPipeline = await preparePipelines();
 const minuteMs = 60_000;
 
 /** The messages of a delivery with all its retries: of the first attempt, and of the waits before the three others. */
@@ -15,28 +15,28 @@ const messages = [
 /** A first attempt that a queue loses is found for sampled events only, see `publish.test.ts`. */
 const retries = messages.slice(1);
 
-/** An event at a receiver that always fails, of whose messages some are lost; the line has come to rest. */
-async function climbed(...lost: number[]): Promise<Line> {
-  const line = newLine();
-  await line.register(failing(Number.POSITIVE_INFINITY));
-  for (const nth of lost) line.room.lost.add(nth);
+/** An event at a receiver that always fails, of whose messages some are lost; the pipeline has come to rest. */
+async function climbed(...lost: number[]): Promise<Pipeline> {
+  const pipeline = createPipeline();
+  await pipeline.register(failing(Number.POSITIVE_INFINITY));
+  for (const nth of lost) pipeline.queues.lost.add(nth);
   // Just after a sweep, so that whatever needs one waits for it as long as can be.
-  line.clock.now += 1;
-  line.put(line.change());
-  await line.settle();
-  return line;
+  pipeline.clock.now += 1;
+  pipeline.put(pipeline.change());
+  await pipeline.settle();
+  return pipeline;
 }
 
 it('a delivery has no other messages than these', async () => {
-  const line = await climbed();
-  expect(await line.recount()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs: 0 });
-  expect(line.room.taken()).toBe(messages.length);
+  const pipeline = await climbed();
+  expect(await pipeline.checkPipeline()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs: 0 });
+  expect(pipeline.queues.taken()).toBe(messages.length);
 });
 
 it.each(retries)(
   'all four attempts are made, the latest within 2 minutes of its time, where $name is lost',
   async ({ nth }) => {
-    const { wrong, ends, latestMs } = await (await climbed(nth)).recount();
+    const { wrong, ends, latestMs } = await (await climbed(nth)).checkPipeline();
     expect({ wrong, ends }).toEqual({ wrong: [], ends: { exhausted: 1 } });
     expect(latestMs).toBeGreaterThan(minuteMs);
     expect(latestMs).toBeLessThanOrEqual(2 * minuteMs);
@@ -44,7 +44,7 @@ it.each(retries)(
 );
 
 it.each(retries)('and within 7 minutes, where $name is lost and then the sweeper’s own message', async ({ nth }) => {
-  const { wrong, ends, latestMs } = await (await climbed(nth, nth + 1)).recount();
+  const { wrong, ends, latestMs } = await (await climbed(nth, nth + 1)).checkPipeline();
   expect({ wrong, ends }).toEqual({ wrong: [], ends: { exhausted: 1 } });
   expect(latestMs).toBeGreaterThan(6 * minuteMs);
   expect(latestMs).toBeLessThanOrEqual(7 * minuteMs);

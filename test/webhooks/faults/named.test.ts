@@ -1,32 +1,32 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteWebhook } from '../../../lib/webhooks/webhooks.ts';
-import { opening } from '../office.ts';
-import { changesOf, openBoard } from './board.ts';
+import { opening } from '../test-webhooks.ts';
 import type { Fault } from './faults.ts';
-import { failing, type Line, openLines } from './line.ts';
+import { failing, type Pipeline, preparePipelines } from './pipeline.ts';
+import { changesOf, openBoard } from './task-changes.ts';
 
-const newLine = await openLines();
-let line: Line;
+const createPipeline = await preparePipelines();
+let pipeline: Pipeline;
 
 beforeEach(() => {
-  line = newLine();
+  pipeline = createPipeline();
 });
 
 /** Registers so many webhooks, whose receivers fail so often. */
 async function register(failures: number, webhooks = 1): Promise<void> {
-  for (let more = 0; more < webhooks; more++) await line.register(failing(failures));
+  for (let more = 0; more < webhooks; more++) await pipeline.register(failing(failures));
   // Just after a sweep, so that whatever needs one waits for it as long as can be.
-  line.clock.now += 1;
+  pipeline.clock.now += 1;
 }
 
 /**
- * Lets the line come to rest and checks what holds after every fault: each change has one delivery a webhook, each of
+ * Lets the pipeline come to rest and checks what holds after every fault: each change has one delivery a webhook, each of
  * them has come to its end, and nothing was posted beyond what could be written down but under the same id.
  */
 async function expectWhole(ends: Record<string, number>, posts?: number): Promise<void> {
-  expect(await line.rest()).toMatchObject({ wrong: [], ends });
-  expect(line.room.deadLetters).toEqual([]);
-  if (posts !== undefined) expect(line.posts).toHaveLength(posts);
+  expect(await pipeline.rest()).toMatchObject({ wrong: [], ends });
+  expect(pipeline.queues.deadLetters).toEqual([]);
+  if (posts !== undefined) expect(pipeline.posts).toHaveLength(posts);
 }
 
 const tenMinutes = opening + 600_000;
@@ -34,11 +34,11 @@ const tenMinutes = opening + 600_000;
 describe('nothing is lost, and nothing is delivered twice without need, by the fault', () => {
   it('killed after the table write, before the answer', async () => {
     await register(0);
-    const board = openBoard(line);
-    line.faults.plan({ at: 'write a task', when: 'after', how: 'dies' });
+    const board = openBoard(pipeline);
+    pipeline.faults.plan({ at: 'write a task', when: 'after', how: 'dies' });
     expect(await board.create()).toBe('dead');
     expect(await board.expectAll()).toBe(1);
-    line.put(...(await changesOf(line)));
+    pipeline.put(...(await changesOf(pipeline)));
     await expectWhole({ delivered: 1 }, 1);
   });
 
@@ -83,47 +83,47 @@ describe('nothing is lost, and nothing is delivered twice without need, by the f
     ],
   ])('%s', async (_, { webhooks = 1, failures, posts }, fault) => {
     await register(failures, webhooks);
-    line.faults.plan(fault);
-    line.put(line.change());
+    pipeline.faults.plan(fault);
+    pipeline.put(pipeline.change());
     await expectWhole({ delivered: webhooks }, posts);
   });
 
   it('duplicate stream records', async () => {
     await register(2);
-    const change = line.change();
-    line.put(change, change);
-    line.put(change);
-    await line.settle();
-    line.put(change);
+    const change = pipeline.change();
+    pipeline.put(change, change);
+    pipeline.put(change);
+    await pipeline.settle();
+    pipeline.put(change);
     await expectWhole({ delivered: 1 }, 3);
   });
 
   it('re-ordered stream records', async () => {
     await register(2);
     const changes = [1, 2, 3].map(() => {
-      line.clock.now += 1_000;
-      return line.change();
+      pipeline.clock.now += 1_000;
+      return pipeline.change();
     });
-    line.put(...changes.toReversed());
+    pipeline.put(...changes.toReversed());
     await expectWhole({ delivered: 3 }, 5);
   });
 
   it('the same message to two consumers at once', async () => {
     await register(2);
-    await line.publish([line.change()]);
-    while (line.room.held.length > 0) {
-      line.clock.now = Math.max(line.clock(), line.room.nextAt());
-      await Promise.all(line.room.receive().flatMap((held) => [line.work(held), line.work(held)]));
+    await pipeline.publish([pipeline.change()]);
+    while (pipeline.queues.held.length > 0) {
+      pipeline.clock.now = Math.max(pipeline.clock(), pipeline.queues.nextAt());
+      await Promise.all(pipeline.queues.receive().flatMap((held) => [pipeline.work(held), pipeline.work(held)]));
     }
     // How many posts that takes is a matter of luck: each of them knows of no other that was not recorded.
     await expectWhole({ delivered: 1 });
   });
 
   it('webhook deleted while a retry waits', async () => {
-    const { id } = await line.register(failing(2));
-    await line.publish([line.change()]);
-    await line.deliver();
-    await deleteWebhook(line, line.organization, id);
+    const { id } = await pipeline.register(failing(2));
+    await pipeline.publish([pipeline.change()]);
+    await pipeline.deliver();
+    await deleteWebhook(pipeline, pipeline.organization, id);
     await expectWhole({ dropped: 1 }, 1);
   });
 });

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { opening } from '../office.ts';
+import { opening } from '../test-webhooks.ts';
 import type { Fault } from './faults.ts';
-import { type Line, openLines } from './line.ts';
+import { type Pipeline, preparePipelines } from './pipeline.ts';
 
-const newLine = await openLines();
+const createPipeline = await preparePipelines();
 
-/** A line with a webhook, or several, and faults; a change of it is in the stream. */
-async function lineWith(faults: Fault[], webhooks = 1): Promise<Line> {
-  const line = newLine();
-  for (let more = 0; more < webhooks; more++) await line.register();
-  line.faults.plan(...faults);
+/** A pipeline with a webhook, or several, and faults; a change of it is in the stream. */
+async function pipelineWith(faults: Fault[], webhooks = 1): Promise<Pipeline> {
+  const pipeline = createPipeline();
+  for (let more = 0; more < webhooks; more++) await pipeline.register();
+  pipeline.faults.plan(...faults);
   // Just after a sweep, so that whatever needs one waits for it as long as can be.
-  line.clock.now += 1;
-  line.put(line.change());
-  return line;
+  pipeline.clock.now += 1;
+  pipeline.put(pipeline.change());
+  return pipeline;
 }
 
 const until = opening + 600_000;
@@ -34,9 +34,9 @@ describe('a change is published once, although its publication', () => {
     ['meets writes throttled for 10 minutes', { at: 'append', when: 'before', how: 'throttles', until }, 603_000],
     ['meets a queue that refuses all for 10 minutes', { at: 'send', when: 'before', how: 'fails', until }, 603_000],
   ])('%s', async (_, fault, latestMs) => {
-    const line = await lineWith([fault]);
-    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
-    expect(line.posts).toHaveLength(1);
+    const pipeline = await pipelineWith([fault]);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
+    expect(pipeline.posts).toHaveLength(1);
   });
 
   it.each<[string, Fault]>([
@@ -44,47 +44,47 @@ describe('a change is published once, although its publication', () => {
     ['is refused half of a batch', { at: 'send', when: 'half', how: 'fails' }],
     ['is killed between two batches', { at: 'send', when: 'before', how: 'dies', after: 1 }],
   ])('to fifteen webhooks %s', async (_, fault) => {
-    const line = await lineWith([fault], 15);
-    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 15 }, latestMs: 1_000 });
-    expect(line.posts).toHaveLength(15);
+    const pipeline = await pipelineWith([fault], 15);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 15 }, latestMs: 1_000 });
+    expect(pipeline.posts).toHaveLength(15);
   });
 });
 
 describe('records of the stream', () => {
   it('that come twice, in one batch and in another, are published once', async () => {
-    const line = await lineWith([]);
-    const change = line.change();
-    line.put(change, change);
-    await line.settle();
-    line.put(change);
-    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 2 }, latestMs: 0 });
-    expect(line.posts).toHaveLength(2);
+    const pipeline = await pipelineWith([]);
+    const change = pipeline.change();
+    pipeline.put(change, change);
+    await pipeline.settle();
+    pipeline.put(change);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 2 }, latestMs: 0 });
+    expect(pipeline.posts).toHaveLength(2);
   });
 
   it('that come again while their receiver fails add no attempt', async () => {
-    const line = newLine();
-    await line.register((nth) => (nth < 3 ? { httpStatus: 500, error: 'The receiver answered 500.' } : {}));
-    const change = line.change();
-    line.put(change);
-    await line.publish([change]);
-    await line.deliver();
-    line.clock.now += 60_000;
-    line.put(change);
-    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 0 });
-    expect(line.posts).toHaveLength(3);
+    const pipeline = createPipeline();
+    await pipeline.register((nth) => (nth < 3 ? { httpStatus: 500, error: 'The receiver answered 500.' } : {}));
+    const change = pipeline.change();
+    pipeline.put(change);
+    await pipeline.publish([change]);
+    await pipeline.deliver();
+    pipeline.clock.now += 60_000;
+    pipeline.put(change);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 0 });
+    expect(pipeline.posts).toHaveLength(3);
   });
 
   it('that come in another order are published once each, with their own times', async () => {
-    const line = newLine();
-    await line.register();
+    const pipeline = createPipeline();
+    await pipeline.register();
     const changes = [];
     for (let more = 0; more < 5; more++) {
-      changes.push(line.change());
-      line.clock.now += 1_000;
+      changes.push(pipeline.change());
+      pipeline.clock.now += 1_000;
     }
-    line.put(...changes.toReversed());
-    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 5 }, latestMs: 5_000 });
-    expect(line.posts).toHaveLength(5);
+    pipeline.put(...changes.toReversed());
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 5 }, latestMs: 5_000 });
+    expect(pipeline.posts).toHaveLength(5);
   });
 });
 
@@ -93,11 +93,11 @@ describe('the deliveries of a sampled event that the stream never brings again',
     ['the queue lost', { at: 'send', when: 'before', how: 'dies' }],
     ['were to be sent when the publisher died', { at: 'append', when: 'after', how: 'dies' }],
   ])('and %s are made after 17 minutes, by the sweeper', async (_, fault) => {
-    const line = newLine();
-    await line.register();
-    line.faults.plan(fault);
-    expect(await line.publish([line.change('task.created', true)])).toBe('dead');
-    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 17 * 60_000 });
-    expect(line.posts).toHaveLength(1);
+    const pipeline = createPipeline();
+    await pipeline.register();
+    pipeline.faults.plan(fault);
+    expect(await pipeline.publish([pipeline.change('task.created', true)])).toBe('dead');
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 17 * 60_000 });
+    expect(pipeline.posts).toHaveLength(1);
   });
 });

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { opening } from '../office.ts';
+import { opening } from '../test-webhooks.ts';
 import type { Fault } from './faults.ts';
-import { failing, type Line, openLines } from './line.ts';
+import { failing, type Pipeline, preparePipelines } from './pipeline.ts';
 
-const newLine = await openLines();
+const createPipeline = await preparePipelines();
 const minuteMs = 60_000;
 
-/** A line whose queue has lost the retries of so many events, just after a sweep, so that only the sweeper can help. */
-async function lineThatLost(events: number): Promise<Line> {
-  const line = newLine();
-  await line.register(failing(events));
-  line.clock.now += 1;
-  await line.publish(Array.from({ length: events }, () => line.change()));
-  await line.deliver();
-  line.room.held.splice(0);
-  return line;
+/** A pipeline whose queue has lost the retries of so many events, just after a sweep, so that only the sweeper can help. */
+async function pipelineThatLost(events: number): Promise<Pipeline> {
+  const pipeline = createPipeline();
+  await pipeline.register(failing(events));
+  pipeline.clock.now += 1;
+  await pipeline.publish(Array.from({ length: events }, () => pipeline.change()));
+  await pipeline.deliver();
+  pipeline.queues.held.splice(0);
+  return pipeline;
 }
 
 describe('a sweep that is interrupted loses nothing, and costs five minutes at most, though it', () => {
@@ -31,17 +31,17 @@ describe('a sweep that is interrupted loses nothing, and costs five minutes at m
     ['is refused by the queue', { at: 'send', when: 'before', how: 'fails' }, 7 * minuteMs - 1],
     ['is not told that the queue has the message', { at: 'send', when: 'after', how: 'fails' }, 2 * minuteMs - 1],
   ])('%s', async (_, fault, latestMs) => {
-    const line = await lineThatLost(1);
-    line.faults.plan(fault);
-    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
-    expect(line.posts).toHaveLength(2);
+    const pipeline = await pipelineThatLost(1);
+    pipeline.faults.plan(fault);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
+    expect(pipeline.posts).toHaveLength(2);
   });
 
   it('is refused half of a batch', async () => {
-    const line = await lineThatLost(8);
-    line.faults.plan({ at: 'send', when: 'half', how: 'fails' });
-    expect(await line.rest()).toEqual({ wrong: [], ends: { delivered: 8 }, latestMs: 7 * minuteMs - 1 });
-    const posted = Map.groupBy(line.posts, ({ at }) => (at - opening) / minuteMs);
+    const pipeline = await pipelineThatLost(8);
+    pipeline.faults.plan({ at: 'send', when: 'half', how: 'fails' });
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 8 }, latestMs: 7 * minuteMs - 1 });
+    const posted = Map.groupBy(pipeline.posts, ({ at }) => (at - opening) / minuteMs);
     expect([...posted].slice(1).map(([minute, posts]) => [minute, posts.length])).toEqual([
       [7, 4],
       [12, 4],
@@ -51,12 +51,12 @@ describe('a sweep that is interrupted loses nothing, and costs five minutes at m
 
 describe('a sweep that cannot move one delivery', () => {
   it('sends the messages of all others at once', async () => {
-    const line = await lineThatLost(60);
-    line.faults.plan({ at: 'postpone', when: 'before', how: 'fails', after: 30 });
-    line.clock.now += 7 * minuteMs - 1;
-    await line.sweep();
-    await line.deliver();
-    expect(line.posts).toHaveLength(60 + 59);
-    expect(await line.rest()).toMatchObject({ wrong: [], ends: { delivered: 60 } });
+    const pipeline = await pipelineThatLost(60);
+    pipeline.faults.plan({ at: 'postpone', when: 'before', how: 'fails', after: 30 });
+    pipeline.clock.now += 7 * minuteMs - 1;
+    await pipeline.sweep();
+    await pipeline.deliver();
+    expect(pipeline.posts).toHaveLength(60 + 59);
+    expect(await pipeline.rest()).toMatchObject({ wrong: [], ends: { delivered: 60 } });
   });
 });

@@ -6,10 +6,10 @@ import { createTask, listTasks } from '../../../lib/tasks/tasks.ts';
 import type { Change } from '../../../lib/webhooks/publish-events.ts';
 import { newTask } from '../../table/board.ts';
 import { streamed } from '../../table-stream.ts';
-import type { Line } from './line.ts';
+import type { Pipeline } from './pipeline.ts';
 
-/** The changes of tasks that the table's stream has of a line's organization, as `publish-events` reads them. */
-export async function changesOf({ service, organization }: Line): Promise<Change[]> {
+/** The changes of tasks that the table's stream has of a pipeline's organization, as `publish-events` reads them. */
+export async function changesOf({ service, organization }: Pipeline): Promise<Change[]> {
   const records = await streamed(service, 'task');
   return records.flatMap(({ dynamodb: { OldImage, NewImage } = {} }) => {
     const [before, after] = [OldImage, NewImage].map((image) => image && unmarshall(image as never));
@@ -21,21 +21,25 @@ export async function changesOf({ service, organization }: Line): Promise<Change
   });
 }
 
-/** The board of a line's organization, whose writes faults may strike. */
-export function openBoard(line: Line) {
-  const context = { table: line.faults.table(line.table), ulid: () => ulid(line.clock()), clock: line.clock };
+/** The board of a pipeline's organization, whose writes faults may strike. */
+export function openBoard(pipeline: Pipeline) {
+  const context = {
+    table: pipeline.faults.table(pipeline.table),
+    ulid: () => ulid(pipeline.clock()),
+    clock: pipeline.clock,
+  };
   return {
     /** Has the API create a task, and tells how that ended. */
     create: () =>
-      line.faults.run(() =>
-        line.faults.step('write a task', () => createTask(context, line.organization, newTask(), undefined)),
+      pipeline.faults.run(() =>
+        pipeline.faults.step('write a task', () => createTask(context, pipeline.organization, newTask(), undefined)),
       ),
 
     /** Expects every task that is on the board to be told of, and answers how many there are. */
     async expectAll(): Promise<number> {
-      const { items } = await listTasks(context, line.organization, {}, { limit: 100, offset: 0 });
+      const { items } = await listTasks(context, pipeline.organization, {}, { limit: 100, offset: 0 });
       for (const { id, title, status, createdAt } of items)
-        line.expect({ event: 'task.created', data: { task: { id, title, status }, occurredAt: createdAt } });
+        pipeline.expect({ event: 'task.created', data: { task: { id, title, status }, occurredAt: createdAt } });
       return items.length;
     },
   };

@@ -6,15 +6,15 @@ import type { Clock } from '../../service.ts';
 import type { Faults } from './faults.ts';
 
 /** A message in a queue: when it can be received next, and how often it was. */
-export type Held = { queue: DeliveryQueue; body: string; visibleAt: number; receives: number };
+export type QueuedMessage = { queue: DeliveryQueue; body: string; visibleAt: number; receives: number };
 
 /**
  * SQS for the queues of deliveries under a clock, with the senders of the service: delays, visibility timeouts and dead
  * letters are those of the deployment.
  */
-export function openWaitingRoom(clock: Clock, faults: Faults) {
-  const held: Held[] = [];
-  const deadLetters: Held[] = [];
+export function simulateQueues(clock: Clock, faults: Faults) {
+  const held: QueuedMessage[] = [];
+  const deadLetters: QueuedMessage[] = [];
   const lost = new Set<number>();
   let taken = 0;
 
@@ -45,8 +45,8 @@ export function openWaitingRoom(clock: Clock, faults: Faults) {
     lost,
 
     /** What can be received now; it is hidden for its queue's time. */
-    receive(): Held[] {
-      const received: Held[] = [];
+    receive(): QueuedMessage[] {
+      const received: QueuedMessage[] = [];
       for (const message of held.filter(({ visibleAt }) => visibleAt <= clock())) {
         message.receives += 1;
         message.visibleAt = clock() + rows[message.queue].visibilitySeconds * 1000;
@@ -57,7 +57,7 @@ export function openWaitingRoom(clock: Clock, faults: Faults) {
     },
 
     /** Takes a message out for good; who had it too may say so again. */
-    acknowledge(message: Held): void {
+    acknowledge(message: QueuedMessage): void {
       const at = held.indexOf(message);
       if (at >= 0) held.splice(at, 1);
     },

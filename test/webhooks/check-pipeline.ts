@@ -27,8 +27,8 @@ export type Known = {
   now: number;
 };
 
-/** What a recount comes to: what is wrong, how deliveries ended, and the latest attempt's lateness. */
-export type Recount = { wrong: string[]; ends: Record<string, number>; latestMs: number };
+/** What a checkPipeline comes to: what is wrong, how deliveries ended, and the latest attempt's lateness. */
+export type PipelineCheck = { wrong: string[]; ends: Record<string, number>; latestMs: number };
 
 /** A delivery by the rows of its attempts. */
 type Delivery = Expected & { id: string; history: LoggedAttempt[] };
@@ -36,11 +36,11 @@ type Delivery = Expected & { id: string; history: LoggedAttempt[] };
 const key = ({ webhookId, event, data }: Expected) => `${webhookId} ${event} ${data}`;
 
 /**
- * Recounts a pipeline at rest by what the organization has in the table: every change that was committed has become
+ * Checks a pipeline at rest by what the organization has in the table: every change that was committed has become
  * one delivery for each webhook that hears it, every delivery has ended, its history has one row for each attempt, and
  * nothing was posted early, twice without need, or of something that there is not.
  */
-export async function recount(table: Table, organization: Organization, known: Known): Promise<Recount> {
+export async function checkPipeline(table: Table, organization: Organization, known: Known): Promise<PipelineCheck> {
   const items = Object.values(await dumpOf(table, organization)) as (Item & { pk: string; sk: string })[];
   const there = new Set(items.filter(({ pk }) => pk === `O#${organization}#W`).map(({ sk }) => `wh_${sk}`));
   const rows = items.filter(({ sk }) => sk.startsWith('A#')) as unknown as (LoggedAttempt & { eventId: string })[];

@@ -5,45 +5,45 @@ import type { Item } from '../../lib/table/write.ts';
 import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { listWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { dumpOf } from '../table-dump.ts';
-import { failing, type Line, openLines } from './faults/line.ts';
-import { type Known, recount } from './recount.ts';
+import { checkPipeline, type Known } from './check-pipeline.ts';
+import { failing, type Pipeline, preparePipelines } from './faults/pipeline.ts';
 
-const newLine = await openLines();
-let line: Line;
+const createPipeline = await preparePipelines();
+let pipeline: Pipeline;
 let known: Known;
 
 beforeEach(async () => {
-  line = newLine();
-  await line.register(failing(1));
-  line.put(line.change());
-  await line.settle();
+  pipeline = createPipeline();
+  await pipeline.register(failing(1));
+  pipeline.put(pipeline.change());
+  await pipeline.settle();
   known = {
-    expected: line.expected,
-    posts: line.posts,
+    expected: pipeline.expected,
+    posts: pipeline.posts,
     retrySchedule: readRetrySchedule(undefined),
-    now: line.clock(),
+    now: pipeline.clock(),
   };
 });
 
-/** An item of the line, by what its sort key starts with, and the item that it becomes; none deletes it. */
+/** An item of the pipeline, by what its sort key starts with, and the item that it becomes; none deletes it. */
 async function spoil(start: string, change: (item: Item) => Item | undefined, nth = 0): Promise<void> {
-  const TableName = line.table.name;
-  const items = Object.values(await dumpOf(line.table, line.organization)) as (Item & { sk: string })[];
+  const TableName = pipeline.table.name;
+  const items = Object.values(await dumpOf(pipeline.table, pipeline.organization)) as (Item & { sk: string })[];
   const item = items.filter(({ sk }) => sk.startsWith(start)).sort((a, b) => (a.sk < b.sk ? -1 : 1))[nth] as Item;
   const Item = change({ ...item });
   if (!Item || Item.sk !== item.sk)
-    await line.table.client.send(new DeleteCommand({ TableName, Key: { pk: item.pk, sk: item.sk } }));
-  if (Item) await line.table.client.send(new PutCommand({ TableName, Item }));
+    await pipeline.table.client.send(new DeleteCommand({ TableName, Key: { pk: item.pk, sk: item.sk } }));
+  if (Item) await pipeline.table.client.send(new PutCommand({ TableName, Item }));
 }
 
 const wrong = async (more: Partial<Known> = {}) =>
-  (await recount(line.table, line.organization, { ...known, ...more })).wrong.join('; ');
+  (await checkPipeline(pipeline.table, pipeline.organization, { ...known, ...more })).wrong.join('; ');
 
 const attempt = 'A#';
 
-describe('a recount', () => {
+describe('a checkPipeline', () => {
   it('finds nothing wrong where nothing is, and how late the latest attempt was', async () => {
-    const whole = await recount(line.table, line.organization, known);
+    const whole = await checkPipeline(pipeline.table, pipeline.organization, known);
     expect(whole).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 0 });
   });
 
@@ -70,12 +70,12 @@ describe('a recount', () => {
   });
 
   it('finds a number of attempts that is wrong', async () => {
-    const [webhook] = await listWebhooks(line, line.organization);
+    const [webhook] = await listWebhooks(pipeline, pipeline.organization);
     await closeAttemptCounts(
-      { table: line.table },
-      line.organization,
+      { table: pipeline.table },
+      pipeline.organization,
       webhook?.id as string,
-      line.clock() + 86_400_000,
+      pipeline.clock() + 86_400_000,
     );
     await spoil('closed', (item) => ({ ...item, '2026-03-01': 7 }));
     expect(await wrong()).toMatch(/7 attempts of wh_.{26} are counted, there are 2/);
@@ -109,6 +109,6 @@ describe('a recount', () => {
   it('returns how late the latest attempt was', async () => {
     const later = '2026-03-01T12:06:40.000Z';
     await spoil(attempt, (item) => ({ ...item, deliveredAt: later }), 1);
-    expect(await recount(line.table, line.organization, known)).toMatchObject({ latestMs: 100_000 });
+    expect(await checkPipeline(pipeline.table, pipeline.organization, known)).toMatchObject({ latestMs: 100_000 });
   });
 });

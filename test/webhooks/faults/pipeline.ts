@@ -24,10 +24,10 @@ import { sweepDeliveries } from '../../../lib/webhooks/sweep.ts';
 import type { Ended } from '../../killable.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
-import { opening } from '../office.ts';
-import { type Expected, type Posted, type Recount, recount } from '../recount.ts';
-import { openFaults, type Trace } from './faults.ts';
-import { type Held, openWaitingRoom } from './waiting-room.ts';
+import { checkPipeline, type Expected, type PipelineCheck, type Posted } from '../check-pipeline.ts';
+import { opening } from '../test-webhooks.ts';
+import { createFaults, type Trace } from './faults.ts';
+import { type QueuedMessage, simulateQueues } from './simulated-queues.ts';
 
 const minuteMs = 60_000;
 
@@ -43,27 +43,27 @@ export const failing =
   (nth) =>
     nth <= times ? { httpStatus: 500, error: 'The receiver answered 500.' } : {};
 
-export type Line = ReturnType<typeof lineOf>;
+export type Pipeline = ReturnType<typeof pipelineOf>;
 
 /**
- * Opens a new table and returns what makes a line in it: the whole way of an organization from a committed change to
+ * Opens a new table and returns what makes a pipeline in it: the whole way of an organization from a committed change to
  * the end of its deliveries, under a clock of its own. It is the very stores, decisions and queue handler of the service,
  * with queues that behave like SQS and faults wherever one calls the other.
  */
-export async function openLines(): Promise<() => Line> {
+export async function preparePipelines(): Promise<() => Pipeline> {
   const service = await openService();
   // The handler of queues logs by the context of the process.
   setProcessContext({ environment: {}, clock: Date.now, table: service.table });
   processContext().log = { info: () => {}, error: () => {} } as unknown as Logger;
-  return () => lineOf(service);
+  return () => pipelineOf(service);
 }
 
-function lineOf(service: Service) {
+function pipelineOf(service: Service) {
   const clock = clockAt(opening);
   const { table } = service;
   const organization = `org-${randomUUID()}` as Organization;
-  const faults = openFaults(clock);
-  const room = openWaitingRoom(clock, faults);
+  const faults = createFaults(clock);
+  const queues = simulateQueues(clock, faults);
   const retrySchedule = readRetrySchedule(undefined);
   const ulid = () => ulidAt(clock());
 
@@ -74,7 +74,7 @@ function lineOf(service: Service) {
       environment: { [environment.normalAttempts]: '5', [environment.slowAttempts]: '30' },
       clock,
       table: struckTable,
-      queues: room.queues,
+      queues: queues.queues,
     });
   const context = { ...createProcess(), table };
 
@@ -90,13 +90,13 @@ function lineOf(service: Service) {
   const recorded = new Map<string, number>();
   let steps = 0;
 
-  const line = {
+  const pipeline = {
     service,
     table,
     organization,
     clock,
     faults,
-    room,
+    queues,
     posts,
     expected,
 
@@ -115,7 +115,7 @@ function lineOf(service: Service) {
       while (isSampled(item) !== sampled) item = `tk_${ulid()}`;
       const occurredAt = timestamp(clock());
       const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt };
-      line.expect({ event, data });
+      pipeline.expect({ event, data });
       return { organization, item, version: 1, events: [{ event, data }] };
     },
 
@@ -138,7 +138,7 @@ function lineOf(service: Service) {
     publishStream,
 
     /** Gives what can be received to workers side by side, one each; a worker that is done has its message deleted. */
-    deliver: async (): Promise<void> => void (await Promise.all(room.receive().map(work))),
+    deliver: async (): Promise<void> => void (await Promise.all(queues.receive().map(work))),
 
     /** One message to one worker. */
     work,
@@ -153,47 +153,47 @@ function lineOf(service: Service) {
     async settle(): Promise<void> {
       for (let turn = 0; turn < 2_000; turn++) {
         await publishStream();
-        for (const held of room.receive()) await work(held);
+        for (const held of queues.receive()) await work(held);
         // A sweep that lists nothing changes nothing, so only those are made that list something.
         const dueAt = await earliestDue();
         if (clock() >= sweepAfter(dueAt)) {
           sweptAt = clock();
-          await line.sweep();
+          await pipeline.sweep();
           continue;
         }
-        const next = Math.min(room.nextAt(), sweepAfter(dueAt), ...stream.map(({ from }) => from));
+        const next = Math.min(queues.nextAt(), sweepAfter(dueAt), ...stream.map(({ from }) => from));
         if (next === Number.POSITIVE_INFINITY) return;
         clock.now = Math.max(clock.now, next);
       }
-      throw new Error('The line does not come to rest.');
+      throw new Error('The pipeline does not come to rest.');
     },
 
     /** Settles, makes sure that every fault that was planned has struck, and recounts. */
-    async rest(): Promise<Recount> {
-      await line.settle();
+    async rest(): Promise<PipelineCheck> {
+      await pipeline.settle();
       expect(faults.idle()).toEqual([]);
-      return line.recount();
+      return pipeline.checkPipeline();
     },
 
-    /** What the line has come to. */
-    recount(): Promise<Recount> {
+    /** What the pipeline has come to. */
+    checkPipeline(): Promise<PipelineCheck> {
       // Only a fault excuses a post that is not written down.
       const lost = worked.filter(({ trace }) => trace.struck.length > 0 && !trace.carriedOut.includes('record'));
       const unrecorded = [...lost.flatMap(({ deliveryId, posted }) => Array(posted).fill(deliveryId)), ...repeated];
-      return recount(table, organization, { expected, posts, unrecorded, retrySchedule, now: clock() });
+      return checkPipeline(table, organization, { expected, posts, unrecorded, retrySchedule, now: clock() });
     },
   };
-  return line;
+  return pipeline;
 
   /** Publishes what is in the stream and has to be published now. */
   async function publishStream(): Promise<void> {
     for (const batch of stream.filter(({ from }) => from <= clock())) {
-      if ((await line.publish(batch.changes)) === 'done') stream.splice(stream.indexOf(batch), 1);
+      if ((await pipeline.publish(batch.changes)) === 'done') stream.splice(stream.indexOf(batch), 1);
       else batch.from = clock() + streamAgainMs(++batch.failures);
     }
   }
 
-  async function work(held: Held): Promise<void> {
+  async function work(held: QueuedMessage): Promise<void> {
     const askedAt = ++steps;
     const { deliveryId, attempt } = JSON.parse(held.body);
     const name = `${deliveryId} ${attempt}`;
@@ -234,7 +234,7 @@ function lineOf(service: Service) {
     await faults.run(async () => {
       const { batchItemFailures } = await deliver(queueEvent([held.body]), contextOf('deliverWebhook', 30));
       if (batchItemFailures.length > 0) throw new Error('The message comes again.');
-      await faults.pass('acknowledge', async () => room.acknowledge(held));
+      await faults.pass('acknowledge', async () => queues.acknowledge(held));
     }, trace);
   }
 

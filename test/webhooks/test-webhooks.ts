@@ -25,27 +25,27 @@ import { createTemporaryFolder } from '../temporary-files.ts';
 import { type DeliveryState, type LoggedAttempt, stateOf } from './logged-attempts.ts';
 import { createManualTimers } from './manual-timers.ts';
 
-/** When every office opens. */
+/** When every webhooks opens. */
 export const opening = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** An organization's webhooks and deliveries: by the very stores of the service, with a queue that can be read. */
-export type Office = ReturnType<typeof officeOf>;
+export type TestWebhooks = ReturnType<typeof testWebhooksOf>;
 
-/** How many attempts of one slow webhook may run at the same time in an office. */
+/** How many attempts of one slow webhook may run at the same time in an webhooks. */
 export const slowAttempts = 3;
 
 /**
  * Opens a new table and returns what makes an organization in it, each with a clock of its own. The table's stream is
  * off, for nothing here reads it.
  */
-export async function openOffices(): Promise<() => Office> {
+export async function prepareTestWebhooks(): Promise<() => TestWebhooks> {
   const { table } = await openService();
   const StreamSpecification = { StreamEnabled: false };
   await table.client.send(new UpdateTableCommand({ TableName: table.name, StreamSpecification }));
-  return () => officeOf(table);
+  return () => testWebhooksOf(table);
 }
 
-function officeOf(table: Table) {
+function testWebhooksOf(table: Table) {
   const organization = `org-${randomUUID()}` as Organization;
   const clock = clockAt(opening);
   const queue = listingQueue();
@@ -64,7 +64,7 @@ function officeOf(table: Table) {
   });
   const context = { ...createContainer(), clock };
 
-  const office = {
+  const webhooks = {
     ...context,
     organization,
     queue,
@@ -103,7 +103,7 @@ function officeOf(table: Table) {
     },
 
     /** Publishes a change and returns the messages that this put in the queue. */
-    publish: async (change: Change = office.change()): Promise<DeliveryMessage[]> => {
+    publish: async (change: Change = webhooks.change()): Promise<DeliveryMessage[]> => {
       const before = queue.sent.length;
       await publishEvents(context, change);
       return queue.sent.slice(before).map(({ message }) => message);
@@ -111,8 +111,8 @@ function officeOf(table: Table) {
 
     /** Registers a webhook and publishes an event for it: the one message of it. */
     message: async (fields: Partial<NewWebhook> = {}): Promise<DeliveryMessage> => {
-      await office.register(fields);
-      const [message] = await office.publish();
+      await webhooks.register(fields);
+      const [message] = await webhooks.publish();
       return message as DeliveryMessage;
     },
 
@@ -121,14 +121,14 @@ function officeOf(table: Table) {
       for (let next: DeliveryMessage | undefined = message; next; ) {
         clock.now = Math.max(clock.now, Date.parse(next.dueAt));
         const before = queue.sent.length;
-        await office.deliver(next, send);
+        await webhooks.deliver(next, send);
         next = queue.sent[before]?.message;
       }
     },
 
     /** The state of a delivery and its next attempt, or its last one. */
     delivery: async ({ webhookId, deliveryId }: DeliveryMessage): Promise<DeliveryState> => {
-      const rows = Object.values(await office.dump()) as LoggedAttempt[];
+      const rows = Object.values(await webhooks.dump()) as LoggedAttempt[];
       const own = rows.filter(({ pk, sk }) => pk.endsWith(`#WD#${ulidOf(webhookId)}`) && sk.startsWith('A#'));
       return stateOf(own.filter((row) => row.deliveryId === deliveryId));
     },
@@ -140,7 +140,7 @@ function officeOf(table: Table) {
     /** Everything that the organization has in the table. */
     dump: () => dumpOf(table, organization),
   };
-  return office;
+  return webhooks;
 }
 
 /** Queues whose messages a test can read, and that can fail the next time. */
