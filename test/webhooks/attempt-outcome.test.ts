@@ -6,7 +6,7 @@ import { keys } from '../../lib/table/keys.ts';
 import { transact } from '../../lib/table/transact.ts';
 import type { Write } from '../../lib/table/write.ts';
 import { getWebhook, listWebhooks } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
+import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 let webhooks: TestWebhooks;
@@ -18,7 +18,7 @@ beforeEach(() => {
 describe('what is posted', () => {
   it('is exactly event, deliveryId, timestamp and data', async () => {
     const message = await webhooks.message({ url: 'https://example.com/a?b' });
-    webhooks.clock.now = opening + 5_432;
+    webhooks.clock.now = startTime + 5_432;
     const { posts, send } = notingSender();
     await webhooks.deliver(message, send);
     expect(posts).toHaveLength(1);
@@ -38,7 +38,7 @@ describe('what is posted', () => {
 
   it('has the attempt’s own moment in its header, in whole seconds of the body’s', async () => {
     const message = await webhooks.message();
-    webhooks.clock.now = opening + 5_999;
+    webhooks.clock.now = startTime + 5_999;
     const { posts, send } = notingSender();
     await webhooks.deliver(message, send);
     const seconds = posts[0]?.headers['X-Service-Timestamp'];
@@ -79,7 +79,7 @@ describe('a success', () => {
   it('is delivered, and recorded without an error', async () => {
     const message = await webhooks.message();
     const { send } = notingSender({ httpStatus: 299, durationMs: 1234 }, () => {
-      webhooks.clock.now = opening + 2_000;
+      webhooks.clock.now = startTime + 2_000;
     });
     await webhooks.deliver(message, send);
     expect(await webhooks.delivery(message)).toMatchObject({ state: 'delivered' });
@@ -164,14 +164,14 @@ describe('an ended delivery', () => {
 describe('lastDeliveryAt', () => {
   const lastDeliveryAt = async (id: string) => (await getWebhook(webhooks, webhooks.organization, id)).lastDeliveryAt;
 
-  /** Makes an attempt that ends so long after the opening. */
+  /** Makes an attempt that ends so long after the startTime. */
   async function attemptEndingAt(
     message: Awaited<ReturnType<TestWebhooks['message']>>,
     milliseconds: number,
     outcome = {},
   ) {
     const { send } = notingSender(outcome, () => {
-      webhooks.clock.now = opening + milliseconds;
+      webhooks.clock.now = startTime + milliseconds;
     });
     await webhooks.deliver(message, send);
   }
@@ -207,7 +207,7 @@ describe('lastDeliveryAt', () => {
     const unique = new Map(messages.map((message) => [message.deliveryId, message]));
     let ended = 0;
     const { send } = notingSender({}, () => {
-      webhooks.clock.now = opening + ++ended * 1_000;
+      webhooks.clock.now = startTime + ++ended * 1_000;
     });
     await Promise.all([...unique.values()].map((message) => webhooks.deliver(message, send)));
     const ends = (await webhooks.history(webhookId)).map(({ deliveredAt }) => deliveredAt);

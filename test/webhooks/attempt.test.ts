@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteWebhook, listWebhooks } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
+import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 let webhooks: TestWebhooks;
@@ -89,7 +89,7 @@ describe('an attempt', () => {
   it('is made again after a lost worker, when the message comes again', async () => {
     const message = await webhooks.message();
     await beginElsewhere(message);
-    webhooks.clock.now = opening + 180_000;
+    webhooks.clock.now = startTime + 180_000;
     const { posts, send } = notingSender();
     await webhooks.deliver(message, send);
     expect(posts).toHaveLength(1);
@@ -100,7 +100,7 @@ describe('an attempt', () => {
 describe('an attempt that two containers make at once', () => {
   it.each([0, 90_000, 3_600_000])('is one row, begun %i ms after it was due', async (lateMs) => {
     const message = await webhooks.message();
-    webhooks.clock.now = opening + lateMs;
+    webhooks.clock.now = startTime + lateMs;
     const { letGo, ended } = await beginElsewhere(message);
     webhooks.clock.now += 1_000;
     await webhooks.deliver(message, notingSender({ httpStatus: 202 }).send);
@@ -112,11 +112,11 @@ describe('an attempt that two containers make at once', () => {
 
   it('is one row where only one of them is late: that one waits until the other has ended', async () => {
     const message = await webhooks.message();
-    webhooks.clock.now = opening + 59_999;
+    webhooks.clock.now = startTime + 59_999;
     const { letGo, ended } = await beginElsewhere(message);
     const { posts, send } = notingSender();
     for (const lateMs of [60_000, 89_999]) {
-      webhooks.clock.now = opening + lateMs;
+      webhooks.clock.now = startTime + lateMs;
       await webhooks.deliver(message, send);
       expect(webhooks.queue.sent.at(-1)).toEqual({
         to: 'deliveries',
@@ -126,7 +126,7 @@ describe('an attempt that two containers make at once', () => {
     }
     letGo();
     await ended;
-    webhooks.clock.now = opening + 90_000;
+    webhooks.clock.now = startTime + 90_000;
     await webhooks.deliver(message, send);
     expect(posts).toEqual([]);
     expect(await webhooks.history(message.webhookId)).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('an attempt that two containers make at once', () => {
 
   it('is one row where a worker that was late began a minute ago', async () => {
     const message = await webhooks.message();
-    const begun = opening + 90_000;
+    const begun = startTime + 90_000;
     webhooks.clock.now = begun;
     await beginElsewhere(message);
     webhooks.clock.now = begun + 59_999;

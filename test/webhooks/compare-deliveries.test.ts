@@ -3,7 +3,7 @@ import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { unlistAttempt } from '../../lib/table/attempt-log.ts';
 import { compareDeliveries } from '../../lib/webhooks/compare-deliveries.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
+import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
 const minuteMs = 60_000;
 const createTestWebhooks = await prepareTestWebhooks();
@@ -16,11 +16,11 @@ beforeEach(() => {
 const quick = notingSender().send;
 const failing = notingSender(failed).send;
 
-/** What the events of the opening's hour come to now. */
+/** What the events of the first hour say now. */
 const compare = () =>
   compareDeliveries(webhooks, webhooks.organization, {
-    from: opening - 30 * minuteMs,
-    to: opening + 30 * minuteMs,
+    from: startTime - 30 * minuteMs,
+    to: startTime + 30 * minuteMs,
     now: webhooks.clock(),
   });
 
@@ -47,7 +47,7 @@ describe('a comparison of events and attempts', () => {
   it('counts an attempt that was not made as waiting, and after 15 minutes as lost', async () => {
     const message = await webhooks.message();
     expect(await compare()).toMatchObject({ waiting: [message], lost: [] });
-    webhooks.clock.now = opening + 15 * minuteMs - 1;
+    webhooks.clock.now = startTime + 15 * minuteMs - 1;
     expect(await compare()).toMatchObject({ waiting: [message], lost: [] });
     webhooks.clock.now += 1;
     expect(await compare()).toMatchObject({ waiting: [], lost: [message] });
@@ -120,8 +120,8 @@ describe('a comparison of events and attempts', () => {
     const { organization } = webhooks;
     const at = async (from: number, to: number) =>
       (await compareDeliveries(webhooks, organization, { from, to, now: webhooks.clock() })).events;
-    expect(await at(opening, opening)).toBe(1);
-    expect(await at(opening - 10, opening - 1)).toBe(0);
-    expect(await at(opening + 1, opening + 10)).toBe(0);
+    expect(await at(startTime, startTime)).toBe(1);
+    expect(await at(startTime - 10, startTime - 1)).toBe(0);
+    expect(await at(startTime + 1, startTime + 10)).toBe(0);
   });
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { publishEvents } from '../../lib/webhooks/publish-events.ts';
 import { listDeliveries } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
+import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 const dayMs = 24 * 60 * 60 * 1000;
@@ -11,9 +11,9 @@ let webhook: string;
 
 beforeEach(async () => {
   webhooks = createTestWebhooks();
-  webhooks.clock.now = opening - dayMs;
+  webhooks.clock.now = startTime - dayMs;
   webhook = (await webhooks.register()).id;
-  webhooks.clock.now = opening;
+  webhooks.clock.now = startTime;
 });
 
 /** Makes an attempt that ends at a moment, and returns its delivery's id. */
@@ -45,7 +45,7 @@ describe('the history', () => {
   });
 
   it('has an attempt at once', async () => {
-    const id = await attemptAt(opening);
+    const id = await attemptAt(startTime);
     expect((await page(20, 0)).items.map((item) => item.id)).toEqual([id]);
     expect((await page(20, 0)).total).toBe(1);
   });
@@ -69,7 +69,7 @@ describe('the history', () => {
   });
 
   it('has successes and failures in one row', async () => {
-    await attemptAt(opening);
+    await attemptAt(startTime);
     webhooks.clock.now += 1000;
     const [message] = await webhooks.publish();
     await webhooks.deliver(message as DeliveryMessage, notingSender(failed).send);
@@ -77,7 +77,7 @@ describe('the history', () => {
   });
 
   it('is the webhook’s own', async () => {
-    await attemptAt(opening);
+    await attemptAt(startTime);
     webhooks.clock.now += 1;
     const other = await webhooks.register();
     expect(await webhooks.history(other.id)).toEqual([]);
@@ -87,7 +87,7 @@ describe('the history', () => {
     'is read whole by pages of %i over several days, with the exact total on each',
     async (limit) => {
       const ids: string[] = [];
-      for (let nth = 0; nth < 7; nth++) ids.push(await attemptAt(opening + nth * (dayMs / 3)));
+      for (let nth = 0; nth < 7; nth++) ids.push(await attemptAt(startTime + nth * (dayMs / 3)));
       const { ids: seen, totals } = await read(limit);
       expect(seen).toEqual(ids.reverse());
       expect(new Set(totals)).toEqual(new Set([7]));
@@ -95,7 +95,7 @@ describe('the history', () => {
   );
 
   it('is empty past its end, with its total', async () => {
-    await attemptAt(opening);
+    await attemptAt(startTime);
     expect(await page(20, 1)).toEqual({ items: [], total: 1 });
     expect(await page(20, 1000)).toEqual({ items: [], total: 1 });
   });

@@ -3,7 +3,7 @@ import { timestamp } from '../../lib/contract/ids.ts';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { publishEvents } from '../../lib/webhooks/publish-events.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
+import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 let webhooks: TestWebhooks;
@@ -165,7 +165,7 @@ describe('another version of an item', () => {
 
   it('is a delivery of the change’s time, however late it is published', async () => {
     await webhooks.register();
-    const change = webhooks.change('task.created', timestamp(opening));
+    const change = webhooks.change('task.created', timestamp(startTime));
     webhooks.clock.now += 3_600_000;
     const [message] = await webhooks.publish(change);
     expect(message?.deliveryId.slice(4, 14)).toBe('01KJMMA2G0');

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { testWebhook } from '../../lib/webhooks/test-delivery.ts';
 import { deleteWebhook, getWebhook, listWebhooks } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
+import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 let webhooks: TestWebhooks;
@@ -121,11 +121,11 @@ describe('a slow webhook', () => {
 
   it('stays slow where an earlier quick answer is recorded after the time-out', async () => {
     const [first, second] = [await webhooks.message(), await nextMessage()];
-    webhooks.clock.now = opening + 10_000;
+    webhooks.clock.now = startTime + 10_000;
     await attempted(first, late);
-    webhooks.clock.now = opening + 5_000;
+    webhooks.clock.now = startTime + 5_000;
     await attempted(second);
-    webhooks.clock.now = opening + 11_000;
+    webhooks.clock.now = startTime + 11_000;
     expect(await attempted(await nextMessage())).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
   });
 

@@ -3,12 +3,12 @@ import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { markWebhookSlow } from '../../lib/table/webhook-attempts.ts';
 import { sweepDeliveries } from '../../lib/webhooks/sweep.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
+import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
 const minuteMs = 60_000;
 const allTime = Date.parse('9999-12-31T23:59:59.999Z');
-/** When the first retry of what was attempted at the opening is due. */
-const retryDue = opening + 5 * minuteMs;
+/** When the first retry of what was attempted at the startTime is due. */
+const retryDue = startTime + 5 * minuteMs;
 let webhooks: TestWebhooks;
 
 // A sweep is over the whole table, so each test has one of its own.
@@ -139,7 +139,7 @@ describe('the sweep of retries', () => {
 });
 
 describe('the sweep of sampled events', () => {
-  const lost = opening + 15 * minuteMs;
+  const lost = startTime + 15 * minuteMs;
 
   /** Publishes events until one of them is sampled, and returns its message. */
   async function sampled(): Promise<DeliveryMessage> {
@@ -159,7 +159,7 @@ describe('the sweep of sampled events', () => {
   it('sends a first attempt again that was lost for 15 minutes, counts it, and measures how long it waits before', async () => {
     await webhooks.register();
     const message = await sampled();
-    webhooks.clock.now = opening + 2 * minuteMs;
+    webhooks.clock.now = startTime + 2 * minuteMs;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 120 });
     webhooks.clock.now = lost - 1;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 900 });
@@ -175,7 +175,7 @@ describe('the sweep of sampled events', () => {
     await webhooks.register();
     const message = await sampled();
     await webhooks.deliver(message, notingSender(failed).send);
-    webhooks.clock.now = opening + 2 * minuteMs;
+    webhooks.clock.now = startTime + 2 * minuteMs;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
     // Of the retry, which is listed by itself.
     const listed = Object.entries(await webhooks.dump()).filter(([, item]) => 'dueAt' in (item as object));

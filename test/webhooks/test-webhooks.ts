@@ -26,7 +26,7 @@ import { type DeliveryState, type LoggedAttempt, stateOf } from './logged-attemp
 import { createManualTimers } from './manual-timers.ts';
 
 /** When every webhooks opens. */
-export const opening = Date.parse('2026-03-01T12:00:00.000Z');
+export const startTime = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** An organization's webhooks and deliveries: by the very stores of the service, with a queue that can be read. */
 export type TestWebhooks = ReturnType<typeof testWebhooksOf>;
@@ -47,7 +47,7 @@ export async function prepareTestWebhooks(): Promise<() => TestWebhooks> {
 
 function testWebhooksOf(table: Table) {
   const organization = `org-${randomUUID()}` as Organization;
-  const clock = clockAt(opening);
+  const clock = clockAt(startTime);
   const queue = listingQueue();
   const { startTimer, timers } = createManualTimers();
   const key = { [environment.secretsKeyFile]: join(createTemporaryFolder(), 'secrets.key') };

@@ -6,7 +6,7 @@ import type { Key } from '../../lib/table/keys.ts';
 import { sweepDeliveries } from '../../lib/webhooks/sweep.ts';
 import { addWaits, createWaits, secondsOf } from '../../lib/webhooks/waits.ts';
 import { mockTable } from '../table/mock-table.ts';
-import { failed, notingSender, opening, prepareTestWebhooks, type TestWebhooks } from './test-webhooks.ts';
+import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
 const secondMs = 1_000;
 const { table, dynamodb } = mockTable();
@@ -69,7 +69,7 @@ describe('the longest wait', () => {
 describe('a sweep measures', () => {
   let webhooks: TestWebhooks;
   // The first retry is due after five minutes.
-  const due = opening + 300 * secondMs;
+  const due = startTime + 300 * secondMs;
   beforeEach(async () => {
     const createTestWebhooks = await prepareTestWebhooks();
     let message: DeliveryMessage;

@@ -6,12 +6,12 @@ import type { Clock } from '../../service.ts';
 import { dynamodbError } from '../../table/dynamodb-errors.ts';
 import { interceptTable } from '../../table/intercepted-table.ts';
 
-/** Where a fault can strike: what a worker calls of its collaborators. */
+/** The call of a worker that a fault strikes. */
 export type Point = keyof typeof requests | 'write a task' | 'post' | 'send' | 'send to the slow queue' | 'acknowledge';
 
-/** The requests to the table that have a name, by what their JSON says. */
+/** The requests to the table that have a name, by a pattern of their JSON. */
 const requests = {
-  hear: /#S#task/,
+  'find subscribers': /#S#task/,
   append: /"PutRequest":\{"Item":\{"pk":"[^"]+#E"/,
   find: /"Keys":/,
   'begin late': /"Item":\{"pk":"[^"]+","sk":"L#/,
@@ -22,27 +22,36 @@ const requests = {
   postpone: /#dueAt = :later/,
 } as const;
 
-/** A fault that is to strike. */
+/** A planned fault. */
 export type Fault = {
   at: Point;
-  /** Before the call is carried out, once it is, or when half of its batch is. */
+  /** Before the call is carried out, after it, or after half of its batch. */
   when: 'before' | 'half' | 'after';
-  /** The worker dies and says no more; or the call fails; or the table refuses it for its load. */
+  /** The worker dies, the call fails, or the table throttles it. */
   how: 'dies' | 'fails' | 'throttles';
-  /** How many calls it strikes: 1 unless it says so, and as many as come where it lasts until a moment. */
+  /** The number of calls that it strikes: by default 1, and all calls with `until`. */
   times?: number;
   until?: number;
-  /** How many calls it lets pass first. */
+  /** The number of calls that pass first. */
   after?: number;
 };
+
+/** Creates a fault from a text such as `dies before send`. */
+export function fault(
+  text: `${Fault['how']} ${Fault['when']} ${Point}`,
+  more: Pick<Fault, 'times' | 'until' | 'after'> = {},
+): Fault {
+  const [, how, when, at] = /^(\w+) (\w+) (.+)$/.exec(text) ?? [];
+  return { how, when, at, ...more } as Fault;
+}
 
 /** A call that never answers. */
 const never = new Promise<never>(() => {});
 
-/** One run of a function: a killed one goes no further, in none of its branches. */
+/** One run of a function. A dead worker makes no further calls. */
 type Worker = KillableWorker & { trace: Trace };
 
-/** What became of a worker's calls: the points at which they were carried out, and at which a fault struck. */
+/** The points at which calls of a worker were carried out, and at which a fault struck. */
 export type Trace = { carriedOut: Point[]; struck: Point[]; onCarriedOut?: (point: Point) => void };
 
 export type Faults = ReturnType<typeof createFaults>;
@@ -52,14 +61,14 @@ function pointOf({ input }: { input: object }): Point | undefined {
   return (Object.keys(requests) as (keyof typeof requests)[]).find((name) => requests[name].test(said));
 }
 
-/** The faults of a pipeline: they strike at named points, whichever worker comes there first. */
+/** Creates the faults of a pipeline: each strikes the first worker that reaches its point. */
 export function createFaults(clock: Clock) {
   const planned: Fault[] = [];
   const workers = new AsyncLocalStorage<Worker>();
   const points = new AsyncLocalStorage<Point>();
   const idle = new Set<Fault>();
 
-  /** The fault that strikes a call, if one does. */
+  /** Returns the fault that strikes a call. */
   function faultAt(point: Point): Fault | undefined {
     const fault = planned.find(({ at, until = Number.POSITIVE_INFINITY }) => at === point && clock() < until);
     if (!fault) return undefined;
@@ -90,10 +99,10 @@ export function createFaults(clock: Clock) {
       for (const fault of faults) idle.add(fault);
     },
 
-    /** The faults that have struck nothing: their test has tested nothing. */
+    /** Returns the faults that have struck nothing. */
     idle: (): Fault[] => [...idle],
 
-    /** Carries a call out, with the fault that strikes it. `really` is told to carry out half of a batch. */
+    /** Carries a call out, with the fault that strikes it. `really` gets whether to carry out half of a batch only. */
     async pass<Answer>(point: Point, really: (half: boolean) => Promise<Answer>): Promise<Answer> {
       const worker = workers.getStore();
       if (worker?.dead) return never;
@@ -106,10 +115,10 @@ export function createFaults(clock: Clock) {
       return fault ? strike(fault, worker) : answer;
     },
 
-    /** Says that all requests of `work` are of one point. */
+    /** Makes all requests of `work` calls of one point. */
     step: <Answer>(point: Point, work: () => Promise<Answer>): Promise<Answer> => points.run(point, work),
 
-    /** A table whose requests are struck at their points, and that waits no time between its tries. */
+    /** Returns a table whose requests are struck at their points, without waits between retries. */
     table(table: Table): Table {
       const intercepted = interceptTable(table, (send, command) => {
         const point = points.getStore() ?? pointOf(command);
@@ -119,11 +128,7 @@ export function createFaults(clock: Clock) {
       return { ...intercepted, sleep: async () => {}, shards: createShards() };
     },
 
-    /**
-     * Runs a worker until it is done, fails or is killed.
-     *
-     * @param trace is added what became of its calls
-     */
+    /** Runs a worker until it is done, fails or dies, and adds its calls to `trace`. */
     run(work: () => Promise<unknown>, trace: Trace = { carriedOut: [], struck: [] }): Promise<Ended> {
       return runKillable((mortal) => workers.run(Object.assign(mortal, { trace }), work));
     },

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import type { Change } from '../../../lib/webhooks/publish-events.ts';
 import { fc } from '../../seeded.ts';
-import { opening } from '../test-webhooks.ts';
+import { startTime } from '../test-webhooks.ts';
 import type { Fault, Point } from './faults.ts';
 import { failing, type Pipeline } from './pipeline.ts';
 
 const points: readonly Point[] = [
-  'hear',
+  'find subscribers',
   'append',
   'find',
   'begin late',
@@ -23,7 +23,7 @@ const points: readonly Point[] = [
 const events = ['task.created', 'task.status_changed', 'task.completed'] as const;
 const late = { httpStatus: 0, timedOut: true, durationMs: 0, error: 'No answer within 10 s.' };
 
-/** A step of a run: something that happens to the pipeline. */
+/** A step of a run. */
 type Step =
   | { does: 'commit'; event: (typeof events)[number] }
   | { does: 'publish again'; nth: number }
@@ -31,8 +31,8 @@ type Step =
   | { does: 'wait'; seconds: number }
   | { does: 'break'; fault: Fault };
 
-/** A webhook: how often its receiver fails, and whether by taking all the time. */
-type Hearing = { failures: number; slow: boolean; events: (typeof events)[number][] };
+/** A webhook: how often its receiver fails, and whether by a time-out. */
+type Subscriber = { failures: number; slow: boolean; events: (typeof events)[number][] };
 
 const fault = fc
   .record({
@@ -61,7 +61,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ does: fc.constant('break' as const), fault }) },
 );
 
-const webhook: fc.Arbitrary<Hearing> = fc.record({
+const webhook: fc.Arbitrary<Subscriber> = fc.record({
   failures: fc.constantFrom(0, 0, 1, 2, 3, 4),
   slow: fc.boolean(),
   events: fc.uniqueArray(fc.constantFrom(...events), { minLength: 1 }),
@@ -90,17 +90,14 @@ async function carryOut(pipeline: Pipeline, committed: Change[], step: Step): Pr
   }
 }
 
-/** How late an attempt may be after all that: seven minutes for each loss, or a message that comes again after three, beside the time in which nobody worked. */
+/** Returns how late an attempt may be: the time without work, and at most seven minutes for each loss. */
 function latestOf(steps: readonly Step[]): number {
   const losses = steps.filter(({ does }) => does === 'break' || does === 'lose').length;
   const idle = steps.reduce((total, step) => total + (step.does === 'wait' ? step.seconds * 1000 + 1 : 0), 0);
   return idle + (losses + 1) * 7 * 60_000;
 }
 
-/**
- * Runs random steps in a random order on lines of their own, drives each to rest, and recounts: whatever happened, every
- * delivery comes to its one end.
- */
+/** Runs random steps in a random order, each time on a new pipeline, and expects that each delivery ends exactly once. */
 export async function checkInterleavings(createPipeline: () => Pipeline, numRuns: number, seed: number): Promise<void> {
   const webhooks = fc.array(webhook, { minLength: 1, maxLength: 3 });
   const steps = fc.array(step, { minLength: 4, maxLength: 25 });
@@ -109,15 +106,15 @@ export async function checkInterleavings(createPipeline: () => Pipeline, numRuns
     for (const { failures, slow, events } of webhooks)
       await pipeline.register(slow ? (nth) => (nth <= failures ? late : {}) : failing(failures), events);
     const committed: Change[] = [];
-    pipeline.clock.now = opening + 1;
+    pipeline.clock.now = startTime + 1;
     for (const step of steps) await carryOut(pipeline, committed, step);
     await pipeline.settle();
-    // What has failed so often that it is a dead letter is sent back by an operator.
+    // An operator redrives the dead letters.
     while (pipeline.queues.redrive()) await pipeline.settle();
-    const { wrong, latestMs } = await pipeline.checkPipeline();
+    const { wrong, latestMs } = await pipeline.check();
     expect(wrong).toEqual([]);
     expect(latestMs).toBeLessThanOrEqual(latestOf(steps));
   });
-  // The limit also ends the search for a smaller example, so that a failure is told before the test's own time is over.
+  // The limit also ends the search for a smaller example, so that a failure is reported before the test times out.
   await fc.assert(property, { seed, numRuns, interruptAfterTimeLimit: 10_000 });
 }

@@ -25,16 +25,16 @@ import type { Ended } from '../../killable.ts';
 import { queueEvent } from '../../queue-event.ts';
 import { clockAt, openService, type Service } from '../../service.ts';
 import { checkPipeline, type Expected, type PipelineCheck, type Posted } from '../check-pipeline.ts';
-import { opening } from '../test-webhooks.ts';
+import { startTime } from '../test-webhooks.ts';
 import { createFaults, type Trace } from './faults.ts';
 import { type QueuedMessage, simulateQueues } from './simulated-queues.ts';
 
 const minuteMs = 60_000;
 
-/** How long it takes until a batch of the stream that failed so often comes again. */
+/** Returns how long it takes until a batch of the stream comes again after some failures. */
 const streamAgainMs = (failures: number) => Math.min(minuteMs, 1_000 * 2 ** (failures - 1));
 
-/** How a receiver ends its nth post, counted from 1; what is not named is that of a quick success. */
+/** Returns the outcome of the nth post to a receiver, from 1; by default that of a quick success. */
 export type Answers = (nth: number) => Partial<Outcome>;
 
 /** Ends the first posts with 500. */
@@ -46,9 +46,8 @@ export const failing =
 export type Pipeline = ReturnType<typeof pipelineOf>;
 
 /**
- * Opens a new table and returns what makes a pipeline in it: the whole way of an organization from a committed change to
- * the end of its deliveries, under a clock of its own. It is the very stores, decisions and queue handler of the service,
- * with queues that behave like SQS and faults wherever one calls the other.
+ * Creates a table and returns a function that creates a pipeline in it: everything between a committed change of an
+ * organization and the end of its deliveries, by the service's own code, with simulated queues, a clock and faults.
  */
 export async function preparePipelines(): Promise<() => Pipeline> {
   const service = await openService();
@@ -59,7 +58,7 @@ export async function preparePipelines(): Promise<() => Pipeline> {
 }
 
 function pipelineOf(service: Service) {
-  const clock = clockAt(opening);
+  const clock = clockAt(startTime);
   const { table } = service;
   const organization = `org-${randomUUID()}` as Organization;
   const faults = createFaults(clock);
@@ -80,13 +79,13 @@ function pipelineOf(service: Service) {
 
   const receivers = new Map<string, { webhook: Webhook; answers: Answers; posts: number }>();
   const posts: Posted[] = [];
-  /** The posts of each worker, and what became of its calls. */
+  /** The posts and the calls of each worker. */
   const worked: { deliveryId: string; posted: number; trace: Trace }[] = [];
   const repeated: string[] = [];
   const expected: Expected[] = [];
   const stream: { changes: Change[]; from: number; failures: number }[] = [];
-  let sweptAt = opening;
-  /** When each attempt was first recorded, by the number of the step: time stands still in between. */
+  let sweptAt = startTime;
+  /** When each attempt was first recorded, by the number of a step, because the clock does not move between steps. */
   const recorded = new Map<string, number>();
   let steps = 0;
 
@@ -100,7 +99,7 @@ function pipelineOf(service: Service) {
     posts,
     expected,
 
-    /** Registers a webhook, and says how its receiver answers. */
+    /** Registers a webhook whose receiver gives these answers. */
     async register(answers: Answers = () => ({}), events: Webhook['events'] = ['task.created']): Promise<Webhook> {
       const url = `https://example.com/${receivers.size}`;
       const webhook = await registerWebhook({ ...context, ulid }, organization, { url, events }, undefined);
@@ -108,7 +107,7 @@ function pipelineOf(service: Service) {
       return webhook;
     },
 
-    /** A new task as a committed change, which each webhook that hears it ought to be told of. */
+    /** Returns a new task as a committed change, and expects its delivery to each subscriber. */
     change(event: TaskEvent['event'] = 'task.created', sampled = false): Change {
       const isSampled = (item: string) => /0$/.test(eventIdOf(clock(), { item, version: 1, event }));
       let item = `tk_${ulid()}`;
@@ -119,16 +118,16 @@ function pipelineOf(service: Service) {
       return { organization, item, version: 1, events: [{ event, data }] };
     },
 
-    /** Expects an event to be told to each webhook that hears it. */
+    /** Expects the delivery of an event to each subscriber. */
     expect({ event, data }: TaskEvent): void {
       for (const { webhook } of receivers.values())
         if (webhook.events.includes(event)) expected.push({ webhookId: webhook.id, event, data: JSON.stringify(data) });
     },
 
-    /** Puts changes in the stream, a batch: it is published until that succeeds. */
+    /** Puts a batch of changes into the stream, which is published until that succeeds. */
     put: (...changes: Change[]): void => void stream.push({ changes, from: clock(), failures: 0 }),
 
-    /** Publishes a batch of the stream once; each change by itself, as the handler does, in one worker. */
+    /** Publishes a batch of the stream once, in one worker. */
     publish: (changes: readonly Change[]): Promise<Ended> =>
       faults.run(() => {
         const worker = createProcess();
@@ -137,24 +136,21 @@ function pipelineOf(service: Service) {
 
     publishStream,
 
-    /** Gives what can be received to workers side by side, one each; a worker that is done has its message deleted. */
+    /** Processes all visible messages at the same time, each in a worker of its own. */
     deliver: async (): Promise<void> => void (await Promise.all(queues.receive().map(work))),
 
-    /** One message to one worker. */
+    /** Processes a message in a worker, and deletes it if the worker succeeds. */
     work,
 
-    /** One sweep. */
+    /** Sweeps once. */
     sweep: (): Promise<Ended> => faults.run(() => sweepDeliveries(createProcess(), { until: clock() })),
 
-    /**
-     * Lets time pass until nothing is left to do: the stream is published again and again until it is through, what is
-     * in a queue is delivered as it comes, one message after the other, and the sweeper runs at every whole minute.
-     */
+    /** Moves the clock until no work remains: publishes the stream, processes each message, and sweeps each minute. */
     async settle(): Promise<void> {
       for (let turn = 0; turn < 2_000; turn++) {
         await publishStream();
         for (const held of queues.receive()) await work(held);
-        // A sweep that lists nothing changes nothing, so only those are made that list something.
+        // A sweep that finds nothing changes nothing, so it is left out.
         const dueAt = await earliestDue();
         if (clock() >= sweepAfter(dueAt)) {
           sweptAt = clock();
@@ -165,19 +161,19 @@ function pipelineOf(service: Service) {
         if (next === Number.POSITIVE_INFINITY) return;
         clock.now = Math.max(clock.now, next);
       }
-      throw new Error('The pipeline does not come to rest.');
+      throw new Error('The pipeline never has no work.');
     },
 
-    /** Settles, makes sure that every fault that was planned has struck, and recounts. */
+    /** Settles, expects that every planned fault has struck, and checks the pipeline. */
     async rest(): Promise<PipelineCheck> {
       await pipeline.settle();
       expect(faults.idle()).toEqual([]);
-      return pipeline.checkPipeline();
+      return pipeline.check();
     },
 
-    /** What the pipeline has come to. */
-    checkPipeline(): Promise<PipelineCheck> {
-      // Only a fault excuses a post that is not written down.
+    /** Checks the deliveries. */
+    check(): Promise<PipelineCheck> {
+      // Only a fault excuses a post without a record.
       const lost = worked.filter(({ trace }) => trace.struck.length > 0 && !trace.carriedOut.includes('record'));
       const unrecorded = [...lost.flatMap(({ deliveryId, posted }) => Array(posted).fill(deliveryId)), ...repeated];
       return checkPipeline(table, organization, { expected, posts, unrecorded, retrySchedule, now: clock() });
@@ -185,7 +181,7 @@ function pipelineOf(service: Service) {
   };
   return pipeline;
 
-  /** Publishes what is in the stream and has to be published now. */
+  /** Publishes the batches of the stream that are due. */
   async function publishStream(): Promise<void> {
     for (const batch of stream.filter(({ from }) => from <= clock())) {
       if ((await pipeline.publish(batch.changes)) === 'done') stream.splice(stream.indexOf(batch), 1);
@@ -202,7 +198,7 @@ function pipelineOf(service: Service) {
       struck: [],
       onCarriedOut: (point) => {
         if (point !== 'record') return;
-        // One that was asked for the attempt before another had recorded it could not know of that one's post.
+        // A worker that started before another one recorded the attempt could not know about its post.
         const recordedAt = recorded.get(name);
         if (recordedAt === undefined) recorded.set(name, ++steps);
         else if (askedAt < recordedAt) repeated.push(deliveryId);
@@ -213,7 +209,7 @@ function pipelineOf(service: Service) {
     const send: Sender = ({ url, headers }) =>
       faults.pass('post', async () => {
         const receiver = receivers.get(url);
-        if (!receiver) throw new Error(`Nobody is at ${url}.`);
+        if (!receiver) throw new Error(`No receiver has the URL ${url}.`);
         posts.push({
           at: clock(),
           webhookId: receiver.webhook.id,
@@ -238,7 +234,7 @@ function pipelineOf(service: Service) {
     }, trace);
   }
 
-  /** The first moment at which the sweeper has something to do. */
+  /** Returns when the next entry of the sweeper's list is due. */
   async function earliestDue(): Promise<number> {
     const { name, sortKey } = tableSchema.dueIndex;
     const { Items = [] } = await table.client.send(new ScanCommand({ TableName: table.name, IndexName: name }));
@@ -246,7 +242,7 @@ function pipelineOf(service: Service) {
     return Math.min(...own.map((item) => Date.parse(item[sortKey] as string)));
   }
 
-  /** The first whole minute from a moment on that was not swept. */
+  /** Returns the first whole minute from a moment on without a sweep. */
   function sweepAfter(moment: number): number {
     return Math.max(Math.ceil(moment / minuteMs) * minuteMs, sweptAt + minuteMs);
   }

@@ -1,74 +1,106 @@
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
-import { opening } from '../test-webhooks.ts';
-import type { Fault } from './faults.ts';
-import { type Pipeline, preparePipelines } from './pipeline.ts';
+import { taskFrom } from '../../../lib/table/task-items.ts';
+import { taskEvents } from '../../../lib/tasks/events.ts';
+import { createTask, listTasks } from '../../../lib/tasks/tasks.ts';
+import type { Change } from '../../../lib/webhooks/publish-events.ts';
+import { newTask } from '../../table/board.ts';
+import { streamed } from '../../table-stream.ts';
+import { startTime } from '../test-webhooks.ts';
+import { type Fault, fault } from './faults.ts';
+import { failing, type Pipeline, preparePipelines } from './pipeline.ts';
 
 const createPipeline = await preparePipelines();
+const until = startTime + 600_000;
 
-/** A pipeline with a webhook, or several, and faults; a change of it is in the stream. */
-async function pipelineWith(faults: Fault[], webhooks = 1): Promise<Pipeline> {
+/** Creates a pipeline with one or several webhooks, one change in the stream, and a fault. */
+async function pipelineWith(fault: Fault, subscribers = 1): Promise<Pipeline> {
   const pipeline = createPipeline();
-  for (let more = 0; more < webhooks; more++) await pipeline.register();
-  pipeline.faults.plan(...faults);
-  // Just after a sweep, so that whatever needs one waits for it as long as can be.
+  for (let more = 0; more < subscribers; more++) await pipeline.register();
+  pipeline.faults.plan(fault);
+  // Just after a sweep, so that the next sweep is as late as possible.
   pipeline.clock.now += 1;
   pipeline.put(pipeline.change());
   return pipeline;
 }
 
-const until = opening + 600_000;
+/** Returns the changes of tasks in the table's stream, as `publish-events` reads them. */
+async function changesOf({ service, organization }: Pipeline): Promise<Change[]> {
+  const records = await streamed(service, 'task');
+  return records.flatMap(({ dynamodb: { OldImage, NewImage } = {} }) => {
+    const [before, after] = [OldImage, NewImage].map((image) => image && unmarshall(image as never));
+    if (!after || !String(after.pk).startsWith(`O#${organization}#`)) return [];
+    const task = taskFrom(after);
+    return [
+      { organization, item: task.id, version: task.version, events: taskEvents(before && taskFrom(before), task) },
+    ];
+  });
+}
 
-describe('a change is published once, although its publication', () => {
+describe('a task is published, exactly if it is written, although the API', () => {
   it.each<[string, Fault, number]>([
-    ['is killed before it asks who hears it', { at: 'hear', when: 'before', how: 'dies' }, 1_000],
-    ['is killed before the event is in the log', { at: 'append', when: 'before', how: 'dies' }, 1_000],
-    ['is killed between the log and the send', { at: 'append', when: 'after', how: 'dies' }, 1_000],
-    ['is killed before the queue has the message', { at: 'send', when: 'before', how: 'dies' }, 1_000],
-    ['is killed once the queue has the message', { at: 'send', when: 'after', how: 'dies' }, 0],
-    ['gets no answer from the log, which has the event', { at: 'append', when: 'after', how: 'fails' }, 1_000],
-    ['gets no answer from the log, which has not', { at: 'append', when: 'before', how: 'fails' }, 1_000],
-    ['gets no answer from the queue, which has the message', { at: 'send', when: 'after', how: 'fails' }, 0],
-    ['gets no answer from the queue, which has not', { at: 'send', when: 'before', how: 'fails' }, 1_000],
-    ['meets a table that throttles its reads once', { at: 'hear', when: 'before', how: 'throttles' }, 1_000],
-    ['meets reads throttled for 10 minutes', { at: 'hear', when: 'before', how: 'throttles', until }, 603_000],
-    ['meets writes throttled for 10 minutes', { at: 'append', when: 'before', how: 'throttles', until }, 603_000],
-    ['meets a queue that refuses all for 10 minutes', { at: 'send', when: 'before', how: 'fails', until }, 603_000],
+    ['dies after it writes the task', fault('dies after write a task'), 1],
+    ['gets no response to the write', fault('fails after write a task'), 1],
+    ['dies before it writes the task', fault('dies before write a task'), 0],
+  ])('%s', async (_, fault, posts) => {
+    const pipeline = createPipeline();
+    await pipeline.register();
+    const { organization, clock, faults } = pipeline;
+    const context = { table: faults.table(pipeline.table), ulid: () => ulid(clock()), clock };
+    faults.plan(fault);
+    await faults.run(() => faults.step('write a task', () => createTask(context, organization, newTask(), undefined)));
+    const { items } = await listTasks(context, organization, {}, { limit: 100, offset: 0 });
+    for (const { id, title, status, createdAt } of items)
+      pipeline.expect({ event: 'task.created', data: { task: { id, title, status }, occurredAt: createdAt } });
+    pipeline.put(...(await changesOf(pipeline)));
+    expect(await pipeline.rest()).toMatchObject({ wrong: [] });
+    expect(pipeline.posts).toHaveLength(posts);
+  });
+});
+
+describe('a change is published once, although its publisher', () => {
+  it.each<[string, Fault, latestMs: number]>([
+    ['dies before it reads the subscribers', fault('dies before find subscribers'), 1_000],
+    ['dies before the event is in the log', fault('dies before append'), 1_000],
+    ['dies between the log and the send', fault('dies after append'), 1_000],
+    ['dies before the queue has the message', fault('dies before send'), 1_000],
+    ['dies after the queue has the message', fault('dies after send'), 0],
+    ['gets no response from the log, which has the event', fault('fails after append'), 1_000],
+    ['gets no response from the log, which does not have the event', fault('fails before append'), 1_000],
+    ['gets no response from the queue, which has the message', fault('fails after send'), 0],
+    ['gets no response from the queue, which does not have the message', fault('fails before send'), 1_000],
+    ['has reads throttled once', fault('throttles before find subscribers'), 1_000],
+    ['has reads throttled for 10 minutes', fault('throttles before find subscribers', { until }), 603_000],
+    ['has writes throttled for 10 minutes', fault('throttles before append', { until }), 603_000],
+    ['has a queue that accepts nothing for 10 minutes', fault('fails before send', { until }), 603_000],
   ])('%s', async (_, fault, latestMs) => {
-    const pipeline = await pipelineWith([fault]);
+    const pipeline = await pipelineWith(fault);
     expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
     expect(pipeline.posts).toHaveLength(1);
   });
 
   it.each<[string, Fault]>([
-    ['is killed after half of a batch', { at: 'send', when: 'half', how: 'dies' }],
-    ['is refused half of a batch', { at: 'send', when: 'half', how: 'fails' }],
-    ['is killed between two batches', { at: 'send', when: 'before', how: 'dies', after: 1 }],
+    ['dies after half of a batch', fault('dies half send')],
+    ['has a queue that accepts half of a batch', fault('fails half send')],
+    ['dies between two batches', fault('dies before send', { after: 1 })],
   ])('to fifteen webhooks %s', async (_, fault) => {
-    const pipeline = await pipelineWith([fault], 15);
+    const pipeline = await pipelineWith(fault, 15);
     expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 15 }, latestMs: 1_000 });
     expect(pipeline.posts).toHaveLength(15);
   });
 });
 
 describe('records of the stream', () => {
-  it('that come twice, in one batch and in another, are published once', async () => {
-    const pipeline = await pipelineWith([]);
-    const change = pipeline.change();
-    pipeline.put(change, change);
-    await pipeline.settle();
-    pipeline.put(change);
-    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 2 }, latestMs: 0 });
-    expect(pipeline.posts).toHaveLength(2);
-  });
-
-  it('that come again while their receiver fails add no attempt', async () => {
+  it('that come twice, in one batch and again while their receiver fails, add no attempt', async () => {
     const pipeline = createPipeline();
-    await pipeline.register((nth) => (nth < 3 ? { httpStatus: 500, error: 'The receiver answered 500.' } : {}));
+    await pipeline.register(failing(2));
     const change = pipeline.change();
-    pipeline.put(change);
-    await pipeline.publish([change]);
+    await pipeline.publish([change, change]);
     await pipeline.deliver();
     pipeline.clock.now += 60_000;
+    pipeline.put(change);
+    await pipeline.settle();
     pipeline.put(change);
     expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 0 });
     expect(pipeline.posts).toHaveLength(3);
@@ -90,8 +122,8 @@ describe('records of the stream', () => {
 
 describe('the deliveries of a sampled event that the stream never brings again', () => {
   it.each<[string, Fault]>([
-    ['the queue lost', { at: 'send', when: 'before', how: 'dies' }],
-    ['were to be sent when the publisher died', { at: 'append', when: 'after', how: 'dies' }],
+    ['the queue lost', fault('dies before send')],
+    ['were to be sent when the publisher died', fault('dies after append')],
   ])('and %s are made after 17 minutes, by the sweeper', async (_, fault) => {
     const pipeline = createPipeline();
     await pipeline.register();

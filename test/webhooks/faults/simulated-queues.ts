@@ -5,12 +5,11 @@ import { type DeliveryQueue, deliveryQueues as names } from '../../../lib/webhoo
 import type { Clock } from '../../service.ts';
 import type { Faults } from './faults.ts';
 
-/** A message in a queue: when it can be received next, and how often it was. */
+/** A message in a queue, when it is visible next, and how often it was received. */
 export type QueuedMessage = { queue: DeliveryQueue; body: string; visibleAt: number; receives: number };
 
 /**
- * SQS for the queues of deliveries under a clock, with the senders of the service: delays, visibility timeouts and dead
- * letters are those of the deployment.
+ * Simulates the SQS queues of deliveries, with the delays, visibility timeouts and dead letters of the deployment.
  */
 export function simulateQueues(clock: Clock, faults: Faults) {
   const held: QueuedMessage[] = [];
@@ -18,7 +17,7 @@ export function simulateQueues(clock: Clock, faults: Faults) {
   const lost = new Set<number>();
   let taken = 0;
 
-  /** The client that a queue sends with; a fault may strike it with half of a batch taken. */
+  /** Creates the SQS client of a queue, which faults can strike. */
   function clientOf(queue: DeliveryQueue): SQSClient {
     const send = ({ input: { Entries = [] } }: SendMessageBatchCommand) =>
       faults.pass(queue === 'slowDeliveries' ? 'send to the slow queue' : 'send', async (half) => {
@@ -34,17 +33,17 @@ export function simulateQueues(clock: Clock, faults: Faults) {
   return {
     queues: new Map(names.map((name) => [name, createQueueSender(clientOf(name), name)])),
 
-    /** How many messages were taken so far. */
+    /** Returns how many messages were accepted. */
     taken: () => taken,
 
-    /** What is in the queues, and what has come too often. */
+    /** The messages in the queues, and the dead letters. */
     held,
     deadLetters,
 
-    /** The messages that nobody ever receives though they were taken, by their number from 0. */
+    /** The numbers, from 0, of accepted messages that the queue loses. */
     lost,
 
-    /** What can be received now; it is hidden for its queue's time. */
+    /** Receives all visible messages, which are then hidden for their queue's time. */
     receive(): QueuedMessage[] {
       const received: QueuedMessage[] = [];
       for (const message of held.filter(({ visibleAt }) => visibleAt <= clock())) {
@@ -56,20 +55,20 @@ export function simulateQueues(clock: Clock, faults: Faults) {
       return received;
     },
 
-    /** Takes a message out for good; who had it too may say so again. */
+    /** Deletes a message, which may be deleted already. */
     acknowledge(message: QueuedMessage): void {
       const at = held.indexOf(message);
       if (at >= 0) held.splice(at, 1);
     },
 
-    /** Sends the dead letters back to their queues; returns whether there were any. */
+    /** Redrives the dead letters, and returns whether there were any. */
     redrive(): boolean {
       const letters = deadLetters.splice(0);
       held.push(...letters.map((letter) => ({ ...letter, visibleAt: clock(), receives: 0 })));
       return letters.length > 0;
     },
 
-    /** When something can be received next. */
+    /** Returns when the next message is visible. */
     nextAt: (): number => Math.min(...held.map(({ visibleAt }) => visibleAt)),
   };
 }

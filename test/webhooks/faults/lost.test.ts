@@ -15,12 +15,12 @@ const messages = [
 /** A first attempt that a queue loses is found for sampled events only, see `publish.test.ts`. */
 const retries = messages.slice(1);
 
-/** An event at a receiver that always fails, of whose messages some are lost; the pipeline has come to rest. */
-async function climbed(...lost: number[]): Promise<Pipeline> {
+/** Delivers an event to a receiver that always fails, through queues that lose some of its messages. */
+async function deliverWithLosses(...lost: number[]): Promise<Pipeline> {
   const pipeline = createPipeline();
   await pipeline.register(failing(Number.POSITIVE_INFINITY));
   for (const nth of lost) pipeline.queues.lost.add(nth);
-  // Just after a sweep, so that whatever needs one waits for it as long as can be.
+  // Just after a sweep, so that the next sweep is as late as possible.
   pipeline.clock.now += 1;
   pipeline.put(pipeline.change());
   await pipeline.settle();
@@ -28,15 +28,15 @@ async function climbed(...lost: number[]): Promise<Pipeline> {
 }
 
 it('a delivery has no other messages than these', async () => {
-  const pipeline = await climbed();
-  expect(await pipeline.checkPipeline()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs: 0 });
+  const pipeline = await deliverWithLosses();
+  expect(await pipeline.check()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs: 0 });
   expect(pipeline.queues.taken()).toBe(messages.length);
 });
 
 it.each(retries)(
   'all four attempts are made, the latest within 2 minutes of its time, where $name is lost',
   async ({ nth }) => {
-    const { wrong, ends, latestMs } = await (await climbed(nth)).checkPipeline();
+    const { wrong, ends, latestMs } = await (await deliverWithLosses(nth)).check();
     expect({ wrong, ends }).toEqual({ wrong: [], ends: { exhausted: 1 } });
     expect(latestMs).toBeGreaterThan(minuteMs);
     expect(latestMs).toBeLessThanOrEqual(2 * minuteMs);
@@ -44,7 +44,7 @@ it.each(retries)(
 );
 
 it.each(retries)('and within 7 minutes, where $name is lost and then the sweeper’s own message', async ({ nth }) => {
-  const { wrong, ends, latestMs } = await (await climbed(nth, nth + 1)).checkPipeline();
+  const { wrong, ends, latestMs } = await (await deliverWithLosses(nth, nth + 1)).check();
   expect({ wrong, ends }).toEqual({ wrong: [], ends: { exhausted: 1 } });
   expect(latestMs).toBeGreaterThan(6 * minuteMs);
   expect(latestMs).toBeLessThanOrEqual(7 * minuteMs);

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { startTime } from '../test-webhooks.ts';
+import { type Fault, fault } from './faults.ts';
+import { failing, type Pipeline, preparePipelines } from './pipeline.ts';
+
+/** How long the queue hides a message whose worker failed. */
+const hiddenMs = 180_000;
+
+/** The longest time until a sweep sends a lost retry: a minute after its time, and up to a minute between sweeps. */
+const sweptMs = 119_999;
+
+const until = startTime + 600_000;
+
+const createPipeline = await preparePipelines();
+
+/** Creates a pipeline with one event in the stream and one webhook, whose receiver fails some times. */
+async function pipelineWith(failures: number, ...faults: Fault[]): Promise<Pipeline> {
+  const pipeline = createPipeline();
+  await pipeline.register(failing(failures));
+  pipeline.faults.plan(...faults);
+  // Just after a sweep, so that the next sweep is as late as possible.
+  pipeline.clock.now += 1;
+  pipeline.put(pipeline.change());
+  return pipeline;
+}
+
+/** A fault, the number of posts in spite of it, and how late the latest attempt is, in milliseconds. */
+type Case = [fault: string, fault: Fault, posts: number, latestMs: number];
+
+describe('a first attempt is made and recorded once, although its worker', () => {
+  it.each<Case>([
+    ['dies before it reads the items', fault('dies before find'), 1, hiddenMs],
+    ['dies after it reads the items', fault('dies after find'), 1, hiddenMs],
+    ['cannot read the items', fault('fails before find'), 1, hiddenMs],
+    ['has reads throttled once', fault('throttles before find'), 1, hiddenMs],
+    ['dies before the post', fault('dies before post'), 1, hiddenMs],
+    ['dies after the post', fault('dies after post'), 2, hiddenMs],
+    ['dies before it records the attempt', fault('dies before record'), 2, hiddenMs],
+    ['cannot record the attempt', fault('fails before record'), 2, hiddenMs],
+    ['has writes throttled once', fault('throttles before record'), 2, hiddenMs],
+    ['dies after it records the attempt', fault('dies after record'), 1, 0],
+    ['gets no response to the record', fault('fails after record'), 1, 0],
+    ['dies before its message is deleted', fault('dies before acknowledge'), 1, 0],
+    ['has reads throttled for 10 minutes', fault('throttles before find', { until }), 1, 4 * hiddenMs],
+    ['has writes throttled for 10 minutes', fault('throttles before record', { until }), 5, 4 * hiddenMs],
+  ])('%s', async (_, fault, posts, latestMs) => {
+    const pipeline = await pipelineWith(0, fault);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
+    expect(pipeline.posts).toHaveLength(posts);
+    expect(pipeline.queues.deadLetters).toEqual([]);
+  });
+});
+
+describe('a late attempt is made and recorded once, although its worker', () => {
+  it.each<Case>([
+    ['dies before it writes that it begins', fault('dies before begin late'), 1, 2 * hiddenMs],
+    ['dies after it writes that it begins', fault('dies after begin late'), 1, 2 * hiddenMs],
+    ['gets no response to that write', fault('fails after begin late'), 1, 2 * hiddenMs],
+    ['dies after the post', fault('dies after post'), 2, 2 * hiddenMs],
+    ['dies after it records the attempt', fault('dies after record'), 1, hiddenMs],
+  ])('%s', async (_, lateFault, posts, latestMs) => {
+    // Its first worker died before it read anything.
+    const pipeline = await pipelineWith(0, fault('dies before find'), lateFault);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs });
+    expect(pipeline.posts).toHaveLength(posts);
+  });
+});
+
+describe('all retries are made, although a worker', () => {
+  it.each<Case>([
+    ['dies between the record and the next message', fault('dies after record'), 4, sweptMs],
+    ['gets no response to the record', fault('fails after record'), 4, sweptMs],
+    ['dies before it sends the next message', fault('dies before send', { after: 1 }), 4, sweptMs],
+    ['cannot send the next message', fault('fails before send', { after: 1 }), 4, sweptMs],
+    ['gets no response to the next message', fault('fails after send', { after: 1 }), 4, 0],
+    ['dies after it sends the next message', fault('dies after send', { after: 1 }), 4, 0],
+    ['dies before it sends a hop', fault('dies before send', { after: 3 }), 4, 0],
+    ['dies between a hop and the deletion of its message', fault('dies after send', { after: 3 }), 4, 0],
+    ['cannot send a hop', fault('fails before send', { after: 3 }), 4, 0],
+    ['dies before it reads the items of an early message', fault('dies before find', { after: 2 }), 4, 0],
+    ['dies after the post of a retry', fault('dies after post', { after: 1 }), 5, sweptMs],
+    ['dies before it unlists a failed attempt', fault('dies before unlist'), 4, sweptMs],
+    ['dies after it unlists a failed attempt', fault('dies after unlist'), 4, sweptMs],
+    ['cannot unlist a failed attempt', fault('fails before unlist'), 4, sweptMs],
+    ['dies after the last record', fault('dies after record', { after: 3 }), 4, 0],
+    ['dies before the last record', fault('dies before record', { after: 3 }), 5, sweptMs],
+  ])('%s', async (_, fault, posts, latestMs) => {
+    const pipeline = await pipelineWith(Number.POSITIVE_INFINITY, fault);
+    expect(await pipeline.rest()).toEqual({ wrong: [], ends: { exhausted: 1 }, latestMs });
+    expect(pipeline.posts).toHaveLength(posts);
+  });
+});
+
+it('a message that two workers receive at the same time makes each attempt of its delivery', async () => {
+  const pipeline = createPipeline();
+  await pipeline.register(failing(2));
+  await pipeline.publish([pipeline.change()]);
+  while (pipeline.queues.held.length > 0) {
+    pipeline.clock.now = Math.max(pipeline.clock(), pipeline.queues.nextAt());
+    await Promise.all(pipeline.queues.receive().flatMap((held) => [pipeline.work(held), pipeline.work(held)]));
+  }
+  // The number of posts is not defined: no worker knows of a post that is not recorded yet.
+  expect(await pipeline.rest()).toMatchObject({ wrong: [], ends: { delivered: 1 } });
+});
