@@ -133,7 +133,7 @@ describe('the page', () => {
   it('names the time and the length of an answer', () => {
     const prose = page.replaceAll(/\s+/g, ' ');
     expect(prose).toContain(`An attempt has ${attemptMs / 1000} seconds in all`);
-    expect(prose).toContain(`At most ${responseLimit / 1024} KiB of your answer's body are read`);
+    expect(prose).toContain(`At most ${responseLimit / 1024} KiB of your response's body are read`);
   });
 
   it('names the times of the retry schedule', () => {
