@@ -43,7 +43,7 @@ const defaults: Record<WorkQueue, { share: number; batchSize: number }> = {
   secondRetry: { share: 0.13, batchSize: 10 },
   thirdRetry: { share: 0.13, batchSize: 10 },
   /**
-   * One execution in an invocation, which would otherwise last as long as its longest execution. At the usual quota,
+   * One execution in an invocation: with more, the invocation lasts until its longest execution ends. At the usual quota,
    * the concurrency is twice the limit of an organization.
    */
   executions: { share: 0.1, batchSize: 1 },

@@ -71,10 +71,10 @@ export function verdictOf(answer: string): 'passed' | 'failed' | 'skipped' {
 export function lastWordOf(answer: string, name: string, words: string): string | undefined {
   // Split first: an expression that can match across line ends reads the rest of the text again from every line.
   const lines = answer.trimEnd().split(/[\n\r\u2028\u2029]/);
-  const said = new RegExp(`^[^\\p{L}\\p{N}]*${name}[\\s*_\`]*:`, 'iu');
-  const given = new RegExp(`^[\\s*_\`]*${name}[\\s*_\`]*:[\\s*_\`]*(${words})[\\s*_\`.]*$`, 'i');
-  if (lines.filter((line) => said.test(line)).length !== 1) return undefined;
-  return given.exec(lines.at(-1) as string)?.[1]?.toUpperCase();
+  const startsWithName = new RegExp(`^[^\\p{L}\\p{N}]*${name}[\\s*_\`]*:`, 'iu');
+  const namesOneWord = new RegExp(`^[\\s*_\`]*${name}[\\s*_\`]*:[\\s*_\`]*(${words})[\\s*_\`.]*$`, 'i');
+  if (lines.filter((line) => startsWithName.test(line)).length !== 1) return undefined;
+  return namesOneWord.exec(lines.at(-1) as string)?.[1]?.toUpperCase();
 }
 
 function section(name: string, text: string): string {

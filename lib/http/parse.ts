@@ -75,12 +75,12 @@ function parseParams(row: Endpoint, event: ApiEvent): Record<string, unknown> {
 
 function parseQuery(row: Endpoint, raw: string) {
   const known: ObjectSchema['entries'] = row.query?.entries ?? {};
-  const sent = new URLSearchParams(raw);
-  const names = [...new Set(sent.keys())];
+  const parameters = new URLSearchParams(raw);
+  const names = [...new Set(parameters.keys())];
   const errors = unknownFieldErrors(names, known, 'query parameter');
   const input: Record<string, string> = {};
   for (const name of names.filter((sentName) => Object.hasOwn(known, sentName))) {
-    const values = sent.getAll(name);
+    const values = parameters.getAll(name);
     const [value] = values as [string];
     if (values.length > 1)
       errors.push({ path: name, code: 'invalid_value', message: `${name} occurs more than once; send it once` });

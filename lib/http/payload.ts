@@ -44,11 +44,11 @@ export function fitted(event: ApiEvent, result: ApiResult): ApiResult | undefine
  * @param empty the response without items
  */
 export function fittingItems(items: readonly unknown[], empty: ApiResult): number {
-  let left = payloadLimit - payloadBytes(empty);
+  let remainingBytes = payloadLimit - payloadBytes(empty);
   const tooMany = items.findIndex((item) => {
     // Measured alone, the text has two quotes; in the body it has one comma instead.
-    left -= payloadBytes(JSON.stringify(item)) - 1;
-    return left < 0;
+    remainingBytes -= payloadBytes(JSON.stringify(item)) - 1;
+    return remainingBytes < 0;
   });
   return tooMany === -1 ? items.length : tooMany;
 }

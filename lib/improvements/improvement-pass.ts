@@ -62,7 +62,7 @@ export async function improvementPass(
 
   const chosen = [...new Set([...troubled, ...evidence])].slice(0, shownInputs);
   const chosenInputs = await Promise.all(chosen.map(({ execution }) => readInput(execution)));
-  const shown = evidence.map((one): ShownEvidence => {
+  const shownEvidence = evidence.map((one): ShownEvidence => {
     const input = chosenInputs[chosen.indexOf(one)]?.input;
     return input === undefined ? one : { ...one, input };
   });
@@ -75,7 +75,7 @@ export async function improvementPass(
       {
         model: improver.agent.model,
         system: systemPromptOf(improver, catalogue),
-        user: proposalQuestion(systemPrompt, shown, focusArea),
+        user: proposalQuestion(systemPrompt, shownEvidence, focusArea),
         maxTokens: maxTokens.proposal,
         effort,
         signal,
@@ -87,22 +87,26 @@ export async function improvementPass(
   const proposal = proposalOf(proposed.text);
   if (!proposal) return { reason: 'The answer of the prompt improver could not be read as a proposal.' };
   if (!proposal.edit) return { reason: `No edit was proposed: ${proposal.summary}` };
-  const made = edited(systemPrompt, proposal.edit);
-  if ('fault' in made) return { reason: `The proposal could not be used: ${made.fault}.` };
+  const editedPrompt = edited(systemPrompt, proposal.edit);
+  if ('fault' in editedPrompt) return { reason: `The proposal could not be used: ${editedPrompt.fault}.` };
 
   const inputs = chosenInputs.filter((input) => input !== undefined).slice(0, triedInputs);
   if (inputs.length === 0) return { reason: 'There is nothing to try a proposal on: the recent executions are gone.' };
-  const tried = await until(endsAt.runs, (signal) =>
+  const answerPairs = await until(endsAt.runs, (signal) =>
     Promise.all(
-      inputs.map((input) => Promise.all([systemPrompt, made.prompt].map((prompt) => answerTo(input, prompt, signal)))),
+      inputs.map((input) =>
+        Promise.all([systemPrompt, editedPrompt.prompt].map((prompt) => answerTo(input, prompt, signal))),
+      ),
     ),
   );
-  const failure = tried.flat().find(({ kind }) => kind !== 'text');
+  const failure = answerPairs.flat().find(({ kind }) => kind !== 'text');
   if (failure) return { reason: `The proposal could not be tried. ${failureOf(failure)}` };
 
   const judged = await until(endsAt.choice, (signal) =>
     Promise.all(
-      tried.map(([before, after], at) => judge(inputs[at] as ExecutionInput, textOf(before), textOf(after), signal)),
+      answerPairs.map(([before, after], at) =>
+        judge(inputs[at] as ExecutionInput, textOf(before), textOf(after), signal),
+      ),
     ),
   );
   const unjudged = judged.flat().find(({ kind }) => kind !== 'text');
@@ -110,7 +114,7 @@ export async function improvementPass(
   const votes = judged.map(voteOf);
   if (votes.some((vote) => vote < 0)) return { reason: `The proposal was seen to do worse: ${proposal.summary}` };
   if (!votes.some((vote) => vote > 0)) return { reason: `The proposal was not seen to do better: ${proposal.summary}` };
-  return { prompt: made.prompt, summary: proposal.summary };
+  return { prompt: editedPrompt.prompt, summary: proposal.summary };
 
   function answerTo(input: ExecutionInput, prompt: string, signal: AbortSignal): Promise<Answered> {
     const system = systemPromptOf({ ...prepared, agent: { ...prepared.agent, systemPrompt: prompt } }, catalogue);
@@ -139,12 +143,12 @@ export async function improvementPass(
   /** Does a step, whose signal aborts at a moment of the pass. */
   async function until<Done>(moment: number, act: (signal: AbortSignal) => Promise<Done>): Promise<Done> {
     const { clock, pause } = context;
-    const [late, done] = [new AbortController(), new AbortController()];
-    const left = startedAt + moment - clock();
-    if (left <= 0) late.abort();
-    else void pause(left, done.signal).then(() => late.abort());
+    const [timeUp, done] = [new AbortController(), new AbortController()];
+    const remainingMs = startedAt + moment - clock();
+    if (remainingMs <= 0) timeUp.abort();
+    else void pause(remainingMs, done.signal).then(() => timeUp.abort());
     try {
-      return await act(late.signal);
+      return await act(timeUp.signal);
     } finally {
       done.abort();
     }

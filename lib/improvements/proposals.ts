@@ -22,9 +22,9 @@ const lengthOf = (text: string) => [...text].length;
 
 /** Reads the proposal of an answer, from its first brace to its last; `undefined` if it has none. */
 export function proposalOf(answer: string): Proposal | undefined {
-  const read = v.safeParse(Answer, jsonIn(answer));
-  if (!read.success) return undefined;
-  const { summary, append, replace, with: by } = read.output;
+  const parsed = v.safeParse(Answer, jsonIn(answer));
+  if (!parsed.success) return undefined;
+  const { summary, append, replace, with: by } = parsed.output;
   const short = [...summary.toWellFormed()].slice(0, longestSummary).join('');
   if (append !== undefined && replace === undefined) return { summary: short, edit: { append } };
   if (replace !== undefined && by !== undefined && append === undefined)

@@ -101,9 +101,9 @@ function answerOf({ output, stopReason, usage }: Partial<ConverseCommandOutput>)
       tokens,
       error: stopped.get(stopReason) ?? 'The model stopped for an unknown reason.',
     };
-  const read = v.safeParse(Output, output);
-  if (!read.success) return { ...unreadable, tokens };
-  const text = read.output.message.content.map((block) => block.text ?? '').join('');
+  const parsed = v.safeParse(Output, output);
+  if (!parsed.success) return { ...unreadable, tokens };
+  const text = parsed.output.message.content.map((block) => block.text ?? '').join('');
   if (text.trim() === '') return { kind: 'failed', tokens, error: 'The answer of the model was empty.' };
   return { kind: 'text', tokens, text };
 }

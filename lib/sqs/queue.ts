@@ -108,12 +108,12 @@ function entryOf({ message, delaySeconds }: DelayedMessage): Entry {
 }
 
 async function sendBatch(client: SQSClient, url: string, entries: SendMessageBatchRequestEntry[]): Promise<void> {
-  let left = entries;
+  let remaining = entries;
   for (let attempt = 1; ; attempt++) {
-    const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: left }));
+    const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries: remaining }));
     if (Failed.length === 0) return;
     if (attempt === tries || Failed.some((failure) => failure.SenderFault))
       throw new Error(`SQS did not take a message: ${Failed[0]?.Code} ${Failed[0]?.Message ?? ''}`);
-    left = left.filter((entry) => Failed.some((failure) => failure.Id === entry.Id));
+    remaining = remaining.filter((entry) => Failed.some((failure) => failure.Id === entry.Id));
   }
 }

@@ -106,6 +106,6 @@ export function retryOf(row: Item): DeliveryMessage | undefined {
 /** Returns the record of a row. */
 export function recordFrom(row: Item): DeliveryRecord {
   const { id, deliveryId, attempt, event, httpStatus, durationMs, deliveredAt, redelivery, error } = row;
-  const shown = { id, deliveryId, attempt, event, httpStatus, durationMs, deliveredAt, redelivery };
-  return { ...shown, ...(error !== undefined && { error }) } as DeliveryRecord;
+  const fields = { id, deliveryId, attempt, event, httpStatus, durationMs, deliveredAt, redelivery };
+  return { ...fields, ...(error !== undefined && { error }) } as DeliveryRecord;
 }

@@ -19,10 +19,10 @@ export const batchWriteLimit = 25;
  */
 export async function writeBatch(table: Table, writes: readonly BatchWrite[]): Promise<void> {
   if (writes.length === 0) return;
-  let left = writes;
+  let remaining = writes;
   const attempt = async () => {
-    left = await tryBatch(table, left);
-    return left.length === 0 ? { result: undefined } : undefined;
+    remaining = await tryBatch(table, remaining);
+    return remaining.length === 0 ? { result: undefined } : undefined;
   };
   await retryWithJitter(table, attempt, batchRetries);
 }

@@ -170,15 +170,15 @@ export async function leaseExecution(
   reference: ExecutionReference,
   lease: { leaseId: string; now: string; until: string },
 ): Promise<RunningExecution | undefined> {
-  let own: RunningExecution | undefined;
+  let alreadyLeased: RunningExecution | undefined;
   const write = leaseWrite(reference, lease, (found) => {
     const execution = found && executionFrom(found);
     // The second try of the SDK, after a lost response, finds the lease of the first.
-    if (execution?.claim === lease.leaseId) own = execution as RunningExecution;
+    if (execution?.claim === lease.leaseId) alreadyLeased = execution as RunningExecution;
     return new Conflict();
   });
   const item = await transact(table, [write]).catch(ignoreConflict);
-  return item ? (executionFrom(item) as RunningExecution) : own;
+  return item ? (executionFrom(item) as RunningExecution) : alreadyLeased;
 }
 
 /**

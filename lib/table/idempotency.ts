@@ -121,7 +121,7 @@ function keyOf(organization: Organization, { key, operation }: Request): Key {
 
 /**
  * Returns a fingerprint of the path and the body of a request. It is keyed with the Idempotency-Key, which is stored nowhere,
- * so that nobody can guess a secret in the body from the table.
+ * so that a reader of the table cannot guess a secret in the body.
  */
 function fingerprintOf({ key, path, body }: Request): string {
   return createHmac('sha256', key)

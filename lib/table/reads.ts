@@ -118,7 +118,7 @@ export async function* queryItems(
   { pk, from = ' ', to = '~', limit, only }: Range,
 ): AsyncGenerator<Item> {
   let start: Item | undefined;
-  let left = limit ?? Number.POSITIVE_INFINITY;
+  let remaining = limit ?? Number.POSITIVE_INFINITY;
   do {
     const { Items = [], LastEvaluatedKey }: { Items?: Item[] | undefined; LastEvaluatedKey?: Item | undefined } =
       await finishRead(
@@ -127,13 +127,13 @@ export async function* queryItems(
             ...queryOf(table, { pk, from, to }),
             ...(only && projected(['sk', ...only])),
             ScanIndexForward: false,
-            Limit: limit && left,
+            Limit: limit && remaining,
             ExclusiveStartKey: start,
           }),
         ),
       );
     yield* Items.map(unmarked);
-    left -= Items.length;
+    remaining -= Items.length;
     start = LastEvaluatedKey;
-  } while (start && left > 0);
+  } while (start && remaining > 0);
 }

@@ -88,8 +88,8 @@ export function postTo(
 
 function dial({ protocol, hostname, port }: URL, lookup: LookupFunction): Socket {
   const host = hostname.replace(/^\[|\]$/g, '');
-  const by = { host, lookup, autoSelectFamilyAttemptTimeout: addressMs };
-  if (protocol !== 'https:') return openTcp({ ...by, port: Number(port || 80) }).setNoDelay(true);
+  const options = { host, lookup, autoSelectFamilyAttemptTimeout: addressMs };
+  if (protocol !== 'https:') return openTcp({ ...options, port: Number(port || 80) }).setNoDelay(true);
   const tls = {
     // A name for SNI has no trailing dot, and an address is not a name (RFC 6066, section 3).
     servername: isIP(host) ? '' : host.replace(/\.$/, ''),
@@ -97,5 +97,5 @@ function dial({ protocol, hostname, port }: URL, lookup: LookupFunction): Socket
     rejectUnauthorized: true,
     ALPNProtocols: ['http/1.1'],
   };
-  return openTls({ ...by, port: Number(port || 443), ...tls }).setNoDelay(true);
+  return openTls({ ...options, port: Number(port || 443), ...tls }).setNoDelay(true);
 }

@@ -70,14 +70,14 @@ async function processMessage(context: Context, message: DeliveryMessage): Promi
     await sendAttemptMessages(context, [message], notBefore);
     return {};
   }
-  const found = { message, target, loggedEvent };
-  if (message.slow) return attemptSlow(context, found);
+  const ready = { message, target, loggedEvent };
+  if (message.slow) return attemptSlow(context, ready);
   if (target.slow || !(await startAttempt(context, webhookId))) {
     await sendAttemptMessages(context, [slowMessageOf(message)]);
     return {};
   }
   try {
-    return await makeAttempt(context, found);
+    return await makeAttempt(context, ready);
   } finally {
     endAttempt(context, webhookId);
   }

@@ -69,14 +69,14 @@ export async function sendToReceiver(context: SenderContext, post: Post): Promis
   // Each attempt has a connection of its own: one from before a container was frozen may be dead, and the receiver would
   // be blamed for it.
   const isAllowed = allowedReceivers(url.hostname, portOf(url));
-  const over = new AbortController();
-  const lookup = (isAllowed ? lookupAny : lookupPublic)(resolve, over.signal);
+  const controller = new AbortController();
+  const lookup = (isAllowed ? lookupAny : lookupPublic)(resolve, controller.signal);
   const stopTimer = startTimer(() => {
     timedOut = true;
-    over.abort(null);
+    controller.abort(null);
   }, attemptMs);
   try {
-    const response = await postTo(url, post, lookup, over.signal);
+    const response = await postTo(url, post, lookup, controller.signal);
     const responseBody = await readStart(response);
     const httpStatus = response.statusCode as number;
     const succeeded = httpStatus >= 200 && httpStatus < 300;
@@ -87,7 +87,7 @@ export async function sendToReceiver(context: SenderContext, post: Post): Promis
   } finally {
     stopTimer();
     // `null` avoids a DOMException with a stack, which takes 5 % of the attempt's CPU time.
-    over.abort(null);
+    controller.abort(null);
   }
 }
 
