@@ -21,7 +21,7 @@ const longestPauseMs = 30_000;
  * Asks a model until it answers. A throttled call is repeated until the signal of the question aborts or `patienceMs` is
  * over. A call that failed temporarily is repeated a few times.
  *
- * @param tries the most calls, without throttled ones
+ * @param tries the maximum number of calls, without throttled ones
  * @param options.faults how many of the tries were used up before
  * @param options.patienceMs the longest sum of the pauses after throttled calls, in milliseconds
  */

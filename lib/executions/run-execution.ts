@@ -146,7 +146,7 @@ async function retryWrite(lease: KeptLease, write: () => Promise<void>): Promise
 
 /**
  * Returns the move of the task at the end of its execution (docs/architecture.md#the-task-of-an-execution); `undefined`
- * if the task was deleted or moved meanwhile.
+ * if the task was deleted or moved in the meantime.
  */
 async function moveOf(
   context: Context,

@@ -31,8 +31,8 @@ export function moveOnStart(
 }
 
 /**
- * Returns the move of a task with the end of the execution that owns it. `undefined` if the task was moved meanwhile, or
- * if another execution owns it.
+ * Returns the move of a task with the end of the execution that owns it. `undefined` if the task was moved in the
+ * meantime, or if another execution owns it.
  */
 export function moveOnEnd(
   task: StoredTask,

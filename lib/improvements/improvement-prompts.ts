@@ -1,7 +1,7 @@
 import { type Instructions, lastWordOf, userPromptOf } from '../executions/prompts.ts';
 import { type Evidence, lineOf } from './evidence.ts';
 
-/** The most characters of an input that are shown to the improver, in code points. */
+/** The maximum number of characters of an input that are shown to the improver, in code points. */
 const shownCharacters = 300;
 
 /** Returns the user prompt of the improver. */

@@ -6,7 +6,7 @@ export type Edit = { append: string } | { replace: string; with: string };
 /** The proposal of the improver with its reason; without an edit, the reason why there is none. */
 export type Proposal = { summary: string; edit: Edit | undefined };
 
-/** The most characters of an edit. A model has no time to write a long prompt anew in a pass. */
+/** The maximum number of characters of an edit. A model has no time to write a long prompt anew in a pass. */
 const longestEdit = 1_000;
 const longestPrompt = 50_000;
 const longestSummary = 500;

@@ -16,7 +16,7 @@ export type Question = {
   system: string;
   /** The instruction, and all texts of callers and other agents. */
   user: string;
-  /** The most tokens of the answer without the tokens for thinking. */
+  /** The maximum number of tokens of the answer without the tokens for thinking. */
   maxTokens: number;
   /** The effort of a thinking model; its own default if absent. */
   effort?: 'low';

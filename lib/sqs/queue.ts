@@ -31,7 +31,7 @@ export type QueueContext = {
 /** The longest delay of a message, in seconds (SQS API reference, `SendMessage`). */
 export const longestDelaySeconds = 900;
 
-/** The most messages in a request to SQS. */
+/** The maximum number of messages in a request to SQS. */
 const batchLimit = 10;
 const tries = 3;
 

@@ -120,7 +120,7 @@ function closedFrom({ pk: _, sk: __, through, [tableSchema.expiry]: ___, ...days
   return { through: through as string, days: days as Days };
 }
 
-/** The most that the clocks of two functions differ, in milliseconds. */
+/** The maximum difference between the clocks of two functions, in milliseconds. */
 const clocksDifferMs = 60_000;
 
 /** Returns a time before the registration of a webhook, by any clock: earlier days need no counting. */

@@ -8,7 +8,7 @@ import type { Item } from './write.ts';
 /** A put or a deletion in a batch. It has no condition and is applied independently of the others. */
 export type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: Key } };
 
-/** The most writes that DynamoDB takes in one batch. */
+/** The maximum number of writes that DynamoDB takes in one batch. */
 export const batchWriteLimit = 25;
 
 /**

@@ -128,7 +128,7 @@ export type Swept = {
  * that this one has no time for.
  *
  * @param partitions the partitions of the sweeper's index to read
- * @param againMs how long the items are left alone then, in milliseconds
+ * @param againMs how long later sweeps skip these items, in milliseconds
  * @throws the first error of an entry that could not be moved, after the messages of the others are sent
  */
 export async function sweep(

@@ -7,7 +7,10 @@ import { Conflict, retryOnConflict } from './transact.ts';
 /** An agent with its texts, and its skills in the order of their assignment. Its executions need them. */
 export type PreparedAgent = Readonly<{ agent: StoredAgent; skills: readonly Assignment[] }>;
 
-/** The most versions that a context caches. The prompt and the soul of a version can have 50,000 characters each. */
+/**
+ * The maximum number of versions that a context caches. The prompt and the soul of a version can have 50,000 characters
+ * each.
+ */
 const maxVersions = 100;
 
 /** The part of a context that `readPreparedAgent` needs. */

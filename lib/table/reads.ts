@@ -22,7 +22,7 @@ export async function getItem(table: Table, key: Key): Promise<Item | undefined>
   return Item && unmarked(Item);
 }
 
-/** The most keys that DynamoDB takes in one batch. */
+/** The maximum number of keys that DynamoDB takes in one batch. */
 export const batchReadLimit = 100;
 
 /**

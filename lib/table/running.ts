@@ -18,7 +18,7 @@ export type StartContext = TableContext & {
 
 const minuteMs = 60_000;
 
-/** The most organizations in `startMinutes`; beyond them it starts empty. */
+/** The maximum number of organizations in `startMinutes`; beyond them it starts empty. */
 const organizationsAtMost = 1_000;
 
 /**

@@ -10,7 +10,7 @@ import type { Write } from './write.ts';
 /** The shards of one period of a list without conflicts. A reader of a whole year reads them for 30 periods. */
 export const defaultShards = 4;
 
-/** The most shards that conflicts can lead to. */
+/** The maximum number of shards that conflicts can lead to. */
 export const maxShards = 128;
 
 /**

@@ -9,7 +9,7 @@ import type { Write } from './write.ts';
 /** The graph lock of an organization; `undefined` until a change of a task adds a first edge. */
 export type GraphLock = number | undefined;
 
-/** The most dependents of a task. They are a set in its item, which must stay small. */
+/** The maximum number of dependents of a task. They are a set in its item, which must stay small. */
 const dependentsLimit = 500;
 
 /** Returns the error of a failed condition on a version. */
@@ -79,8 +79,8 @@ export function takeLock(organization: Organization, read: GraphLock): Write {
 }
 
 /**
- * The most dependents that the transaction of a deletion changes. With the task's own edges and rows it has less than
- * 100 items, and less than 4 MB with the longest texts.
+ * The maximum number of dependents that the transaction of a deletion changes. With the task's own edges and rows it
+ * has less than 100 items, and less than 4 MB with the longest texts.
  */
 export const detachLimit = 35;
 

@@ -9,7 +9,7 @@ import { getEach, getItem, queryItems } from './reads.ts';
 import { transact } from './transact.ts';
 import type { Item, Write } from './write.ts';
 
-/** The most webhooks of an organization. */
+/** The maximum number of webhooks of an organization. */
 export const webhooksLimit = 100;
 
 /** The receiver of a webhook: its URL, its encrypted secret, and whether it is slow. */

@@ -7,15 +7,16 @@ import { connect as openTls } from 'node:tls';
 const { request } = process.getBuiltinModule('node:http');
 
 /**
- * The most bytes that are read of a response, including interim responses, headers and chunk framing. Headers and the kept
- * start of a body have 16 KiB each; the rest is for a body of one-byte chunks and for the read-ahead of the socket.
+ * The maximum number of bytes that are read of a response, with interim responses, headers and chunk framing. Headers
+ * and the kept start of a body have 16 KiB each; the rest is for a body of one-byte chunks and for the read-ahead of
+ * the socket.
  */
 const responseReadLimit = 256 * 1024;
 
-/** The most bytes that are read before a response: each short interim response takes kilobytes of memory. */
+/** The maximum number of bytes that are read before a response: each short interim response takes kilobytes of memory. */
 const interimLimit = 64 * 1024;
 
-/** The most bytes of response headers. */
+/** The maximum number of bytes of response headers. */
 const headersLimit = 16 * 1024;
 
 /**

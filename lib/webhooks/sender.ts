@@ -33,7 +33,7 @@ export type SenderContext = {
   sender?: Sender | undefined;
 };
 
-/** The most bytes of a response body that are kept. */
+/** The maximum number of bytes of a response body that are kept. */
 export const responseLimit = 16 * 1024;
 
 /**
