@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { deleteWebhook, listWebhooks } from '../../lib/webhooks/webhooks.ts';
 import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
@@ -9,21 +10,12 @@ beforeEach(() => {
   webhooks = createTestWebhooks();
 });
 
-/** Has another container begin an attempt, which posts until it is let go. */
-async function beginElsewhere(message: Awaited<ReturnType<TestWebhooks['message']>>, outcome = {}) {
-  const { promise, resolve: letGo } = Promise.withResolvers<void>();
-  const posting = Promise.withResolvers<void>();
-  const { send } = notingSender(outcome, () => {
-    posting.resolve();
-    return promise;
-  });
-  const ended = webhooks.deliver(message, send, webhooks.createContainer());
-  await posting.promise;
-  return { letGo, ended };
-}
+/** Begins an attempt in another container. */
+const beginElsewhere = (message: DeliveryMessage, outcome = {}) =>
+  webhooks.beginAttempt(message, outcome, webhooks.createContainer());
 
 describe('an attempt', () => {
-  it('is made once by ten of a container that are asked for it at once', async () => {
+  it('is made once for ten copies of its message in one container', async () => {
     const message = await webhooks.message();
     const { posts, send } = notingSender();
     await Promise.all(Array.from({ length: 10 }, () => webhooks.deliver(message, send)));
@@ -31,7 +23,7 @@ describe('an attempt', () => {
     expect(await webhooks.history(message.webhookId)).toHaveLength(1);
   });
 
-  it('that fails for a fault of ours fails for all of them, so that none of their messages is deleted', async () => {
+  it('that throws fails all copies, so that no message is deleted', async () => {
     const message = await webhooks.message({ secret: 'a secret' });
     webhooks.removeKey();
     const { send } = notingSender();
@@ -45,7 +37,7 @@ describe('an attempt', () => {
   ])('is not made again by any message of a delivery that is %s', async (state, outcome) => {
     const message = await webhooks.message();
     await webhooks.attemptAll(message, notingSender(outcome).send);
-    expect(await webhooks.delivery(message)).toMatchObject({ state });
+    expect(await webhooks.delivery(message)).toMatchObject({ state, listed: false });
     const before = await webhooks.dump();
     const sent = webhooks.queue.sent.length;
     const { posts, send } = notingSender();
@@ -56,17 +48,17 @@ describe('an attempt', () => {
     expect(await webhooks.dump()).toEqual(before);
   });
 
-  it('is not made of an event that there is not', async () => {
+  it('is not made for an event that does not exist', async () => {
     const message = await webhooks.message();
     const before = await webhooks.dump();
-    const { posts, send } = notingSender();
-    await webhooks.deliver({ ...message, eventId: 'ev_01K00000000000000000000000' }, send);
-    expect(posts).toEqual([]);
+    expect(await webhooks.attempt({ ...message, eventId: 'ev_01K00000000000000000000000' })).toMatchObject({
+      posts: 0,
+    });
     expect(await webhooks.dump()).toEqual(before);
   });
 
   it('that is a retry is not made before it is due, and is made then', async () => {
-    await webhooks.deliver(await webhooks.message(), notingSender(failed).send);
+    await webhooks.attempt(await webhooks.message(), failed);
     const { message } = webhooks.queue.sent.at(-1) as (typeof webhooks.queue.sent)[number];
     const { posts, send } = notingSender();
     webhooks.clock.now = Date.parse(message.dueAt) - 1;
@@ -81,18 +73,14 @@ describe('an attempt', () => {
   it('that is the first is made at once, though the clock is behind that of the change', async () => {
     const message = await webhooks.message();
     webhooks.clock.now -= 1_000;
-    const { posts, send } = notingSender();
-    await webhooks.deliver(message, send);
-    expect(posts).toHaveLength(1);
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
   });
 
   it('is made again after a lost worker, when the message comes again', async () => {
     const message = await webhooks.message();
     await beginElsewhere(message);
     webhooks.clock.now = startTime + 180_000;
-    const { posts, send } = notingSender();
-    await webhooks.deliver(message, send);
-    expect(posts).toHaveLength(1);
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
     expect(await webhooks.delivery(message)).toMatchObject({ state: 'delivered' });
   });
 });
@@ -101,19 +89,18 @@ describe('an attempt that two containers make at once', () => {
   it.each([0, 90_000, 3_600_000])('is one row, begun %i ms after it was due', async (lateMs) => {
     const message = await webhooks.message();
     webhooks.clock.now = startTime + lateMs;
-    const { letGo, ended } = await beginElsewhere(message);
+    const { letGo } = await beginElsewhere(message);
     webhooks.clock.now += 1_000;
-    await webhooks.deliver(message, notingSender({ httpStatus: 202 }).send);
+    await webhooks.attempt(message, { httpStatus: 202 });
     expect(await webhooks.history(message.webhookId)).toMatchObject([{ httpStatus: 202 }]);
-    letGo();
-    await ended;
+    await letGo();
     expect(await webhooks.history(message.webhookId)).toMatchObject([{ attempt: 1 }]);
   });
 
   it('is one row where only one of them is late: that one waits until the other has ended', async () => {
     const message = await webhooks.message();
     webhooks.clock.now = startTime + 59_999;
-    const { letGo, ended } = await beginElsewhere(message);
+    const { letGo } = await beginElsewhere(message);
     const { posts, send } = notingSender();
     for (const lateMs of [60_000, 89_999]) {
       webhooks.clock.now = startTime + lateMs;
@@ -124,8 +111,7 @@ describe('an attempt that two containers make at once', () => {
         delaySeconds: Math.ceil((90_000 - lateMs) / 1000),
       });
     }
-    letGo();
-    await ended;
+    await letGo();
     webhooks.clock.now = startTime + 90_000;
     await webhooks.deliver(message, send);
     expect(posts).toEqual([]);
@@ -138,13 +124,12 @@ describe('an attempt that two containers make at once', () => {
     webhooks.clock.now = begun;
     await beginElsewhere(message);
     webhooks.clock.now = begun + 59_999;
-    const { letGo, ended } = await beginElsewhere(message);
+    const { letGo } = await beginElsewhere(message);
     const { posts, send } = notingSender();
     webhooks.clock.now = begun + 60_000;
     await webhooks.deliver(message, send);
     expect(webhooks.queue.sent.at(-1)).toEqual({ to: 'deliveries', message, delaySeconds: 30 });
-    letGo();
-    await ended;
+    await letGo();
     webhooks.clock.now = begun + 90_000;
     await webhooks.deliver(message, send);
     expect(posts).toEqual([]);
@@ -157,11 +142,10 @@ describe('an attempt that two containers make at once', () => {
     ['retried once', 'the last one failed', {}, failed, 1],
   ])('is %s where %s', async (_, __, first, last, retries) => {
     const message = await webhooks.message();
-    const { letGo, ended } = await beginElsewhere(message, last);
-    await webhooks.deliver(message, notingSender(first).send);
+    const { letGo } = await beginElsewhere(message, last);
+    await webhooks.attempt(message, first);
     webhooks.clock.now += 5_000;
-    letGo();
-    await ended;
+    await letGo();
     const { posts, send } = notingSender();
     const retried = webhooks.queue.sent.filter(({ message }) => message.attempt === 2);
     webhooks.clock.now += 300_000;
@@ -177,20 +161,16 @@ describe('an attempt for a webhook that was deleted', () => {
     const message = await webhooks.message({ secret: 'a secret' });
     await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
     const before = await webhooks.dump();
-    const { posts, send } = notingSender();
-    await webhooks.deliver(message, send);
-    expect(posts).toEqual([]);
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 0 });
     expect(await webhooks.dump()).toEqual(before);
   });
 
   it('is not made where it is a retry, and is taken off the sweeper’s list', async () => {
     const message = await webhooks.message();
-    await webhooks.deliver(message, notingSender(failed).send);
+    await webhooks.attempt(message, failed);
     await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
     webhooks.clock.now += 300_000;
-    const { posts, send } = notingSender();
-    await webhooks.deliver(webhooks.queue.sent.at(-1)?.message as typeof message, send);
-    expect(posts).toEqual([]);
+    expect(await webhooks.attempt(webhooks.queue.sent.at(-1)?.message as typeof message)).toMatchObject({ posts: 0 });
     expect(await webhooks.delivery(message)).toMatchObject({ state: 'retrying', listed: false });
   });
 
@@ -205,27 +185,18 @@ describe('an attempt for a webhook that was deleted', () => {
   });
 });
 
-describe('an attempt whose secret cannot be had', () => {
-  it('is none: the message comes again, nothing is posted and nothing recorded', async () => {
-    const message = await webhooks.message({ secret: 'a secret' });
-    webhooks.removeKey();
-    const { posts, send } = notingSender();
-    await expect(webhooks.deliver(message, send)).rejects.toThrow('no key for webhook secrets');
-    expect(posts).toEqual([]);
-    expect(await webhooks.history(message.webhookId)).toEqual([]);
-    expect(await webhooks.delivery(message)).toEqual({ state: 'pending', attempt: 1 });
-  });
-
-  it('is made, signed, when the message comes again', async () => {
-    const message = await webhooks.message({ secret: 'a secret' });
-    webhooks.removeKey();
-    const { posts, send } = notingSender();
-    await expect(webhooks.deliver(message, send)).rejects.toThrow();
-    webhooks.restoreKey();
-    webhooks.clock.now += 180_000;
-    await webhooks.deliver(message, send);
-    expect(posts).toHaveLength(1);
-    expect(posts[0]?.headers).toHaveProperty('X-Service-Signature');
-    expect(await webhooks.history(message.webhookId)).toHaveLength(1);
-  });
+it('an attempt whose secret cannot be decrypted is not made, and is made with a signature when its message comes again', async () => {
+  const message = await webhooks.message({ secret: 'a secret' });
+  webhooks.removeKey();
+  const { posts, send } = notingSender();
+  await expect(webhooks.deliver(message, send)).rejects.toThrow('no key for webhook secrets');
+  expect(posts).toEqual([]);
+  expect(await webhooks.history(message.webhookId)).toEqual([]);
+  expect(await webhooks.delivery(message)).toEqual({ state: 'pending', attempt: 1 });
+  webhooks.restoreKey();
+  webhooks.clock.now += 180_000;
+  await webhooks.deliver(message, send);
+  expect(posts).toHaveLength(1);
+  expect(posts[0]?.headers).toHaveProperty('X-Service-Signature');
+  expect(await webhooks.history(message.webhookId)).toHaveLength(1);
 });

@@ -16,62 +16,33 @@ beforeEach(() => {
 
 const slowFailure = { ...failed, durationMs: 9_000 };
 
-/** The one message of a new event. */
-async function nextMessage(): Promise<DeliveryMessage> {
-  const [message] = await webhooks.publish();
-  return message as DeliveryMessage;
-}
-
-/** Begins an attempt: it posts until it is let go. */
-async function beginAttempt(message: DeliveryMessage, outcome = {}) {
-  const posting = Promise.withResolvers<void>();
-  const { promise, resolve: letGo } = Promise.withResolvers<void>();
-  const { posts, send } = notingSender(outcome, () => {
-    posting.resolve();
-    return promise;
-  });
-  const ended = webhooks.deliver(message, send);
-  await Promise.race([posting.promise, ended]);
-  return { letGo, ended, posts };
-}
-
-/** What an attempt posts, and what it puts in which queue. */
-async function attempted(message: DeliveryMessage, outcome = {}) {
-  const before = webhooks.queue.sent.length;
-  const { posts, send } = notingSender(outcome);
-  await webhooks.deliver(message, send);
-  return { posts: posts.length, sent: webhooks.queue.sent.slice(before) };
-}
-
 const slowQueue = { posts: 0, sent: [{ to: 'slowDeliveries', message: { slow: true } }] };
 
 describe('an attempt', () => {
   it('that lasts 2 s marks its webhook as slow before it ends', async () => {
-    const [first, second] = [await webhooks.message(), await nextMessage()];
-    const { letGo, ended } = await beginAttempt(first, slowFailure);
+    const [first, second] = [await webhooks.message(), await webhooks.nextMessage()];
+    const { letGo } = await webhooks.beginAttempt(first, slowFailure);
     expect(webhooks.timers).toMatchObject([{ afterMs: 2_000, stopped: false }]);
     webhooks.timers[0]?.fire();
     await expect
       .poll(async () => (await readTarget(webhooks, webhooks.organization, first.webhookId))?.slow)
       .toBe(true);
-    expect(await attempted(second)).toMatchObject(slowQueue);
-    letGo();
-    await ended;
+    expect(await webhooks.attempt(second)).toMatchObject(slowQueue);
+    await letGo();
   });
 
   it('that ends sooner does not', async () => {
-    await attempted(await webhooks.message());
+    await webhooks.attempt(await webhooks.message());
     expect(webhooks.timers).toMatchObject([{ stopped: true }]);
-    expect(await attempted(await nextMessage())).toMatchObject({ posts: 1, sent: [] });
+    expect(await webhooks.attempt(await webhooks.nextMessage())).toMatchObject({ posts: 1, sent: [] });
   });
 
   it('that lasts 2 s is recorded though its webhook is deleted meanwhile', async () => {
     const message = await webhooks.message();
-    const { letGo, ended } = await beginAttempt(message, slowFailure);
+    const { letGo } = await webhooks.beginAttempt(message, slowFailure);
     await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
     webhooks.timers[0]?.fire();
-    letGo();
-    await ended;
+    await letGo();
     expect(await readTarget(webhooks, webhooks.organization, message.webhookId)).toBeUndefined();
     expect(await webhooks.delivery(message)).toMatchObject({ state: 'retrying' });
   });
@@ -80,9 +51,9 @@ describe('an attempt', () => {
     ['a failure after 9 s', slowFailure],
     ['a success after 2 s', { durationMs: 2_000 }],
   ])('leaves its webhook slow: %s', async (_, outcome) => {
-    await attempted(await webhooks.message(), outcome);
+    await webhooks.attempt(await webhooks.message(), outcome);
     webhooks.clock.now += 1_000;
-    expect(await attempted(await nextMessage())).toMatchObject(slowQueue);
+    expect(await webhooks.attempt(await webhooks.nextMessage())).toMatchObject(slowQueue);
   });
 });
 
@@ -90,14 +61,13 @@ describe('more than five attempts of one webhook in a container', () => {
   /** A webhook with five attempts that run, and two more that were asked for. */
   async function sevenAttempts(outcome = {}) {
     const messages = [await webhooks.message()];
-    while (messages.length < 7) messages.push(await nextMessage());
-    const running = await Promise.all(messages.slice(0, 5).map((message) => beginAttempt(message, outcome)));
+    while (messages.length < 7) messages.push(await webhooks.nextMessage());
+    const running = await Promise.all(messages.slice(0, 5).map((message) => webhooks.beginAttempt(message, outcome)));
     const { posts, send } = notingSender();
     const before = webhooks.queue.sent.length;
     const waiting = Promise.all(messages.slice(5).map((message) => webhooks.deliver(message, send)));
     const endAll = async () => {
-      for (const { letGo } of running) letGo();
-      await Promise.all(running.map(({ ended }) => ended));
+      await Promise.all(running.map(({ letGo }) => letGo()));
     };
     return { posts, waiting, endAll, sent: () => webhooks.queue.sent.slice(before) };
   }
@@ -124,10 +94,10 @@ describe('attempts from the queue of slow webhooks', () => {
   /** A webhook of which so many attempts as may run at the same time do, and the message of one more. */
   async function busyWebhook() {
     const messages = [await webhooks.message()];
-    while (messages.length <= slowAttempts) messages.push(await nextMessage());
+    while (messages.length <= slowAttempts) messages.push(await webhooks.nextMessage());
     const slow = messages.map((message) => ({ ...message, slow: true }) as const);
     const running = [];
-    for (const message of slow.slice(0, -1)) running.push(await beginAttempt(message, slowFailure));
+    for (const message of slow.slice(0, -1)) running.push(await webhooks.beginAttempt(message, slowFailure));
     return { running, message: slow.at(-1) as DeliveryMessage };
   }
 
@@ -136,10 +106,9 @@ describe('attempts from the queue of slow webhooks', () => {
     expect(running.flatMap(({ posts }) => posts)).toHaveLength(slowAttempts);
     const before = await webhooks.dump();
     const sent = [{ to: 'slowDeliveries', message, delaySeconds: 1 }];
-    expect(await attempted(message)).toEqual({ posts: 0, sent });
+    expect(await webhooks.attempt(message)).toEqual({ posts: 0, sent });
     expect(await webhooks.dump()).toEqual(before);
-    for (const { letGo } of running) letGo();
-    await Promise.all(running.map(({ ended }) => ended));
+    await Promise.all(running.map(({ letGo }) => letGo()));
   });
 
   it.each([
@@ -156,28 +125,25 @@ describe('attempts from the queue of slow webhooks', () => {
     // Those that run have lost theirs, by their time or not.
     for (let number = 0; number < slowAttempts; number++)
       await leaseSlowAttempt(webhooks, webhooks.organization, message.webhookId, { ...lease, number });
-    expect(await attempted({ ...message, dueAt: now })).toMatchObject({ posts: 0, sent: [{ delaySeconds }] });
-    for (const { letGo } of running) letGo();
-    await Promise.allSettled(running.map(({ ended }) => ended));
+    expect(await webhooks.attempt({ ...message, dueAt: now })).toMatchObject({ posts: 0, sent: [{ delaySeconds }] });
+    await Promise.allSettled(running.map(({ letGo }) => letGo()));
   });
 
   it('are made again as soon as one ends', async () => {
     const { running, message } = await busyWebhook();
     const [first, ...others] = running;
     webhooks.clock.now += 9_000;
-    first?.letGo();
-    await first?.ended;
-    expect(await attempted(message, slowFailure)).toMatchObject({ posts: 1 });
-    for (const { letGo } of others) letGo();
-    await Promise.all(others.map(({ ended }) => ended));
+    await first?.letGo();
+    expect(await webhooks.attempt(message, slowFailure)).toMatchObject({ posts: 1 });
+    await Promise.all(others.map(({ letGo }) => letGo()));
   });
 
   it('are made again 20 s after workers were lost with all that the webhook may have', async () => {
     const { message } = await busyWebhook();
     webhooks.clock.now += 19_999;
-    expect(await attempted(message)).toMatchObject({ posts: 0 });
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 0 });
     webhooks.clock.now += 1;
-    expect(await attempted(message)).toMatchObject({ posts: 1 });
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
   });
 
   it('that another worker was sooner than are sent again', async () => {
@@ -200,9 +166,9 @@ describe('attempts from the queue of slow webhooks', () => {
   it('that were made late take no lease when their messages come again', async () => {
     const message = { ...(await webhooks.message()), slow: true } as const;
     webhooks.clock.now += 3_600_000;
-    expect(await attempted(message)).toMatchObject({ posts: 1 });
+    expect(await webhooks.attempt(message)).toMatchObject({ posts: 1 });
     const before = await webhooks.dump();
-    expect(await attempted(message)).toEqual({ posts: 0, sent: [] });
+    expect(await webhooks.attempt(message)).toEqual({ posts: 0, sent: [] });
     expect(await webhooks.dump()).toEqual(before);
   });
 
@@ -213,7 +179,6 @@ describe('attempts from the queue of slow webhooks', () => {
     const { posts, send } = notingSender();
     await other.deliver(message, send);
     expect(posts).toHaveLength(1);
-    for (const { letGo } of running) letGo();
-    await Promise.all(running.map(({ ended }) => ended));
+    await Promise.all(running.map(({ letGo }) => letGo()));
   });
 });

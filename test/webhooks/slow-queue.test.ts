@@ -16,30 +16,16 @@ const late = { httpStatus: 0, timedOut: true, durationMs: 10_000, error: 'No ans
 /** A webhook whose last attempt timed out, and the message of its next event. */
 async function slowWebhook(): Promise<DeliveryMessage> {
   const message = await webhooks.message();
-  await webhooks.deliver(message, notingSender(late).send);
+  await webhooks.attempt(message, late);
   webhooks.clock.now += 1_000;
-  return nextMessage();
-}
-
-/** The one message of a new event. */
-async function nextMessage(): Promise<DeliveryMessage> {
-  const [message] = await webhooks.publish();
-  return message as DeliveryMessage;
-}
-
-/** What an attempt posts, and what it puts in which queue. */
-async function attempted(message: DeliveryMessage, outcome = {}) {
-  const before = webhooks.queue.sent.length;
-  const { posts, send } = notingSender(outcome);
-  await webhooks.deliver(message, send);
-  return { posts: posts.length, sent: webhooks.queue.sent.slice(before) };
+  return webhooks.nextMessage();
 }
 
 describe('a webhook whose last attempt timed out', () => {
   it('has its next message sent to the slow queue, without an attempt and otherwise unchanged', async () => {
     const message = await slowWebhook();
     const before = await webhooks.dump();
-    const { posts, sent } = await attempted(message);
+    const { posts, sent } = await webhooks.attempt(message);
     expect(posts).toBe(0);
     expect(sent).toEqual([{ to: 'slowDeliveries', message: { ...message, slow: true }, delaySeconds: 0 }]);
     expect(await webhooks.dump()).toEqual(before);
@@ -47,27 +33,33 @@ describe('a webhook whose last attempt timed out', () => {
 
   it('is attempted from the slow queue', async () => {
     const message = await slowWebhook();
-    expect(await attempted({ ...message, slow: true })).toEqual({ posts: 1, sent: [] });
+    expect(await webhooks.attempt({ ...message, slow: true })).toEqual({ posts: 1, sent: [] });
     expect(await webhooks.delivery(message)).toMatchObject({ state: 'delivered' });
   });
 
   it('has its retries sent on too, once they are due', async () => {
     const message = await slowWebhook();
-    const { sent } = await attempted({ ...message, slow: true }, late);
+    const { sent } = await webhooks.attempt({ ...message, slow: true }, late);
     expect(sent).toMatchObject([{ to: 'firstRetry', delaySeconds: 300 }]);
     const retry = sent[0]?.message as DeliveryMessage;
     expect(retry).not.toHaveProperty('slow');
     webhooks.clock.now += 300_000;
-    expect(await attempted(retry)).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
+    expect(await webhooks.attempt(retry)).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
   });
 
   it('has an early message wait for its time before it is sent on', async () => {
     await slowWebhook();
     const retry = webhooks.queue.sent.find(({ message }) => message.attempt === 2)?.message as DeliveryMessage;
     webhooks.clock.now = Date.parse(retry.dueAt) - 1;
-    expect(await attempted(retry)).toEqual({ posts: 0, sent: [{ to: 'firstRetry', message: retry, delaySeconds: 1 }] });
+    expect(await webhooks.attempt(retry)).toEqual({
+      posts: 0,
+      sent: [{ to: 'firstRetry', message: retry, delaySeconds: 1 }],
+    });
     webhooks.clock.now += 1;
-    expect(await attempted(retry)).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries', delaySeconds: 0 }] });
+    expect(await webhooks.attempt(retry)).toMatchObject({
+      posts: 0,
+      sent: [{ to: 'slowDeliveries', delaySeconds: 0 }],
+    });
   });
 
   it('is not attempted early from the slow queue either', async () => {
@@ -75,7 +67,7 @@ describe('a webhook whose last attempt timed out', () => {
     const retry = webhooks.queue.sent.find(({ message }) => message.attempt === 2)?.message as DeliveryMessage;
     webhooks.clock.now = Date.parse(retry.dueAt) - 60_000;
     const early = { ...retry, slow: true } as const;
-    expect(await attempted(early)).toEqual({
+    expect(await webhooks.attempt(early)).toEqual({
       posts: 0,
       sent: [{ to: 'slowDeliveries', message: early, delaySeconds: 60 }],
     });
@@ -84,7 +76,7 @@ describe('a webhook whose last attempt timed out', () => {
   it('has no attempts from the normal queue once it is deleted', async () => {
     const message = await slowWebhook();
     await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
-    expect(await attempted(message)).toEqual({ posts: 0, sent: [] });
+    expect(await webhooks.attempt(message)).toEqual({ posts: 0, sent: [] });
   });
 
   it('says nothing of that in any answer', async () => {
@@ -103,9 +95,9 @@ describe('a slow webhook', () => {
     ['a failure', failed],
   ])('goes the normal way again after a quick answer: %s', async (_, outcome) => {
     const message = await slowWebhook();
-    await attempted({ ...message, slow: true }, outcome);
+    await webhooks.attempt({ ...message, slow: true }, outcome);
     webhooks.clock.now += 1_000;
-    expect(await attempted(await nextMessage())).toMatchObject({ posts: 1 });
+    expect(await webhooks.attempt(await webhooks.nextMessage())).toMatchObject({ posts: 1 });
   });
 
   it.each([
@@ -114,25 +106,34 @@ describe('a slow webhook', () => {
     ['that timed out again', late],
   ])('stays slow after an answer %s', async (_, outcome) => {
     const message = await slowWebhook();
-    await attempted({ ...message, slow: true }, outcome);
+    await webhooks.attempt({ ...message, slow: true }, outcome);
     webhooks.clock.now += 1_000;
-    expect(await attempted(await nextMessage())).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
+    expect(await webhooks.attempt(await webhooks.nextMessage())).toMatchObject({
+      posts: 0,
+      sent: [{ to: 'slowDeliveries' }],
+    });
   });
 
   it('stays slow where an earlier quick answer is recorded after the time-out', async () => {
-    const [first, second] = [await webhooks.message(), await nextMessage()];
+    const [first, second] = [await webhooks.message(), await webhooks.nextMessage()];
     webhooks.clock.now = startTime + 10_000;
-    await attempted(first, late);
+    await webhooks.attempt(first, late);
     webhooks.clock.now = startTime + 5_000;
-    await attempted(second);
+    await webhooks.attempt(second);
     webhooks.clock.now = startTime + 11_000;
-    expect(await attempted(await nextMessage())).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
+    expect(await webhooks.attempt(await webhooks.nextMessage())).toMatchObject({
+      posts: 0,
+      sent: [{ to: 'slowDeliveries' }],
+    });
   });
 
   it('is one whose receiver answered 200 when the time was over', async () => {
-    await attempted(await webhooks.message(), { timedOut: true, durationMs: 10_000 });
+    await webhooks.attempt(await webhooks.message(), { timedOut: true, durationMs: 10_000 });
     webhooks.clock.now += 1_000;
-    expect(await attempted(await nextMessage())).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
+    expect(await webhooks.attempt(await webhooks.nextMessage())).toMatchObject({
+      posts: 0,
+      sent: [{ to: 'slowDeliveries' }],
+    });
   });
 
   it('is one whose test delivery timed out', async () => {
@@ -140,14 +141,17 @@ describe('a slow webhook', () => {
     const test = { webhookId, event: 'task.completed' } as const;
     await testWebhook({ ...webhooks, sender: notingSender(late).send }, webhooks.organization, test, undefined);
     webhooks.clock.now += 1_000;
-    expect(await attempted(await nextMessage())).toMatchObject({ posts: 0, sent: [{ to: 'slowDeliveries' }] });
+    expect(await webhooks.attempt(await webhooks.nextMessage())).toMatchObject({
+      posts: 0,
+      sent: [{ to: 'slowDeliveries' }],
+    });
   });
 
   it('is quick again by a test delivery that is answered soon', async () => {
     const { webhookId } = await slowWebhook();
     const test = { webhookId, event: 'task.completed' } as const;
     await testWebhook({ ...webhooks, sender: notingSender().send }, webhooks.organization, test, undefined);
-    expect(await attempted(await nextMessage())).toMatchObject({ posts: 1 });
+    expect(await webhooks.attempt(await webhooks.nextMessage())).toMatchObject({ posts: 1 });
   });
 
   it('does not send messages of other webhooks to the slow queue, in its organization or another', async () => {
@@ -155,7 +159,7 @@ describe('a slow webhook', () => {
     const other = await webhooks.register({ events: ['task.completed'] });
     const [message] = await webhooks.publish(webhooks.change('task.completed'));
     expect(message?.webhookId).toBe(other.id);
-    expect(await attempted(message as DeliveryMessage)).toMatchObject({ posts: 1 });
+    expect(await webhooks.attempt(message as DeliveryMessage)).toMatchObject({ posts: 1 });
     const elsewhere = createTestWebhooks();
     const { posts, send } = notingSender();
     await elsewhere.deliver(await elsewhere.message(), send);

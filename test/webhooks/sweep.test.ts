@@ -25,7 +25,7 @@ async function swept(until = webhooks.clock()) {
 
 /** The message of the retry of an event whose first attempt has failed. */
 async function retry(message?: DeliveryMessage): Promise<DeliveryMessage> {
-  await webhooks.deliver(message ?? (await webhooks.message()), notingSender(failed).send);
+  await webhooks.attempt(message ?? (await webhooks.message()), failed);
   return webhooks.queue.sent.at(-1)?.message as DeliveryMessage;
 }
 
@@ -50,9 +50,7 @@ describe('the sweep of retries', () => {
     await expect(retry(message)).rejects.toThrow('The queue is away.');
     webhooks.clock.now = retryDue + 2 * minuteMs;
     const [sent] = await swept();
-    const { posts, send } = notingSender();
-    await webhooks.deliver(sent?.message as DeliveryMessage, send);
-    expect(posts).toHaveLength(1);
+    expect(await webhooks.attempt(sent?.message as DeliveryMessage)).toMatchObject({ posts: 1 });
     expect(await webhooks.delivery(message)).toEqual({ state: 'delivered', attempt: 2, listed: false });
   });
 
@@ -94,7 +92,7 @@ describe('the sweep of retries', () => {
     const message = await retry();
     await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
     webhooks.clock.now = retryDue;
-    await webhooks.deliver(message, notingSender().send);
+    await webhooks.attempt(message);
     expect(await swept(allTime)).toEqual([]);
   });
 
@@ -174,7 +172,7 @@ describe('the sweep of sampled events', () => {
   it('looks at no event again whose first attempts were made', async () => {
     await webhooks.register();
     const message = await sampled();
-    await webhooks.deliver(message, notingSender(failed).send);
+    await webhooks.attempt(message, failed);
     webhooks.clock.now = startTime + 2 * minuteMs;
     expect(await missing()).toEqual({ sent: [], missing: 0, late: 0 });
     // Of the retry, which is listed by itself.

@@ -25,18 +25,18 @@ import { createTemporaryFolder } from '../temporary-files.ts';
 import { type DeliveryState, type LoggedAttempt, stateOf } from './logged-attempts.ts';
 import { createManualTimers } from './manual-timers.ts';
 
-/** When every webhooks opens. */
+/** The time of the clock at the start of a test. */
 export const startTime = Date.parse('2026-03-01T12:00:00.000Z');
 
-/** An organization's webhooks and deliveries: by the very stores of the service, with a queue that can be read. */
+/** The webhooks and deliveries of an organization, with queues that a test can read. */
 export type TestWebhooks = ReturnType<typeof testWebhooksOf>;
 
-/** How many attempts of one slow webhook may run at the same time in an webhooks. */
+/** The limit of concurrent attempts of a slow webhook. */
 export const slowAttempts = 3;
 
 /**
- * Opens a new table and returns what makes an organization in it, each with a clock of its own. The table's stream is
- * off, for nothing here reads it.
+ * Creates a table and returns a function that creates an organization in it, each with a clock of its own. The table's
+ * stream is off, because no test reads it.
  */
 export async function prepareTestWebhooks(): Promise<() => TestWebhooks> {
   const { table } = await openService();
@@ -68,25 +68,25 @@ function testWebhooksOf(table: Table) {
     ...context,
     organization,
     queue,
-    /** Creates the context of another container, which knows nothing of the attempts under way in this one. */
+    /** Creates the context of another container, which does not know the running attempts of this one. */
     createContainer,
 
     /** Makes the attempt of a message with a sender of the test. */
     deliver: (message: DeliveryMessage, sender: Sender, container: Context = context): Promise<Counts> =>
       deliverWebhook({ ...container, sender }, message),
 
-    /** Removes the key of the secrets from the environment, as if the deployment had none. */
+    /** Removes the key of the secrets from the environment. */
     removeKey: () => {
       variables[environment.secretsKeyFile] = undefined;
     },
 
-    /** Names the key of the secrets again. */
+    /** Puts the key of the secrets into the environment again. */
     restoreKey: () => void Object.assign(variables, key),
 
     /** The timers of attempts, which fire after 2 s. */
     timers,
 
-    /** Registers a webhook; what is not named is that of a plain one. */
+    /** Registers a webhook for new tasks, unless `fields` say otherwise. */
     register: (fields: Partial<NewWebhook> = {}): Promise<Webhook> =>
       registerWebhook(
         context,
@@ -95,7 +95,7 @@ function testWebhooksOf(table: Table) {
         undefined,
       ),
 
-    /** A new task as a change: now, unless it is told otherwise. */
+    /** Returns a new task as a change. */
     change: (event: TaskEvent['event'] = 'task.created', occurredAt = timestamp(clock())): Change => {
       const item = `tk_${context.ulid()}`;
       const data = { task: { id: item, title: 'A task', status: 'backlog' as const }, occurredAt };
@@ -109,14 +109,41 @@ function testWebhooksOf(table: Table) {
       return queue.sent.slice(before).map(({ message }) => message);
     },
 
-    /** Registers a webhook and publishes an event for it: the one message of it. */
+    /** Registers a webhook, publishes an event for it, and returns the message. */
     message: async (fields: Partial<NewWebhook> = {}): Promise<DeliveryMessage> => {
       await webhooks.register(fields);
-      const [message] = await webhooks.publish();
-      return message as DeliveryMessage;
+      return webhooks.nextMessage();
     },
 
-    /** Makes a delivery's attempts, each when it is due, until no message follows; the clock moves along. */
+    /** Publishes an event, and returns the message for the only subscriber. */
+    nextMessage: async (): Promise<DeliveryMessage> => (await webhooks.publish())[0] as DeliveryMessage,
+
+    /** Makes the attempt of a message, and returns the number of posts and the sent messages. */
+    attempt: async (message: DeliveryMessage, outcome: Partial<Outcome> = {}, container: Context = context) => {
+      const before = queue.sent.length;
+      const { posts, send } = notingSender(outcome);
+      await webhooks.deliver(message, send, container);
+      return { posts: posts.length, sent: queue.sent.slice(before) };
+    },
+
+    /** Begins an attempt, whose post lasts until `letGo` is called. */
+    beginAttempt: async (message: DeliveryMessage, outcome: Partial<Outcome> = {}, container: Context = context) => {
+      const posting = Promise.withResolvers<void>();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const { posts, send } = notingSender(outcome, () => {
+        posting.resolve();
+        return promise;
+      });
+      const ended = webhooks.deliver(message, send, container);
+      await Promise.race([posting.promise, ended]);
+      const letGo = async () => {
+        resolve();
+        await ended;
+      };
+      return { posts, letGo };
+    },
+
+    /** Makes all attempts of a delivery, each when it is due. */
     attemptAll: async (message: DeliveryMessage, send: Sender): Promise<void> => {
       for (let next: DeliveryMessage | undefined = message; next; ) {
         clock.now = Math.max(clock.now, Date.parse(next.dueAt));
@@ -126,24 +153,24 @@ function testWebhooksOf(table: Table) {
       }
     },
 
-    /** The state of a delivery and its next attempt, or its last one. */
+    /** Returns the state of a delivery and its next attempt, or its last one. */
     delivery: async ({ webhookId, deliveryId }: DeliveryMessage): Promise<DeliveryState> => {
       const rows = Object.values(await webhooks.dump()) as LoggedAttempt[];
       const own = rows.filter(({ pk, sk }) => pk.endsWith(`#WD#${ulidOf(webhookId)}`) && sk.startsWith('A#'));
       return stateOf(own.filter((row) => row.deliveryId === deliveryId));
     },
 
-    /** The newest 100 attempts of a webhook. */
+    /** Returns the newest 100 attempts of a webhook. */
     history: async (id: string): Promise<DeliveryRecord[]> =>
       (await listDeliveries(context, organization, id, { limit: 100, offset: 0 })).items,
 
-    /** Everything that the organization has in the table. */
+    /** Returns all items of the organization. */
     dump: () => dumpOf(table, organization),
   };
   return webhooks;
 }
 
-/** Queues whose messages a test can read, and that can fail the next time. */
+/** Creates queues whose messages a test can read, and whose next send can fail. */
 function listingQueue() {
   const sent: (DelayedMessage<DeliveryMessage> & { to: DeliveryQueue })[] = [];
   const senderOf =
@@ -170,7 +197,7 @@ function listingQueue() {
   return queue;
 }
 
-/** A sender that only notes what it would post, and ends as it is told; `meanwhile` happens while it posts. */
+/** Creates a sender that only lists its posts, with this outcome. `meanwhile` runs during each post. */
 export function notingSender(outcome: Partial<Outcome> = {}, meanwhile: () => unknown = () => {}) {
   const posts: Post[] = [];
   const send: Sender = async (post) => {
@@ -181,5 +208,5 @@ export function notingSender(outcome: Partial<Outcome> = {}, meanwhile: () => un
   return { posts, send };
 }
 
-/** How a sender ends whose receiver has answered 500. */
+/** The outcome of a post that the receiver answers with 500. */
 export const failed = { httpStatus: 500, error: 'The receiver answered 500.' };
