@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timestamp } from '../../lib/contract/ids.ts';
-import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { publishEvents } from '../../lib/webhooks/publish-events.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
+import { notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 let webhooks: TestWebhooks;
@@ -14,13 +13,13 @@ beforeEach(() => {
 
 describe('an event', () => {
   it('becomes one delivery for each subscriber', async () => {
-    const hearing = [
+    const subscribers = [
       await webhooks.register(),
       await webhooks.register({ events: ['task.completed', 'task.created'] }),
     ];
     await webhooks.register({ events: ['task.completed', 'task.status_changed', 'agent.failed'] });
     const messages = await webhooks.publish();
-    expect(messages.map(({ webhookId }) => webhookId).sort()).toEqual(hearing.map(({ id }) => id).sort());
+    expect(messages.map(({ webhookId }) => webhookId).sort()).toEqual(subscribers.map(({ id }) => id).sort());
     expect(new Set(messages.map(({ deliveryId }) => deliveryId)).size).toBe(2);
   });
 
@@ -108,32 +107,6 @@ describe('a change that is published again', () => {
     webhooks.clock.now += 30_000;
     expect(await webhooks.publish(change)).toEqual(first);
     expect(await webhooks.dump()).toEqual(before);
-  });
-
-  it.each([
-    ['delivered', {}],
-    ['exhausted', failed],
-  ])('leads to no attempt where it is %s', async (_, outcome) => {
-    await webhooks.register();
-    const change = webhooks.change();
-    const [message] = await webhooks.publish(change);
-    await webhooks.attemptAll(message as DeliveryMessage, notingSender(outcome).send);
-    const before = await webhooks.dump();
-    const { posts, send } = notingSender();
-    for (const again of await webhooks.publish(change)) await webhooks.deliver(again, send);
-    expect(posts).toEqual([]);
-    expect(await webhooks.dump()).toEqual(before);
-  });
-
-  it('sends what a crash before the send left behind', async () => {
-    const { id } = await webhooks.register();
-    const change = webhooks.change();
-    webhooks.queue.failsOnce = true;
-    await expect(webhooks.publish(change)).rejects.toThrow('The queue is away.');
-    expect(webhooks.queue.sent).toEqual([]);
-    const [message] = await webhooks.publish(change);
-    expect(message?.webhookId).toBe(id);
-    expect(await webhooks.history(id)).toEqual([]);
   });
 
   it('is sent to a webhook that the first time did not find', async () => {

@@ -91,7 +91,7 @@ describe('more than five attempts of one webhook in a container', () => {
 });
 
 describe('attempts from the queue of slow webhooks', () => {
-  /** A webhook of which so many attempts as may run at the same time do, and the message of one more. */
+  /** Begins as many attempts of a webhook as may run at the same time, and returns the message of one more. */
   async function busyWebhook() {
     const messages = [await webhooks.message()];
     while (messages.length <= slowAttempts) messages.push(await webhooks.nextMessage());
@@ -170,15 +170,5 @@ describe('attempts from the queue of slow webhooks', () => {
     const before = await webhooks.dump();
     expect(await webhooks.attempt(message)).toEqual({ posts: 0, sent: [] });
     expect(await webhooks.dump()).toEqual(before);
-  });
-
-  it('of one webhook do not limit those of another', async () => {
-    const { running } = await busyWebhook();
-    const other = createTestWebhooks();
-    const message = { ...(await other.message()), slow: true } as const;
-    const { posts, send } = notingSender();
-    await other.deliver(message, send);
-    expect(posts).toHaveLength(1);
-    await Promise.all(running.map(({ letGo }) => letGo()));
   });
 });

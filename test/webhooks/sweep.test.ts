@@ -3,7 +3,7 @@ import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { markWebhookSlow } from '../../lib/table/webhook-attempts.ts';
 import { sweepDeliveries } from '../../lib/webhooks/sweep.ts';
 import { deleteWebhook } from '../../lib/webhooks/webhooks.ts';
-import { failed, notingSender, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
+import { failed, prepareTestWebhooks, startTime, type TestWebhooks } from './test-webhooks.ts';
 
 const minuteMs = 60_000;
 const allTime = Date.parse('9999-12-31T23:59:59.999Z');
@@ -44,16 +44,6 @@ describe('the sweep of retries', () => {
     expect(await swept()).toEqual([{ to: 'firstRetry', message, delaySeconds: 0 }]);
   });
 
-  it('sends what a crash between the record and the send left behind', async () => {
-    const message = await webhooks.message();
-    webhooks.queue.failsOnce = true;
-    await expect(retry(message)).rejects.toThrow('The queue is away.');
-    webhooks.clock.now = retryDue + 2 * minuteMs;
-    const [sent] = await swept();
-    expect(await webhooks.attempt(sent?.message as DeliveryMessage)).toMatchObject({ posts: 1 });
-    expect(await webhooks.delivery(message)).toEqual({ state: 'delivered', attempt: 2, listed: false });
-  });
-
   it('sends once when it comes twice in a row, and again five minutes later', async () => {
     await retry();
     webhooks.clock.now = retryDue + minuteMs;
@@ -65,7 +55,7 @@ describe('the sweep of retries', () => {
     expect(await swept()).toHaveLength(1);
   });
 
-  it('sends each once when two sweeps meet', async () => {
+  it('sends each once when two sweeps run at the same time', async () => {
     await retry();
     for (let more = 0; more < 9; more++) await retry((await webhooks.publish())[0]);
     webhooks.clock.now = retryDue + minuteMs;
@@ -77,23 +67,6 @@ describe('the sweep of retries', () => {
     const sent = webhooks.queue.sent.slice(before);
     expect(sent).toHaveLength(10);
     expect(new Set(sent.map(({ message }) => message.deliveryId)).size).toBe(10);
-  });
-
-  it.each([
-    ['delivered', {}],
-    ['exhausted', failed],
-  ])('leaves alone what is %s, for all time', async (_, outcome) => {
-    const message = await webhooks.message();
-    await webhooks.attemptAll(message, notingSender(outcome).send);
-    expect(await swept(allTime)).toEqual([]);
-  });
-
-  it('leaves alone what was to go to a webhook that is deleted, once that was found', async () => {
-    const message = await retry();
-    await deleteWebhook(webhooks, webhooks.organization, message.webhookId);
-    webhooks.clock.now = retryDue;
-    await webhooks.attempt(message);
-    expect(await swept(allTime)).toEqual([]);
   });
 
   it('sends all that waits when it is given all time to come, also a moment after it has', async () => {
@@ -111,28 +84,6 @@ describe('the sweep of retries', () => {
     await swept();
     const moved = before.map(([key, item]) => [key, { ...(item as object), dueAt: '2026-03-01T12:11:00.000Z' }]);
     expect(await logged()).toEqual(moved);
-  });
-
-  it('loses nothing when the queue is away: it sends it five minutes later', async () => {
-    await retry();
-    webhooks.clock.now = retryDue + minuteMs;
-    webhooks.queue.failsOnce = true;
-    await expect(sweepDeliveries(webhooks, { until: webhooks.clock() })).rejects.toThrow('The queue is away.');
-    webhooks.clock.now = retryDue + 6 * minuteMs;
-    expect(await swept()).toHaveLength(1);
-  });
-
-  it('sends every one of forty', async () => {
-    await webhooks.register();
-    const messages = (await Promise.all(Array.from({ length: 40 }, () => webhooks.publish()))).flat();
-    const { send } = notingSender(failed);
-    const unique = new Map(messages.map((message) => [message.deliveryId, message]));
-    await Promise.all(
-      [...unique.values()].map((message) => webhooks.deliver(message, send, webhooks.createContainer())),
-    );
-    webhooks.clock.now = retryDue + minuteMs;
-    const sent = await swept();
-    expect(new Set(sent.map(({ message }) => message.deliveryId)).size).toBe(40);
   });
 });
 
