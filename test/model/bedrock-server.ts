@@ -44,7 +44,7 @@ export function json(body: unknown, status = 200, headers: Record<string, string
 }
 
 /** Returns a function that responds with an error of Bedrock: its name in a header, its message in the body. */
-export function refusal(status: number, name: string, message = 'No.') {
+export function bedrockError(status: number, name: string, message = 'No.') {
   const type = `${name}:http://internal.amazon.com/coral/com.amazon.bedrock/`;
   return json({ message }, status, { 'x-amzn-ErrorType': type });
 }

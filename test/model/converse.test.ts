@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { standardModel } from '../../lib/contract/models.ts';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
 import type { Answer, Model, Question } from '../../lib/model/converse.ts';
-import { type BedrockServer, closedEndpoint, json, refusal, startBedrock } from './bedrock-server.ts';
+import { type BedrockServer, bedrockError, closedEndpoint, json, startBedrock } from './bedrock-server.ts';
 
 let bedrock: BedrockServer;
 let model: Model;
@@ -93,8 +93,8 @@ describe('a request', () => {
 
   it('is not retried after a failure', async () => {
     const before = bedrock.received.length;
-    await ask(refusal(429, 'ThrottlingException'));
-    await ask(refusal(503, 'ServiceUnavailableException'));
+    await ask(bedrockError(429, 'ThrottlingException'));
+    await ask(bedrockError(503, 'ServiceUnavailableException'));
     await ask((response) => response.destroy());
     expect(bedrock.received.length - before).toBe(3);
   });
@@ -223,7 +223,7 @@ describe('an error', () => {
     ['ModelNotReadyException', 429],
     ['SomethingNewException', 429],
   ])('%s with status %i is throttling', async (name, status) => {
-    expect(await ask(refusal(status, name))).toEqual({ kind: 'throttled', tokens: 0 });
+    expect(await ask(bedrockError(status, name))).toEqual({ kind: 'throttled', tokens: 0 });
   });
 
   it.each([
@@ -252,7 +252,7 @@ describe('an error', () => {
     [500, 'constructor', 'No.', broken],
     [302, 'SomethingNewException', 'No.', broken],
   ])('%i %s (%s) is the right failure', async (status, name, message, failure) => {
-    expect(await ask(refusal(status, name, message))).toEqual({ ...failure, tokens: 0 });
+    expect(await ask(bedrockError(status, name, message))).toEqual({ ...failure, tokens: 0 });
   });
 
   it.each([

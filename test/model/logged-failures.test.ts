@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { createBedrockModel } from '../../lib/model/bedrock.ts';
-import { type BedrockServer, closedEndpoint, json, refusal, startBedrock } from './bedrock-server.ts';
+import { type BedrockServer, bedrockError, closedEndpoint, json, startBedrock } from './bedrock-server.ts';
 
 let bedrock: BedrockServer;
 let logged: Error[];
@@ -24,7 +24,7 @@ async function ask(answer: (response: ServerResponse) => void, endpoint = bedroc
 const arn = 'arn:aws:bedrock:eu-central-1:111122223333:inference-profile/x';
 
 it('the original message of Bedrock goes to the log and not to the answer', async () => {
-  const answer = await ask(refusal(403, 'AccessDeniedException', `You have no access to ${arn}.`));
+  const answer = await ask(bedrockError(403, 'AccessDeniedException', `You have no access to ${arn}.`));
   expect(JSON.stringify(answer)).not.toContain('arn:');
   expect(logged.map(({ name, message }) => [name, message])).toEqual([
     ['AccessDeniedException', `You have no access to ${arn}.`],
@@ -38,7 +38,7 @@ it('a connection error goes to the log', async () => {
 });
 
 it('throttling, an aborted call and an answer write nothing to the log', async () => {
-  await ask(refusal(429, 'ThrottlingException', 'Too many requests.'));
+  await ask(bedrockError(429, 'ThrottlingException', 'Too many requests.'));
   await ask(json({}), bedrock.endpoint, AbortSignal.abort());
   const content = [{ text: 'Hello.' }];
   await ask(json({ output: { message: { role: 'assistant', content } }, stopReason: 'end_turn', usage: {} }));

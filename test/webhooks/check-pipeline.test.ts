@@ -25,7 +25,7 @@ beforeEach(async () => {
   };
 });
 
-/** An item of the pipeline, by what its sort key starts with, and the item that it becomes; none deletes it. */
+/** Replaces the nth item whose sort key starts with a text, or deletes it. */
 async function spoil(start: string, change: (item: Item) => Item | undefined, nth = 0): Promise<void> {
   const TableName = pipeline.table.name;
   const items = Object.values(await dumpOf(pipeline.table, pipeline.organization)) as (Item & { sk: string })[];
@@ -39,10 +39,8 @@ async function spoil(start: string, change: (item: Item) => Item | undefined, nt
 const wrong = async (more: Partial<Known> = {}) =>
   (await checkPipeline(pipeline.table, pipeline.organization, { ...known, ...more })).wrong.join('; ');
 
-const attempt = 'A#';
-
-describe('a checkPipeline', () => {
-  it('finds nothing wrong where nothing is, and how late the latest attempt was', async () => {
+describe('the check of a pipeline', () => {
+  it('finds no fault in a correct pipeline', async () => {
     const whole = await checkPipeline(pipeline.table, pipeline.organization, known);
     expect(whole).toEqual({ wrong: [], ends: { delivered: 1 }, latestMs: 0 });
   });
@@ -65,7 +63,7 @@ describe('a checkPipeline', () => {
     ['a retry by the delivery’s id', (item) => ({ ...item, id: item.deliveryId }), /has attempts of one id/, 1],
     ['an attempt before its time', (item) => ({ ...item, deliveredAt: '2026-03-01T12:00:30.000Z' }), /30000 ms early/],
   ])('finds %s', async (_, change, fault, nth) => {
-    await spoil(attempt, change, nth);
+    await spoil('A#', change, nth);
     expect(await wrong()).toMatch(fault);
   });
 
@@ -81,7 +79,7 @@ describe('a checkPipeline', () => {
     expect(await wrong()).toMatch(/7 attempts of wh_.{26} are counted, there are 2/);
   });
 
-  it('finds a post too much, unless its worker is known to be lost', async () => {
+  it('finds a repeated post, unless its worker was lost', async () => {
     const [first] = known.posts;
     const posts = [...known.posts, ...(first ? [first] : [])];
     expect(await wrong({ posts })).toMatch(/was posted 3 times, of which 0 could not be recorded, not 2/);
@@ -108,7 +106,7 @@ describe('a checkPipeline', () => {
 
   it('returns how late the latest attempt was', async () => {
     const later = '2026-03-01T12:06:40.000Z';
-    await spoil(attempt, (item) => ({ ...item, deliveredAt: later }), 1);
+    await spoil('A#', (item) => ({ ...item, deliveredAt: later }), 1);
     expect(await checkPipeline(pipeline.table, pipeline.organization, known)).toMatchObject({ latestMs: 100_000 });
   });
 });

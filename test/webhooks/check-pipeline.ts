@@ -8,26 +8,26 @@ import type { RetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
 import { dumpOf } from '../table-dump.ts';
 import { type LoggedAttempt, stateOf } from './logged-attempts.ts';
 
-/** What one webhook ought to have been told of one committed change: an event and its `data` as JSON. */
+/** An expected delivery of a committed change: the event and its `data` as JSON. */
 export type Expected = { webhookId: string; event: string; data: string };
 
-/** A post that went out, and when: milliseconds since 1970. */
+/** A post and its time, in milliseconds since 1970. */
 export type Posted = { at: number; webhookId: string; deliveryId: string };
 
-/** What is known beside the table. */
+/** The facts that the table does not have. */
 export type Known = {
   expected: readonly Expected[];
   posts: readonly Posted[];
   /**
-   * The deliveries of posts that have no row of their own: of workers that were lost before they wrote it, or that began
-   * before another one had written it. One entry for each post.
+   * The delivery of each post without a row of its own, because its worker was lost before it wrote the row, or began
+   * before another worker wrote it.
    */
   unrecorded?: readonly string[];
   retrySchedule: RetrySchedule;
   now: number;
 };
 
-/** What a checkPipeline comes to: what is wrong, how deliveries ended, and the latest attempt's lateness. */
+/** The faults, the number of deliveries by their end, and the lateness of the latest attempt. */
 export type PipelineCheck = { wrong: string[]; ends: Record<string, number>; latestMs: number };
 
 /** A delivery by the rows of its attempts. */
@@ -36,9 +36,9 @@ type Delivery = Expected & { id: string; history: LoggedAttempt[] };
 const key = ({ webhookId, event, data }: Expected) => `${webhookId} ${event} ${data}`;
 
 /**
- * Checks a pipeline at rest by what the organization has in the table: every change that was committed has become
- * one delivery for each webhook that hears it, every delivery has ended, its history has one row for each attempt, and
- * nothing was posted early, twice without need, or of something that there is not.
+ * Compares the items of an organization with the posts and the expected deliveries, once no work remains: each committed
+ * change has one delivery for each subscriber, each delivery has ended, its history has one row for each attempt, and no
+ * post was early, unexpected, or repeated without a fault.
  */
 export async function checkPipeline(table: Table, organization: Organization, known: Known): Promise<PipelineCheck> {
   const items = Object.values(await dumpOf(table, organization)) as (Item & { pk: string; sk: string })[];
@@ -55,7 +55,7 @@ export async function checkPipeline(table: Table, organization: Organization, kn
   const posts = Map.groupBy(known.posts, ({ deliveryId }) => deliveryId);
   const unrecorded = Map.groupBy(known.unrecorded ?? [], (deliveryId) => deliveryId);
   const ids = new Set(deliveries.map(({ id }) => id));
-  // Of a webhook that was deleted nothing has to be attempted any more.
+  // A deleted webhook gets no further attempts.
   const dropped = known.expected.filter(
     (one) => !there.has(one.webhookId) && !deliveries.some((two) => key(one) === key(two)),
   );
@@ -88,13 +88,13 @@ export async function checkPipeline(table: Table, organization: Organization, kn
 
 const startOf = ({ deliveredAt, durationMs }: LoggedAttempt) => Date.parse(deliveredAt) - durationMs;
 
-/** When each attempt was due that was made, and the one after them. */
+/** Returns when each attempt was due, and the next one. */
 function duesOf(data: string, history: readonly LoggedAttempt[], retrySchedule: RetrySchedule): number[] {
   const first = Date.parse(JSON.parse(data).occurredAt);
   return [first, ...history.map(({ deliveredAt }, nth) => Date.parse(deliveredAt) + (retrySchedule[nth] ?? Infinity))];
 }
 
-/** What is missing of what was expected, and what is too much. */
+/** Returns the missing and the unexpected deliveries. */
 function differences(expected: readonly string[], found: readonly string[]): string[] {
   const [wanted, there] = [expected, found].map((all) => Map.groupBy(all, (one) => one));
   const all = new Set([...expected, ...found]);
@@ -104,7 +104,7 @@ function differences(expected: readonly string[], found: readonly string[]): str
   });
 }
 
-/** Webhooks whose history says another number than it has rows. */
+/** Returns the webhooks whose counted attempts differ from their rows. */
 async function wrongCounts(table: Table, organization: Organization, rows: readonly LoggedAttempt[], now: number) {
   const wrong: string[] = [];
   for (const [webhook, { length }] of Map.groupBy(rows, ({ pk }) => `wh_${webhookOf(pk)}`)) {

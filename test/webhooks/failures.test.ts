@@ -4,7 +4,7 @@ import { sentenceFor } from '../../lib/webhooks/failures.ts';
 import { Forbidden } from '../../lib/webhooks/lookup.ts';
 import { fc } from '../seeded.ts';
 
-/** An error as Node.js makes them: its message names what is ours. */
+/** Creates an error as Node.js does, whose message contains internal names. */
 const failure = (code: unknown, message = `connect ${code} 10.0.0.1:8443 at /var/task/index.mjs:1`) =>
   Object.assign(new Error(message), { code });
 
@@ -29,7 +29,7 @@ describe('a failure to get an answer', () => {
     ['HPE_INVALID_CONSTANT', 'What the receiver answered is not HTTP.'],
     ['HPE_HEADER_OVERFLOW', 'The headers of the answer are over 16 KiB.'],
     ['EMFILE', 'The connection failed: EMFILE.'],
-  ])('with %s is told as a sentence', (code, sentence) => {
+  ])('with %s has a sentence', (code, sentence) => {
     expect(sentenceFor(failure(code))).toBe(sentence);
   });
 
@@ -53,7 +53,7 @@ describe('a failure to get an answer', () => {
     ['of a name that is a property of every object', failure('constructor')],
     ['that is no error', 'connect 10.0.0.1:8443'],
     ['that is nothing', undefined],
-  ])('%s is told all the same', (_, error) => {
+  ])('%s has a sentence too', (_, error) => {
     expect(sentenceFor(error)).toBe('The connection failed.');
   });
 

@@ -5,10 +5,10 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { afterAll } from 'vitest';
 
-/** A request that a receiver got: its body is the bytes that came. */
+/** A received request with the bytes of its body. */
 type Received = { method: string; path: string; headers: IncomingHttpHeaders; raw: Buffer };
 
-/** A receiver on the loopback and what has reached it so far. */
+/** A receiver on the loopback, and the requests and connections that it received. */
 export type Receiver = { url: string; port: number; received: Received[]; connections: Socket[] };
 
 const servers: { server: Server; connections: Socket[] }[] = [];
@@ -32,7 +32,7 @@ async function listen(server: Server, host: string, port: number): Promise<Omit<
   return { url: `http://${host}:${taken}/hooks`, port: taken, connections };
 }
 
-/** Starts an HTTP receiver. It answers 204 unless it is told how to answer; one that does nothing hangs. */
+/** Starts an HTTP receiver. It answers 204 by default; an `answer` that does nothing hangs. */
 export async function startReceiver(
   answer: (response: ServerResponse) => void = (response) => response.writeHead(204).end(),
 ): Promise<Receiver> {
@@ -48,7 +48,7 @@ export async function startReceiver(
   return { ...(await listen(server, '127.0.0.1', 0)), received };
 }
 
-/** Starts something that takes connections and speaks as it is told, or not at all. */
+/** Starts a TCP server, which by default sends nothing. */
 export async function startSocket(
   speak: (connection: Socket) => void = () => {},
   { host = '127.0.0.1', port = 0 } = {},
@@ -59,7 +59,7 @@ export async function startSocket(
 /** A certificate of `certificates/`, or the key of all of them. */
 export const pem = (name: string) => readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
 
-/** Starts something that shows a certificate, and speaks as it is told to whoever trusts that. */
+/** Starts a TLS server with a certificate, which by default sends nothing. */
 export async function startTls(
   certificate: string,
   speak: (connection: TLSSocket) => void = () => {},
@@ -79,7 +79,7 @@ export async function expectClosed({ connections }: Pick<Receiver, 'connections'
   await Promise.all(connections.filter(({ destroyed }) => !destroyed).map(closed));
 }
 
-/** The sockets that are opened from this thread without TLS, from now on and until all tests of the file are over. */
+/** Returns the list of sockets that this thread opens without TLS, until all tests of the file are over. */
 export function openedSockets(): Socket[] {
   const sockets: Socket[] = [];
   const note = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
@@ -90,7 +90,7 @@ export function openedSockets(): Socket[] {
   return sockets;
 }
 
-/** A port of the loopback on which nobody listens. */
+/** Returns a port of the loopback without a server. */
 export async function closedPort(): Promise<number> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -99,13 +99,13 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** Writes a little again and again, for as long as it can. */
+/** Writes a text at an interval until the connection closes. */
 export function drip(to: ServerResponse | Socket, text: string, everyMs = 10): void {
   const timer = setInterval(() => to.write(text), everyMs);
   to.on('close', () => clearInterval(timer));
 }
 
-/** Writes a text over and over, as fast as it is taken, for as long as it can. */
+/** Writes a text repeatedly, as fast as the other side reads, until the connection closes. */
 export function flood(to: Socket, text: string): void {
   const block = text.repeat(Math.ceil((64 * 1024) / text.length));
   const more = () => {

@@ -13,7 +13,7 @@ const late = { httpStatus: 0, timedOut: true, responseBody: '', error: 'No answe
 /** What the sender's end of the newest connection without TLS has read. */
 const bytesRead = () => sockets.at(-1)?.bytesRead ?? 0;
 
-/** Waits for what an attempt must have come to before its deadline; how long that takes does not matter. */
+/** Waits until an attempt has reached a state before its deadline. */
 const until = (reached: () => unknown) => vi.waitUntil(reached, { interval: 1, timeout: 15_000 });
 
 /**
@@ -123,7 +123,7 @@ describe('the deadline', () => {
     expect(outcome).toMatchObject({ httpStatus: 503, timedOut: true, error });
   });
 
-  it('of one attempt is not met by another that is answered', async () => {
+  it('of one attempt does not end another one', async () => {
     const [hanging, answering] = [await startReceiver(() => {}), await startReceiver()];
     const before = timers.length;
     const late = send({ url: hanging.url, headers: {}, body: '{}' });

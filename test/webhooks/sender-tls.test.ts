@@ -23,21 +23,21 @@ afterEach(() => {
   setDefaultCACertificates([pem('authority')]);
 });
 
-/** Starts a receiver that answers 204 and notes whatever it is sent. */
-async function startNoting(certificate: string) {
-  const heard: string[] = [];
+/** Starts a receiver that answers 204, and returns the texts that it receives. */
+async function startListing(certificate: string) {
+  const received: string[] = [];
   const receiver = await startTls(certificate, (connection) => {
-    connection.on('data', (data) => heard.push(String(data)));
+    connection.on('data', (data) => received.push(String(data)));
     well(connection);
   });
-  return { ...receiver, heard };
+  return { ...receiver, received };
 }
 
 describe('a certificate', () => {
   it('that is trusted opens a connection', async () => {
-    const { url, heard } = await startNoting('valid');
+    const { url, received } = await startListing('valid');
     expect(await post(url)).toMatchObject({ httpStatus: 204, timedOut: false });
-    await expect.poll(() => heard.join('')).toContain('secret');
+    await expect.poll(() => received.join('')).toContain('secret');
   });
 
   it.each([
@@ -45,27 +45,27 @@ describe('a certificate', () => {
     ['is its own issuer', 'self-signed', 'The certificate of the receiver is self-signed.'],
     ['is for another name', 'other-name', 'The certificate of the receiver is for another name.'],
   ])('that %s fails, and nothing is sent', async (_, certificate, error) => {
-    const receiver = await startNoting(certificate);
+    const receiver = await startListing(certificate);
     expect(await post(receiver.url)).toMatchObject({ httpStatus: 0, responseBody: '', timedOut: false, error });
     await expectClosed(receiver);
-    expect(receiver.heard).toEqual([]);
+    expect(receiver.received).toEqual([]);
   });
 
   it('of an unknown issuer fails, and nothing is sent', async () => {
     setDefaultCACertificates([]);
-    const { url, heard } = await startNoting('valid');
+    const { url, received } = await startListing('valid');
     const { httpStatus, error } = await post(url);
     expect(httpStatus).toBe(0);
     expect(error).toMatch(/^The certificate of the receiver is of an issuer that is not known/);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it('is looked at though the environment says not to', async () => {
     vi.spyOn(process, 'emitWarning').mockReturnValue();
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const { url, heard } = await startNoting('self-signed');
+    const { url, received } = await startListing('self-signed');
     expect(await post(url)).toMatchObject({ httpStatus: 0, error: 'The certificate of the receiver is self-signed.' });
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it.each(['receiver.test', 'receiver.test.'])(

@@ -1,4 +1,4 @@
-/** The addresses that an attacker wants reached most: the machine itself, its network, and what tells its secrets. */
+/** The addresses that attackers want most: the machine itself, its network, and the services with its secrets. */
 const wanted = ['127.0.0.1', '10.0.0.1', '169.254.169.254', '169.254.170.2', '168.63.129.16'];
 
 /** The hosts of URLs that mean an IPv4 address, by what the spelling is called. */

@@ -4,7 +4,7 @@ import { environment } from '../../../lib/deployment/environment.ts';
 import type { Answer as Said } from '../../../lib/model/converse.ts';
 import { dataOf, type Request } from '../../api.ts';
 import { learningModel, type Says, type Step } from '../../improvements/learning-model.ts';
-import { json, refusal, startBedrock } from '../../model/bedrock-server.ts';
+import { bedrockError, json, startBedrock } from '../../model/bedrock-server.ts';
 import type { Answer } from '../../service.ts';
 import { type Crew, openCrews } from './crew.ts';
 
@@ -34,7 +34,7 @@ export async function openLessons() {
       const { system = [{ text: '' }], messages } = JSON.parse(body);
       const question = { model: path, system: system[0].text, user: messages[0].content[0].text, maxTokens: 1 };
       const said = await tools.model({ ...question, signal: new AbortController().signal });
-      if (said.kind !== 'text') return refusal(429, 'ThrottlingException')(response);
+      if (said.kind !== 'text') return bedrockError(429, 'ThrottlingException')(response);
       const output = { message: { role: 'assistant', content: [{ text: said.text }] } };
       json({ output, stopReason: 'end_turn', usage: { totalTokens: 1 } })(response);
     };
