@@ -1,13 +1,11 @@
-import { ReceiveMessageCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import 'aws-sdk-client-mock-vitest/extend';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { clientConfig } from '../../lib/aws/client-config.ts';
+import { describe, expect, it, vi } from 'vitest';
 import { Organization } from '../../lib/contract/organization.ts';
 import { DeliveryMessage, ExecutionMessage, PurgeMessage } from '../../lib/deployment/messages.ts';
 import { queues as queueRows } from '../../lib/deployment/queues.ts';
 import { createQueueSender, type QueueSender, sendMessages } from '../../lib/sqs/queue.ts';
-import { type Queues, startQueues } from '../sqs-emulator.ts';
 
 /** A queue on a mocked client, which takes every batch until a test says otherwise. */
 function mockQueue() {
@@ -139,25 +137,6 @@ describe('a delay', () => {
       expect(sqs).not.toHaveReceivedAnyCommand();
     },
   );
-});
-
-describe('the local SQS', () => {
-  let queues: Queues;
-
-  beforeAll(async () => {
-    queues = await startQueues();
-  });
-
-  afterAll(() => queues.stop());
-
-  it('takes what is sent', async () => {
-    const client = new SQSClient(clientConfig(queues.endpoint));
-    await createQueueSender(client, queues.urls.deliveries)(numbered(3));
-    const receive = new ReceiveMessageCommand({ QueueUrl: queues.urls.deliveries, MaxNumberOfMessages: 10 });
-    const { Messages = [] } = await client.send(receive);
-    expect(Messages.map(({ Body }) => Body).sort()).toEqual(['{"nth":0}', '{"nth":1}', '{"nth":2}']);
-    client.destroy();
-  });
 });
 
 describe('a queue of a context', () => {

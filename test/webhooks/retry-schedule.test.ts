@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readAllowedReceivers } from '../../lib/webhooks/allowed-receivers.ts';
 import { readRetrySchedule } from '../../lib/webhooks/retry-schedule.ts';
-import { createManualTimers } from './manual-timers.ts';
-import { closedPort, startReceiver, startSocket } from './receiver.ts';
-import { createTestSender } from './test-sender.ts';
-import { notingSender, prepareTestWebhooks } from './test-webhooks.ts';
+import { notingSender, prepareTestWebhooks, startTime } from './test-webhooks.ts';
 
 const createTestWebhooks = await prepareTestWebhooks();
 
@@ -46,48 +42,22 @@ describe('the retry schedule', () => {
 });
 
 describe('a failure of any kind', () => {
-  const { startTimer, timers } = createManualTimers();
-  const send = createTestSender(readAllowedReceivers('127.0.0.1:*'), { startTimer });
-
-  it.each<[string, () => Promise<string>, RegExp]>([
-    [
-      'a redirect',
-      async () => (await startReceiver((response) => response.writeHead(302, { location: '/' }).end())).url,
-      /answered 302/,
-    ],
-    [
-      'an answer below 200',
-      async () => (await startSocket((to) => void to.end('HTTP/1.1 101 Odd\r\n\r\n'))).url,
-      /is not HTTP/,
-    ],
-    [
-      'a refusal of the caller’s',
-      async () => (await startReceiver((response) => response.writeHead(410).end())).url,
-      /answered 410/,
-    ],
-    ['a refused connection', async () => `http://127.0.0.1:${await closedPort()}/`, /refused the connection/],
-    ['TLS that is none', async () => (await startReceiver()).url.replace('http:', 'https:'), /TLS failed/],
-    [
-      'an answer that never comes',
-      async () => (await startReceiver(() => timers.at(-1)?.fire())).url,
-      /No answer within 10 s/,
-    ],
-    ['an address that is not public', async () => 'https://10.0.0.1/', /Not sent: .*not public/],
-    ['a name that is nobody’s', async () => `https://${'x'.repeat(64)}.example/`, /could not be resolved/],
-  ])('has the same retry schedule: %s', async (_, receiver, error) => {
-    const outcome = await send({ url: await receiver(), headers: {}, body: '{}' });
-    expect(outcome.error).toMatch(error);
+  it.each([
+    { httpStatus: 302, error: 'The receiver answered 302.' },
+    { httpStatus: 410, error: 'The receiver answered 410.' },
+    { httpStatus: 0, error: 'The receiver refused the connection.' },
+    { httpStatus: 0, error: 'No answer within 10 s.', timedOut: true, durationMs: 10_000 },
+    { httpStatus: 0, error: 'Not sent: url must not name an address that is not public.' },
+  ])('has the same retry schedule: $error', async (outcome) => {
     const webhooks = createTestWebhooks();
     const message = await webhooks.message();
-    const { posts, send: failing } = notingSender(outcome);
-    await webhooks.attemptAll(message, failing);
-    expect(posts).toHaveLength(4);
+    const { posts, send } = notingSender(outcome);
+    await webhooks.attemptAll(message, send);
     expect(await webhooks.delivery(message)).toMatchObject({ state: 'exhausted', attempt: 4 });
     const sentAt = posts.map(({ body }) => Date.parse(JSON.parse(body).timestamp));
-    expect(sentAt.map((at) => (at - (sentAt[0] ?? 0)) / 1000)).toEqual([0, 300, 2_100, 9_300]);
+    expect(sentAt.map((at) => (at - startTime) / 1000)).toEqual([0, 300, 2_100, 9_300]);
     const records = await webhooks.history(message.webhookId);
-    expect(records.map(({ httpStatus, error }) => ({ httpStatus, error }))).toEqual(
-      Array(4).fill({ httpStatus: outcome.httpStatus, error: outcome.error }),
-    );
+    const { httpStatus, error } = outcome;
+    expect(records).toMatchObject(Array(4).fill({ httpStatus, error }));
   });
 });
