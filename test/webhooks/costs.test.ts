@@ -54,17 +54,16 @@ describe('an attempt costs', () => {
 
   it('a request and a write unit more for a retry, which is taken off the sweeper’s list', async () => {
     const message = await newMessage();
-    await webhooks.deliver(message, notingSender(failed).send);
+    await webhooks.attempt(message, failed);
     const retry = webhooks.queue.sent.at(-1)?.message as DeliveryMessage;
     webhooks.clock.now = Date.parse(retry.dueAt);
-    const cost = await costOf(() => webhooks.deliver(retry, notingSender().send));
+    const cost = await costOf(() => webhooks.attempt(retry));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
   });
 
   it('a request and a write unit more in the queue of slow webhooks, for a lease', async () => {
     const message = { ...(await newMessage()), slow: true } as const;
-    const { send } = notingSender({ ...failed, durationMs: 9_000 });
-    const cost = await costOf(() => webhooks.deliver(message, send));
+    const cost = await costOf(() => webhooks.attempt(message, { ...failed, durationMs: 9_000 }));
     expectAtMost(cost, { requests: 4, rounds: 3, rcu: 5, wcu: 3 });
   });
 
@@ -80,15 +79,15 @@ describe('an attempt costs', () => {
     const lease = { now: timestamp(webhooks.clock()), until: timestamp(webhooks.clock() + 20_000) };
     for (let number = 0; number < slowAttempts; number++)
       await leaseSlowAttempt(webhooks, webhooks.organization, message.webhookId, { ...lease, number });
-    const cost = await costOf(() => webhooks.deliver(message, notingSender().send));
+    const cost = await costOf(() => webhooks.attempt(message));
     expectAtMost(cost, { requests: 1, rcu: 5, wcu: 0 });
   });
 
   it('a read when it is sent on to the queue of slow webhooks', async () => {
     const message = await newMessage();
-    await webhooks.deliver(message, notingSender({ ...failed, timedOut: true }).send);
+    await webhooks.attempt(message, { ...failed, timedOut: true });
     const [next] = await publish();
-    const cost = await costOf(() => webhooks.deliver(next as DeliveryMessage, notingSender().send));
+    const cost = await costOf(() => webhooks.attempt(next as DeliveryMessage));
     expect(webhooks.queue.sent.at(-1)).toMatchObject({ to: 'slowDeliveries', message: { slow: true } });
     expectAtMost(cost, { requests: 1, rcu: 4, wcu: 0 });
   });

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 /** A secret of a webhook that is nowhere by chance. */
 export const secret = 'whsec_TXktdmVyeS1vd24tc2VjcmV0LW5vYm9keS1lbHNlcw==';
 
-/** The secret as somebody who reads bytes could find it. */
+/** The spellings by which the secret can be recognized. */
 const spellings = [
   secret,
   secret.slice('whsec_'.length, -2),

@@ -73,7 +73,7 @@ describe('a dial', () => {
   });
 
   it.each(['https://receiver.example/', 'http://receiver.example/'])(
-    'gives each address of a name 3 s to connect, for which Node.js has 250 ms: %s',
+    'gives each address of a name 3 s to connect, not the 250 ms of Node.js: %s',
     async (url) => {
       const connect = vi.spyOn(Socket.prototype, 'connect');
       await post(url, answering([publicV4, publicV6]), readAllowedReceivers('receiver.example:*'));

@@ -80,7 +80,7 @@ describe('the Standard Webhooks headers', () => {
     expect(() => library.verify(body, deliveryHeaders(now, 'another secret'))).toThrow();
   });
 
-  it.each(['whsec_A', 'whsec_A=='])('are never keyed with nothing, for that anybody can forge: %s', (secret) => {
+  it.each(['whsec_A', 'whsec_A=='])('never have an empty key, which allows forged signatures: %s', (secret) => {
     const { 'webhook-id': id, 'webhook-timestamp': seconds, ...headers } = deliveryHeaders(attempt, secret);
     expect(headers['webhook-signature']).not.toBe(`v1,${hmac('', `${id}.${seconds}.${body}`).digest('base64')}`);
   });

@@ -7,7 +7,7 @@ import { failed, prepareTestWebhooks, startTime, type TestWebhooks } from './tes
 
 const minuteMs = 60_000;
 const allTime = Date.parse('9999-12-31T23:59:59.999Z');
-/** When the first retry of what was attempted at the startTime is due. */
+/** When the first retry of an attempt at the start is due. */
 const retryDue = startTime + 5 * minuteMs;
 let webhooks: TestWebhooks;
 
