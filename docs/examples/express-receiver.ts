@@ -5,7 +5,7 @@
 // For your own project, also copy verify-webhook.ts, client.ts and operations.ts of lib/client.
 import { readFileSync } from 'node:fs';
 import express from 'express';
-import { openClient } from '../../lib/client/client.ts';
+import { createClient } from '../../lib/client/client.ts';
 import type { Deliveries } from '../../lib/client/operations.ts';
 import { DeliveryRefused, verifyWebhook } from '../../lib/client/verify-webhook.ts';
 
@@ -14,7 +14,7 @@ type Delivery = Deliveries[keyof Deliveries];
 const { PORT = '8080', WEBHOOK_SECRET: secret } = process.env;
 if (!secret) throw new Error('Set WEBHOOK_SECRET to the secret that the webhook is registered with.');
 
-const crewboard = openClient({
+const crewboard = createClient({
   url: process.env.CREWBOARD_URL ?? 'http://127.0.0.1:3000',
   token: process.env.CREWBOARD_TOKEN ?? readFileSync('.crewboard/token', 'utf8').trim(),
 });

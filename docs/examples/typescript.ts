@@ -6,9 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CrewboardError, everyItem, openClient } from '../../lib/client/client.ts';
+import { CrewboardError, createClient, everyItem } from '../../lib/client/client.ts';
 
-const crewboard = openClient({
+const crewboard = createClient({
   url: process.env.CREWBOARD_URL ?? 'http://127.0.0.1:3000',
   token: process.env.CREWBOARD_TOKEN ?? readFileSync('.crewboard/token', 'utf8').trim(),
 });

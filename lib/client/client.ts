@@ -80,17 +80,22 @@ type AnyRequest = {
  * progress. It sends each POST with an Idempotency-Key, and generates one if the caller gives none. It retries PATCH
  * and DELETE requests only after 429, which means that nothing was changed.
  *
- * @example const crewboard = openClient({ url: 'http://127.0.0.1:3000', token }); const { data } = await
+ * @example const crewboard = createClient({ url: 'http://127.0.0.1:3000', token }); const { data } = await
  *   crewboard.createTask({ body: { title: 'Draw the landing page' } });
  *
  * A call throws `CrewboardError` for an error response, and the error of `fetch` if there is no response.
  */
-export function openClient(options: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
   const calls = (Object.keys(operations) as Operation[]).map((name) => [
     name,
     (request: AnyRequest = {}) => call(options, name, request),
   ]);
   return Object.fromEntries(calls) as Client;
+}
+
+/** @deprecated The old name of `createClient`; the next release removes it. */
+export function openClient(options: ClientOptions): Client {
+  return createClient(options);
 }
 
 /** The operations that return pages. */

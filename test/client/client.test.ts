@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CrewboardError, everyItem, openClient } from '../../lib/client/client.ts';
+import { CrewboardError, createClient, everyItem, openClient } from '../../lib/client/client.ts';
 
 type Sent = { method: string; url: string; headers: Headers; body: string | undefined };
 type Scripted = Response | Error;
@@ -26,7 +26,7 @@ function clientOf(...script: [{ tries: number }, ...Scripted[]] | Scripted[]) {
     if (response instanceof Error) throw response;
     return response;
   };
-  const client = openClient({
+  const client = createClient({
     ...options,
     url: 'https://crewboard.example/',
     token: 'crew_token',
@@ -49,6 +49,12 @@ const page = (items: unknown[], total: number) =>
   Response.json({ success: true, data: items, pagination: { limit: 100, offset: 0, total } });
 
 const networkError = () => new TypeError('fetch failed');
+
+it('is also created under its old name', async () => {
+  const fetch = async () => success({ id: 'tk_1' });
+  const client = openClient({ url: 'https://crewboard.example', token: 'crew_token', fetch });
+  expect((await client.getTask({ params: { id: 'tk_1' } })).data.id).toBe('tk_1');
+});
 
 describe('a request', () => {
   it('has the method, URL and body of its operation, and the access token', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { findRunning, tableName } from '../../infra/local/running.ts';
-import { CrewboardError, everyItem, openClient } from '../../lib/client/client.ts';
+import { CrewboardError, createClient, everyItem } from '../../lib/client/client.ts';
 import type { Deliveries } from '../../lib/client/operations.ts';
 import { verifyWebhook } from '../../lib/client/verify-webhook.ts';
 import type { Organization } from '../../lib/contract/organization.ts';
@@ -12,7 +12,7 @@ import { startDeployment, until } from './deployment.ts';
 import { startReceiver } from './receiver.ts';
 
 const service = await startDeployment();
-const crewboard = openClient(service);
+const crewboard = createClient(service);
 
 /** The tasks in the table before the first test, from the oldest. */
 const seeded = bareTasks(250, (nth) => Date.UTC(2026, 0, 1) + nth).map(
@@ -84,7 +84,7 @@ it('creates once when the response is lost', async () => {
     if (++sent > 1) return answer;
     throw new TypeError('fetch failed');
   };
-  const client = openClient({ ...service, fetch: losing, wait: async () => {} });
+  const client = createClient({ ...service, fetch: losing, wait: async () => {} });
   const { replayed } = await client.createTask({ body: { title: 'Once', projectId: 'proj_lost' } });
   expect([replayed, sent]).toEqual([true, 2]);
   expect((await crewboard.listTasks({ query: { project_id: 'proj_lost' } })).pagination.total).toBe(1);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openClient } from '../../lib/client/client.ts';
+import { createClient } from '../../lib/client/client.ts';
 import { paginationOf, statusAndCodeOf } from '../api.ts';
 import { run, startDeployment } from './deployment.ts';
 import { newToken } from './requests.ts';
@@ -32,7 +32,7 @@ it('the client waits for Retry-After before it retries', async () => {
   const token = await newToken(service, 'retried');
   await api.listTasks({ token });
   const waits: number[] = [];
-  const client = openClient({ url: service.url, token, tries: 2, wait: async (ms) => void waits.push(ms) });
+  const client = createClient({ url: service.url, token, tries: 2, wait: async (ms) => void waits.push(ms) });
   await expect(client.updateTask({ params: { id: 'tk_01K00000000000000000000000' } })).rejects.toMatchObject({
     code: 'rate_limited',
   });

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Problem } from '../problem.ts';
-import { closeStreamTrimmer, openStreamTrimmer, prepareStream, trimStream } from '../stream/stream-cleanup.ts';
+import { closeStreamTrimmer, createStreamTrimmer, prepareStream, trimStream } from '../stream/stream-cleanup.ts';
 import type { PositionStore } from '../stream/stream-positions.ts';
 
 /** A running table engine. `ended` resolves when its process has ended, for whatever reason. */
@@ -40,7 +40,7 @@ export async function startEngine(
   if (!existsSync(files.database)) await (await launch(files)).stop();
   prepareStream(files.database, positions);
   const engine = await launch(files);
-  const trimmer = openStreamTrimmer(files.database, positions);
+  const trimmer = createStreamTrimmer(files.database, positions);
   const timer = setInterval(() => void trimStream(trimmer).catch(console.error), trimEveryMs).unref();
   return {
     ...engine,

@@ -58,7 +58,7 @@ const busy = 5;
  *
  * The deletion follows the stored positions and not those in memory: after a crash, reading resumes at the stored ones.
  */
-export function openStreamTrimmer(database: string, store: PositionStore): StreamTrimmer {
+export function createStreamTrimmer(database: string, store: PositionStore): StreamTrimmer {
   const file = new DatabaseSync(database);
   // The engine flushes and checkpoints the shared log. A deletion that is lost in a crash is repeated later.
   file.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');

@@ -103,11 +103,6 @@ export function synthesized(context: Record<string, unknown> = {}) {
   return { template, resources, functions, logicalId, queueOf, functionOf, statementsByRole, statementsOf, allowedTo };
 }
 
-/** Returns actions on an attribute of a resource, in the format of `allowedTo`. */
-export function actionsOn(logicalId: string, actions: readonly string[], attribute = 'Arn'): string[] {
-  return actions.map((action) => `${action} {"Fn::GetAtt":["${logicalId}","${attribute}"]}`).sort();
-}
-
 /** The actions that read and that write items of the table. */
 export const reads = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
 export const writes = [

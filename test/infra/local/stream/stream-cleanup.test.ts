@@ -6,7 +6,7 @@ import { createTable } from '../../../../infra/local/engine/create-table.ts';
 import { startEngine } from '../../../../infra/local/engine/engine.ts';
 import {
   closeStreamTrimmer,
-  openStreamTrimmer,
+  createStreamTrimmer,
   prepareStream,
   trimStream,
 } from '../../../../infra/local/stream/stream-cleanup.ts';
@@ -122,7 +122,7 @@ describe('trimStream', () => {
   it('deletes the records that were handled at the last pass', async () => {
     const { path, remaining } = createStream(records(upTo(6)));
     const store = storeOf({ s: '3' });
-    const trimmer = openStreamTrimmer(path, store);
+    const trimmer = createStreamTrimmer(path, store);
     await trimStream(trimmer);
     expect(remaining()).toEqual(upTo(6));
     store.now = { s: '5' };
@@ -135,7 +135,7 @@ describe('trimStream', () => {
 
   it('deletes more records than one transaction deletes', async () => {
     const { path, remaining } = createStream(records(upTo(1500)));
-    const trimmer = openStreamTrimmer(path, storeOf({ s: '1500' }));
+    const trimmer = createStreamTrimmer(path, storeOf({ s: '1500' }));
     await trimStream(trimmer);
     await trimStream(trimmer);
     expect(remaining()).toEqual([1500]);
@@ -144,7 +144,7 @@ describe('trimStream', () => {
 
   it('waits while the engine writes', async () => {
     const { path, database, remaining } = createStream(records(upTo(6)));
-    const trimmer = openStreamTrimmer(path, storeOf({ s: '6' }));
+    const trimmer = createStreamTrimmer(path, storeOf({ s: '6' }));
     await trimStream(trimmer);
     database.exec('BEGIN IMMEDIATE');
     const trimming = trimStream(trimmer);
@@ -157,7 +157,7 @@ describe('trimStream', () => {
 
   it('stops early when the trimmer is closed', async () => {
     const { path, remaining } = createStream(records(upTo(1500)));
-    const trimmer = openStreamTrimmer(path, storeOf({ s: '1500' }));
+    const trimmer = createStreamTrimmer(path, storeOf({ s: '1500' }));
     await trimStream(trimmer);
     const trimming = trimStream(trimmer);
     closeStreamTrimmer(trimmer);
@@ -172,7 +172,7 @@ describe('trimStream', () => {
     await createTable(engine.endpoint, tableName);
     const { client } = openTable(tableName, engine.endpoint);
     const store = storeOf({});
-    const trimmer = openStreamTrimmer(files.database, store);
+    const trimmer = createStreamTrimmer(files.database, store);
     const reader = new DatabaseSync(files.database);
     const pages: number[] = [];
     const rounds = 5;
