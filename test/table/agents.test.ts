@@ -33,7 +33,7 @@ import { dumpOf } from '../table-dump.ts';
 import { seedAgents, storedAgent } from './agent-seed.ts';
 import { always, errorOf, openBoard } from './board.ts';
 import { type Cost, meter } from './capacity.ts';
-import { letTransactionsMeet } from './meeting.ts';
+import { sendTransactionsTogether } from './concurrent-transactions.ts';
 
 const board = await openBoard();
 const { table } = board;
@@ -148,7 +148,7 @@ describe('a change', () => {
 
   it('is retried after conflicts with nine other changes', async () => {
     const agent = await insert();
-    letTransactionsMeet(table, 10);
+    sendTransactionsTogether(table, 10);
     const souls = Array.from({ length: 10 }, (_, nth) => `Soul ${nth}`);
     await Promise.all(souls.map((soul) => updateAgent(context, organization, 'writer', { soul }, always)));
     const after = await readAgent(context, organization, 'writer');
@@ -253,7 +253,7 @@ describe('the assignment of a skill', () => {
 
   it('by two concurrent requests is made once, and increments the version once', async () => {
     const agent = await insert();
-    letTransactionsMeet(table, 2);
+    sendTransactionsTogether(table, 2);
     const times = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
     await Promise.all(
       times.map((assignedAt) =>
@@ -268,7 +268,7 @@ describe('the assignment of a skill', () => {
     const [one, other] = [await insert(), await insert({ name: 'other' })];
     await insertAgentSkill(context, organization, headOf(other), skill, undefined);
     const before = await dump();
-    for (const agent of [one, storedAgent({ name: 'nobody' })])
+    for (const agent of [one, storedAgent({ name: 'unknown' })])
       expect((await errorOf(removeAgentSkill(context, organization, headOf(agent), skill.id)))?.code).toBe('not_found');
     expect(await dump()).toEqual(before);
   });

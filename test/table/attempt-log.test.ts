@@ -122,7 +122,7 @@ describe('the items that an attempt needs', () => {
 describe('an attempt', () => {
   it('that is written twice is one row', async () => {
     await Promise.all([insertAttempt(context, attemptFor(first)), insertAttempt(context, attemptFor(first))]);
-    await insertAttempt(context, attemptFor(first, { error: 'Told otherwise.' }));
+    await insertAttempt(context, attemptFor(first, { error: 'Another error.' }));
     expect(await rows()).toHaveLength(1);
   });
 
@@ -295,7 +295,7 @@ describe('a delivery that the version before the log has begun', () => {
   it.each([
     ['that version has made it', { state: 'retrying', attempt: 2 }],
     ['it was delivered', { state: 'delivered', attempt: 1 }],
-    ['it was given up', { state: 'exhausted', attempt: 4 }],
+    ['its last attempt failed', { state: 'exhausted', attempt: 4 }],
     ['its webhook was deleted', { state: 'skipped', attempt: 1 }],
   ])('has its attempt made where %s', async (_, fields) => {
     await putItem(fields);

@@ -3,10 +3,10 @@ import type { DeliveryMessage } from '../../lib/deployment/messages.ts';
 import { type Attempt, attemptIdOf } from '../../lib/table/attempt-items.ts';
 import { placeOf } from '../../lib/table/attempt-log.ts';
 
-/** The webhook that attempts are of, unless another is named. */
+/** The default webhook of messages and attempts. */
 export const webhookId = 'wh_01K00000000000000000000000';
 
-/** The message of a delivery's first attempt. */
+/** Returns the message of the first attempt of a delivery. */
 export function newMessage(
   organization: Organization,
   { dueAt, ...fields }: Partial<DeliveryMessage> & Pick<DeliveryMessage, 'deliveryId' | 'dueAt'>,
@@ -14,7 +14,7 @@ export function newMessage(
   return { organization, webhookId, eventId: 'ev_01K00000000000000000000000', attempt: 1, dueAt, ...fields };
 }
 
-/** The attempt that a message asks for, as it ended: with a success, unless it is told otherwise. */
+/** Returns the attempt of a message: failed if `error` is given, successful otherwise. */
 export function attemptFor(
   message: DeliveryMessage,
   { place = placeOf(message), retry, error }: Partial<Pick<Attempt, 'place' | 'retry'>> & { error?: string } = {},

@@ -8,14 +8,14 @@ import { createTask } from '../../lib/tasks/tasks.ts';
 import { type Clock, clockAt, newCaller, openService, type Service } from '../service.ts';
 import { withoutStream } from './seed.ts';
 
-/** The agents that every organization of a test has. */
+/** Names of agents that every organization of a test has. */
 export const agents = ['qa-reviewer', 'prompt-improver'] as const;
 
-/** An organization's board over a table of its own, by the very functions that the handlers call. */
+/** An organization with a table of its own. Its tasks are created by the functions that the handlers call. */
 export type Board = {
   app: Context;
   table: Service['table'];
-  /** Where the table's engine answers. */
+  /** The endpoint of the table's engine. */
   engine: string;
   ulid: () => string;
   defaultModel: string;
@@ -23,13 +23,13 @@ export type Board = {
   preparedAgents: Context['preparedAgents'];
   organization: Organization;
   clock: Clock;
-  /** Puts a task on the board; what is not named is the default of a create. */
+  /** Creates a task; missing fields have the defaults of a creation. */
   put: (fields?: Partial<NewTask>, once?: RecordResponse) => Promise<Task>;
 };
 
 /**
- * Opens a board on a new table. Its stream is off: these tests write much, none of them reads the stream, and the
- * engine would take twice the time.
+ * Creates an organization in a new table. The stream of the table is off: no test reads it, and with a stream the engine
+ * takes twice the time.
  */
 export async function openBoard(clock: Clock = clockAt(Date.UTC(2026, 0, 1))): Promise<Board> {
   const { app, table, endpoint: engine } = await openService(clock);
@@ -47,7 +47,7 @@ export async function openBoard(clock: Clock = clockAt(Date.UTC(2026, 0, 1))): P
   };
 }
 
-/** The body of a create, its defaults filled in. */
+/** Returns the body of a creation with its defaults. */
 export const newTask = (fields: Partial<NewTask> = {}): NewTask => ({
   title: 'A task',
   status: 'backlog',
@@ -56,13 +56,13 @@ export const newTask = (fields: Partial<NewTask> = {}): NewTask => ({
   ...fields,
 });
 
-/** The precondition of a caller who sends no `If-Match`. */
+/** The precondition of a request without `If-Match`: never fails. */
 export const always = () => {};
 
-/** The refusal that an attempt ends with, `undefined` where it succeeds; any other error is thrown on. */
-export async function errorOf(attempt: Promise<unknown>): Promise<ApiError | undefined> {
+/** Returns the `ApiError` that a call rejects with, `undefined` if the call succeeds. Rethrows any other error. */
+export async function errorOf(call: Promise<unknown>): Promise<ApiError | undefined> {
   try {
-    await attempt;
+    await call;
     return undefined;
   } catch (error) {
     if (error instanceof ApiError) return error;

@@ -17,14 +17,14 @@ beforeEach(async () => {
   board = await openExecutionBoard();
 });
 
-const handedOn = () => board.start(board.newExecution(delegated));
+const startDelegated = () => board.start(board.newExecution(delegated));
 
 describe('the executions of an agent that run on a task', () => {
   const runningOn = (taskId: string | undefined, table = board.table) =>
     readRunningExecutions({ table }, board.organization, board.agent.id, taskId);
   const idsOf = (executions: readonly { id: string }[]) => executions.map(({ id }) => id).sort();
 
-  it('are its own, on that task or on none, that have not ended; whole, with what they were handed on by', async () => {
+  it('are read with their delegations, without executions of other tasks, of other agents, or that have ended', async () => {
     const [one, other] = [(await board.put()).id, (await board.put()).id];
     const on = (taskId?: string) => board.start(board.newExecution({ ...(taskId && { taskId }), ...delegated }));
     const [first, second] = [await on(one), await on(one)];
@@ -38,7 +38,7 @@ describe('the executions of an agent that run on a task', () => {
     expect(await runningOn('tk_01K00000000000000000000000')).toEqual([]);
   });
 
-  it('are not those that end, or are begun, between the look at the list and the look at them', async () => {
+  it('exclude executions that end or start between the read of the list and the read of the executions', async () => {
     const [stays, ends] = [await board.start(), await board.leased()];
     const { table } = watchedTable(board.table, async ({ nth }) => {
       if (nth !== 1) return;
@@ -52,25 +52,25 @@ describe('the executions of an agent that run on a task', () => {
 describe('a delegation', () => {
   const read = () => readDelegation(board, board.organization, delegationId);
 
-  it('stands where its execution stands', async () => {
-    const execution = await handedOn();
+  it('has the status of its execution', async () => {
+    const execution = await startDelegated();
     const { agentName: toAgent } = execution;
     expect(await read()).toEqual({ delegationId, fromAgent: 'reader', toAgent, status: 'accepted' });
-    const hand = await board.leased(execution);
+    const leased = await board.leased(execution);
     expect((await read())?.status).toBe('running');
-    await endExecution(board, hand, failed(), {});
+    await endExecution(board, leased, failed(), {});
     expect((await read())?.status).toBe('failed');
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
   });
 
-  it('is put with its execution or not at all', async () => {
+  it('is not created if its execution is not', async () => {
     await changeAgent(board, board.organization, board.agent, { ...board.agent, status: 'inactive', version: 2 });
-    await expect(handedOn()).rejects.toThrow();
+    await expect(startDelegated()).rejects.toThrow();
     expect(await read()).toBeUndefined();
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
   });
 
-  it('is started with everything that there can be beside it by one transaction', async () => {
+  it('is created in one transaction with its execution, task change and idempotency record', async () => {
     const { id } = await board.put({ assignedAgent: 'qa-reviewer', projectId: 'proj_one' });
     const execution = board.newExecution({ ...delegated, taskId: id });
     const task = moveOnStart(await board.stored(id), execution, false, at(0));

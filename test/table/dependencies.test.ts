@@ -3,7 +3,7 @@ import type { ApiError } from '../../lib/contract/errors.ts';
 import { deleteTask, getTask, updateTask } from '../../lib/tasks/tasks.ts';
 import { fc } from '../seeded.ts';
 import { always, type Board, errorOf, openBoard } from './board.ts';
-import { letTransactionsMeet } from './meeting.ts';
+import { sendTransactionsTogether } from './concurrent-transactions.ts';
 import { faultsOf, ringAmong, tasksOf } from './oracle.ts';
 
 let board: Board;
@@ -25,7 +25,7 @@ describe('concurrent changes that would close a cycle together', () => {
   it.each([2, 3, 8])('are made except one, for a cycle of %i tasks', async (count) => {
     for (let round = 0; round < 2; round++) {
       const ids = await putMany(count);
-      letTransactionsMeet(board.table, count);
+      sendTransactionsTogether(board.table, count);
       const changes = ids.map((id, at) => dependOn(id, [ids[(at + 1) % count] as string]));
       const codes = codesOf(await Promise.all(changes)).sort();
       expect(codes).toEqual(['dependency_cycle', ...Array.from({ length: count - 1 }, () => 'done')].sort());
@@ -39,7 +39,7 @@ describe('concurrent changes that would close a cycle together', () => {
       const [a, b, c, d] = (await putMany(4)) as [string, string, string, string];
       await dependOn(b, [c]);
       await dependOn(d, [a]);
-      letTransactionsMeet(board.table, 2);
+      sendTransactionsTogether(board.table, 2);
       const codes = codesOf(await Promise.all([dependOn(a, [b]), dependOn(c, [d])])).sort();
       expect(codes).toEqual(['dependency_cycle', 'done']);
     }
@@ -86,7 +86,7 @@ describe('a creation with a dependency that is deleted at the same time', () => 
     const outcomes: string[] = [];
     for (let round = 0; round < 20; round++) {
       const { id } = await board.put();
-      letTransactionsMeet(board.table, 2);
+      sendTransactionsTogether(board.table, 2);
       const deletion = () => errorOf(deleteTask(board, board.organization, id, always));
       const creation = () => errorOf(board.put({ dependsOn: [id] }));
       const [deleted, created] =
@@ -106,7 +106,7 @@ describe('a new dependency on a task that is deleted at the same time', () => {
     const outcomes: string[] = [];
     for (let round = 0; round < 20; round++) {
       const [task, dependency] = (await putMany(2)) as [string, string];
-      letTransactionsMeet(board.table, 2);
+      sendTransactionsTogether(board.table, 2);
       const deletion = () => errorOf(deleteTask(board, board.organization, dependency, always));
       const [added, deleted] = await Promise.all([dependOn(task, [dependency]), deletion()]);
       outcomes.push(`delete ${deleted?.code}, add ${added?.code}`);
@@ -122,7 +122,7 @@ describe('a dependent that is reopened while its dependency is deleted', () => {
     for (let round = 0; round < 20; round++) {
       const { id: dependency } = await board.put();
       const { id } = await board.put({ status: 'done', dependsOn: [dependency] });
-      letTransactionsMeet(board.table, 2);
+      sendTransactionsTogether(board.table, 2);
       const change = updateTask(board, board.organization, id, { status: 'in_progress' }, always);
       const deleted = await errorOf(deleteTask(board, board.organization, dependency, always));
       await change;

@@ -12,16 +12,16 @@ import { readTask } from '../../lib/table/tasks.ts';
 import { storedAgent } from './agent-seed.ts';
 import { type Board, openBoard } from './board.ts';
 
-/** The moment at which the clock of a board stands. */
+/** The time of the clock of a new board. */
 const start = Date.UTC(2026, 0, 1);
 
-/** A moment so many seconds after the clock of a board. */
+/** Returns the time `seconds` after the start of the clock. */
 export const at = (seconds: number): string => timestamp(start + seconds * 1000);
 
-/** The lease of a worker for 30 seconds. */
+/** Returns a lease of 30 seconds. */
 export const lease = (leaseId: string, from = 0) => ({ leaseId, now: at(from), until: at(from + 30) });
 
-/** How an execution that completed ended. */
+/** Returns the end of a completed execution. */
 export const completed = (fields: Partial<Ending> = {}): Ending => ({
   status: 'completed',
   completedAt: at(5),
@@ -32,7 +32,7 @@ export const completed = (fields: Partial<Ending> = {}): Ending => ({
   ...fields,
 });
 
-/** How an execution that failed ended. */
+/** Returns the end of a failed execution. */
 export const failed = (fields: Partial<Ending> = {}): Ending => ({
   ...completed({ selfTest: 'skipped', qaReview: 'skipped', error: 'It went wrong.' }),
   status: 'failed',
@@ -42,28 +42,28 @@ export const failed = (fields: Partial<Ending> = {}): Ending => ({
 /** The options of a start. */
 type StartOptions = { input?: ExecutionInput; task?: TaskMove | undefined; recordResponse?: RecordResponse };
 
-/** A board with executions; `agent` is its one active agent. */
+/** An organization with executions; `agent` is its first agent. */
 export type ExecutionBoard = Board & {
   runningCap: number;
   limits: StartContext['limits'];
   startMinutes: StartContext['startMinutes'];
   agent: StoredAgent;
-  /** Puts another agent. */
+  /** Creates another agent. */
   hire: (name: string, fields?: Partial<StoredAgent>) => Promise<StoredAgent>;
-  /** A new execution as a start would put it. */
+  /** Returns a new execution, not stored. */
   newExecution: (fields?: Partial<RunningExecution>, agent?: StoredAgent) => RunningExecution;
   start: (execution?: RunningExecution, options?: StartOptions) => Promise<RunningExecution>;
   /** Starts an execution on a task. */
   startOn: (taskId: string, agent?: StoredAgent) => Promise<RunningExecution>;
-  /** Leases an execution as the first worker does: a new one if none is given. */
+  /** Leases an execution with the lease id `first`. Starts a new one if none is given. */
   leased: (execution?: RunningExecution) => Promise<RunningExecution>;
-  /** The move of the task of an execution at its end. */
+  /** Returns the change of the task of an execution at its end. */
   release: (execution: RunningExecution, status?: 'up_for_review' | 'qa_review' | 'assigned') => Promise<TaskMove>;
-  /** The task as it is stored. */
+  /** Reads the stored task. */
   stored: (taskId: string) => Promise<StoredTask>;
 };
 
-/** Opens a board with an agent, of which `cap` executions may run at once. */
+/** Creates an organization with an agent; at most `cap` executions run concurrently. */
 export async function openExecutionBoard(cap = 50): Promise<ExecutionBoard> {
   const board = await openBoard();
   const { organization, clock } = board;

@@ -54,8 +54,8 @@ describe('a worker costs', () => {
       rcu: 0,
       wcu: 1,
     });
-    const hand = { ...execution, claim: 'first' };
-    expectAtMost(await costOf(() => renewLease(board, hand, at(40))), { requests: 1, rcu: 0, wcu: 1 });
+    const leased = { ...execution, claim: 'first' };
+    expectAtMost(await costOf(() => renewLease(board, leased, at(40))), { requests: 1, rcu: 0, wcu: 1 });
   });
 
   it.each([
@@ -63,16 +63,16 @@ describe('a worker costs', () => {
     [900, 24],
     [100_000, 22 + 2 * 98],
   ])('one request and two write units an item and kilobyte to end, with an output of %i bytes', async (bytes, wcu) => {
-    const hand = await board.leased();
-    const end = () => endExecution(board, hand, completed(), { output: 'x'.repeat(bytes) });
+    const leased = await board.leased();
+    const end = () => endExecution(board, leased, completed(), { output: 'x'.repeat(bytes) });
     expectAtMost(await costOf(end), { requests: 1, rcu: 0, wcu });
   });
 
   it('what the task’s move costs beside it', async () => {
     const { execution, task } = await onTask({ assignedAgent, projectId });
-    const hand = await board.leased(await board.start(execution, { task }));
-    const release = await board.release(hand);
-    const end = () => endExecution(board, hand, completed(), { task: release });
+    const leased = await board.leased(await board.start(execution, { task }));
+    const release = await board.release(leased);
+    const end = () => endExecution(board, leased, completed(), { task: release });
     expectAtMost(await costOf(end), { requests: 1, rcu: 0, wcu: 22 + 26 });
   });
 });
@@ -80,9 +80,9 @@ describe('a worker costs', () => {
 it.each([0, 10_000, 300_000])(
   'a read costs two requests and two read units, and the %i bytes of its output',
   async (bytes) => {
-    const hand = await board.leased();
-    await endExecution(board, hand, completed(), { output: 'x'.repeat(bytes) });
-    const cost = await costOf(() => getExecution(board, board.organization, 'writer', hand.id));
+    const leased = await board.leased();
+    await endExecution(board, leased, completed(), { output: 'x'.repeat(bytes) });
+    const cost = await costOf(() => getExecution(board, board.organization, 'writer', leased.id));
     expectAtMost(cost, { requests: 2, rounds: 1, rcu: 2 + Math.ceil(bytes / 4096), wcu: 0 });
   },
 );

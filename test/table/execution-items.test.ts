@@ -120,10 +120,10 @@ const end = ['completedAt', 'durationMs'];
 
 it.each<[string, ExecutionHead, string[]]>([
   ['that runs', running, specified],
-  ['that a worker has in hand', { ...running, claims: 1, claim: 'mine', leaseUntil: dueAt }, specified],
+  ['that a worker has leased', { ...running, claims: 1, claim: 'mine', leaseUntil: dueAt }, specified],
   ['that is completed', { ...running, ...completed() }, [...specified, ...end]],
   ['that failed', { ...running, ...failed() }, [...specified, ...end]],
-])('the list item of an execution %s has the very fields that are specified', (_, head, fields) => {
+])('the list item of an execution %s has exactly the specified fields', (_, head, fields) => {
   expect(Object.keys(listItemOf(head))).toEqual(fields);
   const { taskId: __, ...bare } = head;
   expect(Object.keys(listItemOf(bare))).toEqual(fields.filter((field) => field !== 'taskId'));

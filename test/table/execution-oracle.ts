@@ -28,8 +28,11 @@ export function executionsAmong(dump: Dump): ExecutionHead[] {
   return itemsOf(dump, executionKind).map(executionFrom);
 }
 
-/** Where an execution must stand: one whose agent was deleted is in no list but that agent's, until it is purged. */
-export function standingAmong(dump: Dump): (execution: ExecutionHead) => ListMembership {
+/**
+ * Returns the expected list membership of an execution. An execution of a deleted agent is only in the list of that
+ * agent until it is purged.
+ */
+export function expectedMembership(dump: Dump): (execution: ExecutionHead) => ListMembership {
   const deleted = new Set(purgedAgents(dump));
   return (execution) => {
     const membership = executionMembership(execution);

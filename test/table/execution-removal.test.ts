@@ -22,19 +22,20 @@ beforeEach(async () => {
   kept = await board.leased();
 });
 
-/** An execution whose counter row is that of every other one of its period, so that they leave together. */
-const oneOf = (agent: StoredAgent) => board.newExecution({ id: `ex_${ulid(board.clock()).slice(0, 25)}0` }, agent);
+/** Returns a new execution. All of a period share one counter shard, so one transaction can remove them together. */
+const sameShardExecution = (agent: StoredAgent) =>
+  board.newExecution({ id: `ex_${ulid(board.clock()).slice(0, 25)}0` }, agent);
 
-/** An agent with so many executions, all in a worker's hand, that was deleted a moment ago. */
+/** Creates an agent with `count` leased executions, then deletes the agent. */
 async function deletedWith(count: number, name = 'reader') {
   const agent = await board.hire(name);
-  const start = async () => board.leased(await board.start(oneOf(agent)));
-  const hands = await Promise.all(Array.from({ length: count }, start));
+  const start = async () => board.leased(await board.start(sameShardExecution(agent)));
+  const executions = await Promise.all(Array.from({ length: count }, start));
   await removeAgent(board, board.organization, headOf(agent), at(60));
-  return { hands, agent, purge: { organization: board.organization, agentId: agent.id } };
+  return { executions, purge: { organization: board.organization, agentId: agent.id } };
 }
 
-/** What the organization's list shows and counts, whatever the status. */
+/** Reads the ids and totals of the organization's lists: all executions, then each status. */
 async function listed() {
   const { organization } = board;
   const all = [undefined, 'running', 'completed', 'failed'] as const;
@@ -46,7 +47,7 @@ async function listed() {
   );
 }
 
-/** Only the execution of the other agent is in the list, and every row and counter is what it must be. */
+/** Checks that the lists have only the execution of the other agent, and that all rows and counters are correct. */
 async function expectOnlyKept(): Promise<void> {
   const none = [[], 0];
   expect(await listed()).toEqual([[[kept.id], 1], [[kept.id], 1], none, none]);
@@ -54,50 +55,51 @@ async function expectOnlyKept(): Promise<void> {
 }
 
 describe('removing executions from the list', () => {
-  // Its requests: the agent's own list, the rows of the organization's, the transaction; then again the last two.
+  // Requests: read the agent's list, read the rows of the organization's list, write the transaction; then the last two again.
   it.each([
-    [0, 'before its agent’s list is read'],
-    [1, 'before its row is read'],
-    [2, 'between the read of its row and the transaction that takes it out'],
+    [0, 'before the read of its agent’s list'],
+    [1, 'before the read of its row'],
+    [2, 'between the read of its row and the transaction that removes it'],
   ])('an execution that ends at request %i, %s, is removed as ended', async (moment) => {
-    const { hands, purge } = await deletedWith(2);
-    const [hand] = hands as [RunningExecution];
-    const end = () => endExecution(board, hand, completed(), { output: 'Done.' });
+    const { executions, purge } = await deletedWith(2);
+    const [execution] = executions as [RunningExecution];
+    const end = () => endExecution(board, execution, completed(), { output: 'Done.' });
     await unlistExecutions(
       watchedTable(board.table, ({ nth }) => nth === moment && end()),
       purge,
     );
-    expect((await readExecutionHead(board, hand))?.status).toBe('completed');
+    expect((await readExecutionHead(board, execution))?.status).toBe('completed');
     await expectOnlyKept();
   });
 
   it('no worker can end an execution that was removed', async () => {
-    const { hands, purge } = await deletedWith(2);
+    const { executions, purge } = await deletedWith(2);
     await unlistExecutions(board, purge);
     const before = await dumpOf(board.table, board.organization);
-    for (const hand of hands) await expect(endExecution(board, hand, failed(), {})).rejects.toThrow(LeaseLost);
+    for (const execution of executions)
+      await expect(endExecution(board, execution, failed(), {})).rejects.toThrow(LeaseLost);
     expect(await dumpOf(board.table, board.organization)).toEqual(before);
     await expectOnlyKept();
   });
 
-  it('continues where one ends before each of its transactions', async () => {
-    const { hands, purge } = await deletedWith(6);
-    const ends = hands.slice(0, 5).values();
+  it('continues if an execution ends before each of its transactions', async () => {
+    const { executions, purge } = await deletedWith(6);
+    const ending = executions.slice(0, 5).values();
     const endOne = async () => {
-      const { value: hand } = ends.next();
-      if (hand) await endExecution(board, hand, completed(), {});
+      const { value: execution } = ending.next();
+      if (execution) await endExecution(board, execution, completed(), {});
     };
     await unlistExecutions(
       watchedTable(board.table, ({ writes }) => writes && endOne()),
       purge,
     );
-    const heads = await Promise.all(hands.map((hand) => readExecutionHead(board, hand)));
+    const heads = await Promise.all(executions.map((execution) => readExecutionHead(board, execution)));
     expect(heads.map((head) => head?.status)).toEqual([...Array(5).fill('completed'), 'running']);
     await expectOnlyKept();
   });
 
   it.each([0, 1, 2])(
-    'by two at once, the second while the first is at request %i, counts nothing twice',
+    'by two workers, the second during request %i of the first, counts each execution once',
     async (moment) => {
       const { purge } = await deletedWith(3);
       const again = () => unlistExecutions(board, purge);
@@ -109,16 +111,16 @@ describe('removing executions from the list', () => {
     },
   );
 
-  it('can be repeated, also by several workers at once, while executions end', async () => {
-    const { hands, purge } = await deletedWith(6);
-    const ends = hands.map((hand) => endExecution(board, hand, completed(), {}).catch((error) => error));
+  it('can be repeated, also by several workers concurrently, while executions end', async () => {
+    const { executions, purge } = await deletedWith(6);
+    const ends = executions.map((execution) => endExecution(board, execution, completed(), {}).catch((error) => error));
     await Promise.all([...Array.from({ length: 3 }, () => unlistExecutions(board, purge)), ...ends]);
     for (const failure of await Promise.all(ends)) expect([undefined, 'LeaseLost']).toContain(failure?.name);
     await unlistExecutions(board, purge);
     await expectOnlyKept();
   });
 
-  it('that stopped at any request is completed by the next', async () => {
+  it('that stopped at any request is completed by the next removal', async () => {
     for (let step = 0; step < 3; step++) {
       const { purge } = await deletedWith(2, `reader-${step}`);
       const killed = watchedTable(board.table, ({ nth }) => {
@@ -130,7 +132,7 @@ describe('removing executions from the list', () => {
     }
   });
 
-  it('of more than a transaction holds takes several, none too large', async () => {
+  it('of more executions than the limit of a transaction takes several transactions', async () => {
     const { purge } = await deletedWith(60);
     const sizes = await meter(board.table).transactionsOf(() => unlistExecutions(board, purge));
     expect(sizes).toEqual([2 * 49 + 1, 2 * 11 + 1]);

@@ -83,9 +83,9 @@ describe('an end', () => {
   it('succeeds once, whether one worker tries several times or several workers try', async () => {
     const execution = await board.leased();
     const second = (await leaseExecution(board, execution, lease('second', 30))) as RunningExecution;
-    const hands = [execution, second, execution, second, second, second];
+    const leases = [execution, second, execution, second, second, second];
     const tried = await Promise.allSettled(
-      hands.map((hand, nth) => endExecution(board, hand, nth % 2 ? failed() : completed(), { output: `${nth}` })),
+      leases.map((leased, nth) => endExecution(board, leased, nth % 2 ? failed() : completed(), { output: `${nth}` })),
     );
     const lost = tried.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(lost).toHaveLength(5);
@@ -172,13 +172,13 @@ it('the largest start and the largest end are one transaction each, of far fewer
   const execution = board.newExecution({ taskId });
   const task = moveOnStart(await board.stored(taskId), execution, false, at(1));
   const starts = await transactionsOf(() => board.start(execution, { task, recordResponse }));
-  const hand = await board.leased(execution);
-  const release = await board.release(hand);
+  const leased = await board.leased(execution);
+  const release = await board.release(leased);
   const output = '🙂'.repeat(250_000);
-  const ends = await transactionsOf(() => endExecution(board, hand, completed(), { output, task: release }));
+  const ends = await transactionsOf(() => endExecution(board, leased, completed(), { output, task: release }));
   expect([starts, ends]).toEqual([[24], [28]]);
   expect(Math.max(...starts, ...ends)).toBeLessThanOrEqual(transactionLimit);
-  expect((await readExecution(board, hand))?.output === output).toBe(true);
+  expect((await readExecution(board, leased))?.output === output).toBe(true);
   expect(await faults()).toEqual([]);
 });
 
@@ -198,8 +198,8 @@ it('the metrics of days are those of a plain sum, after random ends', async () =
       await Promise.all(
         all.map(async ({ day, fails, ...numbers }) => {
           const id = `ex_${ulid(board.clock() + day * dayMs)}`;
-          const hand = await board.leased(await board.start(board.newExecution({ id }, agent)));
-          await endExecution(board, hand, fails ? failed(numbers) : completed(numbers), {});
+          const leased = await board.leased(await board.start(board.newExecution({ id }, agent)));
+          await endExecution(board, leased, fails ? failed(numbers) : completed(numbers), {});
         }),
       );
       expect(await faults()).toEqual([]);

@@ -14,31 +14,31 @@ import { faultsOf } from './oracle.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 const firstPage = { limit: 5, offset: 0 };
 
-/** What a worker does next: starts an execution on a day, or ends one of those that run, counted round. */
+/** A step of a worker: start an execution on a day, or end a running one. */
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('start' as const), day: fc.nat(150), agent: fc.nat(1) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('end' as const), target: fc.nat(1000), fails: fc.boolean() }) },
 );
 
-it('lists are those of a plain model after 8 workers at once, whatever filter and offset', async () => {
+it('lists equal those of a model after steps of 8 concurrent workers, for every filter and offset', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 60 }), async (steps) => {
       const board = await openExecutionBoard();
       const { organization, table, clock } = board;
       const agents = [board.agent, await board.hire('reader')];
-      const hands: RunningExecution[] = [];
+      const executing: RunningExecution[] = [];
       const ended: string[] = [];
       const queue = steps.values();
       const worker = async () => {
         for (const one of queue)
           if (one.do === 'start') {
             const id = `ex_${ulid(clock() + one.day * dayMs)}`;
-            hands.push(await board.leased(await board.start(board.newExecution({ id }, agents[one.agent]))));
+            executing.push(await board.leased(await board.start(board.newExecution({ id }, agents[one.agent]))));
           } else {
-            const [hand] = hands.splice(one.target % Math.max(1, hands.length), 1);
-            if (!hand) continue;
-            await endExecution(board, hand, one.fails ? failed() : completed(), {});
-            ended.push(hand.id);
+            const [execution] = executing.splice(one.target % Math.max(1, executing.length), 1);
+            if (!execution) continue;
+            await endExecution(board, execution, one.fails ? failed() : completed(), {});
+            ended.push(execution.id);
           }
       };
       await Promise.all(Array.from({ length: 8 }, worker));
@@ -46,7 +46,10 @@ it('lists are those of a plain model after 8 workers at once, whatever filter an
       expect(await faultsOf(table, organization)).toEqual([]);
       const heads = executionsAmong(await dumpOf(table, organization));
       const ran = heads.filter(({ status }) => status === 'running').map(({ id }) => id);
-      expect([ran.sort(), heads.length]).toEqual([hands.map(({ id }) => id).sort(), hands.length + ended.length]);
+      expect([ran.sort(), heads.length]).toEqual([
+        executing.map(({ id }) => id).sort(),
+        executing.length + ended.length,
+      ]);
       const filters = filtersOver(agents.map(({ id }) => id));
       const offsetsOf = (total: number) => [0, 1, 4, Math.floor(total / 2), Math.max(0, total - 1), total, total + 9];
       expect(await differences(board, organization, heads, { filters, limit: 4, offsetsOf })).toEqual([]);
@@ -55,7 +58,7 @@ it('lists are those of a plain model after 8 workers at once, whatever filter an
   );
 });
 
-it('15 starts, then 15 ends, each followed by lists at once: not one is missed, and the totals are exact', async () => {
+it('a list shows each of 15 starts and 15 ends at once, with exact totals', async () => {
   const board = await openExecutionBoard();
   const { organization, agent, leased, start, newExecution, clock } = board;
   const shown = async (filter: Filter) => {
@@ -63,10 +66,10 @@ it('15 starts, then 15 ends, each followed by lists at once: not one is missed, 
     return [items[0]?.id, total];
   };
   const missed: string[] = [];
-  const hands: RunningExecution[] = [];
+  const executing: RunningExecution[] = [];
   for (let nth = 1; nth <= 15; nth++) {
     clock.now += 1;
-    const { id } = hands[hands.push(await leased(await start(newExecution()))) - 1] as RunningExecution;
+    const { id } = executing[executing.push(await leased(await start(newExecution()))) - 1] as RunningExecution;
     const seen = [await shown({}), await shown({ agentId: agent.id, status: 'running' })];
     if (
       JSON.stringify(seen) !==
@@ -77,17 +80,17 @@ it('15 starts, then 15 ends, each followed by lists at once: not one is missed, 
     )
       missed.push(`start ${nth}`);
   }
-  for (const [nth, hand] of hands.entries()) {
-    await endExecution(board, hand, completed(), {});
+  for (const [nth, execution] of executing.entries()) {
+    await endExecution(board, execution, completed(), {});
     const seen = [await shown({ status: 'completed' }), await shown({ agentId: agent.id, status: 'running' })];
     const left = 14 - nth;
-    const wanted = [[hand.id, nth + 1], left > 0 ? [hands[14]?.id, left] : [undefined, 0]];
+    const wanted = [[execution.id, nth + 1], left > 0 ? [executing[14]?.id, left] : [undefined, 0]];
     if (JSON.stringify(seen) !== JSON.stringify(wanted)) missed.push(`end ${nth}`);
   }
   expect(missed).toEqual([]);
 });
 
-it('a deleted agent’s executions are in no list and no total from the answer on, whatever they were', async () => {
+it('after the response of a deletion, no list or total includes executions of the agent, whatever their status', async () => {
   const board = await openExecutionBoard();
   const { app, organization, agent, hire, leased, start, newExecution } = board;
   const other = await hire('reader');

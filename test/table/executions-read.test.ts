@@ -29,11 +29,11 @@ it.each([
   'an execution that ends at this moment never shows a part of its output, where a read finds %s of it',
   async (_, missed) => {
     const board = await openExecutionBoard();
-    const hand = await board.leased();
+    const leased = await board.leased();
     const output = `${'x'.repeat(300_000)}The end.`;
-    await endExecution(board, hand, completed(), { output });
+    await endExecution(board, leased, completed(), { output });
     const torn = tornTable(board.table, ({ sk }) => (sk as string).startsWith(missed));
-    const whole = await readExecution({ table: torn }, hand);
+    const whole = await readExecution({ table: torn }, leased);
     expect(whole?.status).toBe('completed');
     expect(whole?.output === output).toBe(true);
   },

@@ -32,13 +32,13 @@ describe('of 20,000 executions over a year', () => {
     const executions = executionsOfAYear(board.organization, agents, { count: 20_000, running: 50 });
     asked = filtersOver(agents.map(({ id }) => id)).map((filter) => ({ filter, all: listed(executions, filter) }));
     // A list reads no other periods than those that its page is in.
-    const epochOf = (id: string) => ulidPeriods.of(ulidOf(id));
+    const periodOf = (id: string) => ulidPeriods.of(ulidOf(id));
     const shown = asked.flatMap(({ all }) => [0, ...deepOffsets(all)].flatMap((from) => all.slice(from, from + limit)));
-    const read = new Set(shown.map(({ id }) => epochOf(id)));
-    await seedLists(board.table, executions, (id) => read.has(epochOf(id)));
+    const read = new Set(shown.map(({ id }) => periodOf(id)));
+    await seedLists(board.table, executions, (id) => read.has(periodOf(id)));
   }, 900_000);
 
-  /** The middle, the last page, and the last entry of the fullest period: nothing that can be skipped is before it. */
+  /** Returns the offsets of the middle, of the last page, and of the last entry of the fullest period. */
   function deepOffsets(all: readonly ExecutionHead[]): number[] {
     const borders = [0, ...periodBorders(all.map(({ id }) => id)), all.length];
     const sizes = borders.map((border, nth) => border - (borders[nth - 1] ?? 0));
@@ -47,7 +47,7 @@ describe('of 20,000 executions over a year', () => {
     return [...new Set(offsets)].filter((offset) => offset > 0);
   }
 
-  /** What is over the budget, or is not the page that was asked for. */
+  /** Returns the pages that exceed the budget or have wrong items. */
   async function over(most: Omit<Cost, 'wcu'>, offsetsOf: (all: readonly ExecutionHead[]) => number[]) {
     const found: string[] = [];
     for (const { filter, all } of asked)
@@ -58,23 +58,24 @@ describe('of 20,000 executions over a year', () => {
         });
         const wanted = { items: all.slice(offset, offset + limit).map(listItemOf), total: all.length };
         const right = isDeepStrictEqual(pages, [wanted]);
-        const dear = cost.requests > most.requests || cost.rounds > most.rounds || cost.rcu > most.rcu || cost.wcu > 0;
-        if (dear || !right) found.push(JSON.stringify({ filter, offset, cost, right }));
+        const expensive =
+          cost.requests > most.requests || cost.rounds > most.rounds || cost.rcu > most.rcu || cost.wcu > 0;
+        if (expensive || !right) found.push(JSON.stringify({ filter, offset, cost, right }));
       }
     return found;
   }
 
-  it('the first page costs at most 4 requests in one round and 10 read units, whatever filter', async () => {
+  it('the first page costs at most 4 requests in one round and 10 read units, for every filter', async () => {
     expect(await over({ requests: 4, rounds: 1, rcu: 10 }, () => [0])).toEqual([]);
   });
 
-  it('a page far down costs at most 4 requests in 2 rounds and 110 read units, whatever filter', async () => {
+  it('a page far down costs at most 4 requests in 2 rounds and 110 read units, for every filter', async () => {
     expect(await over({ requests: 4, rounds: 2, rcu: 110 }, deepOffsets)).toEqual([]);
   });
 });
 
 describe('an agent with 5,000 executions', () => {
-  it('is deleted at a cost that its executions bound, and leaves nothing behind but what others have', async () => {
+  it('is deleted at a cost in proportion to its executions, without a trace, and other agents keep theirs', async () => {
     const board = await openExecutionBoard();
     const { table, organization } = board;
     const gone = await board.hire('reader');
@@ -97,7 +98,7 @@ describe('an agent with 5,000 executions', () => {
     const purged = await costOf(() =>
       purgeAgent({ table }, purge, (task, id) => moveOnEnd(task, id, 'assigned', at(0))),
     );
-    // Out of the list in transactions of up to 49, one counter row each; then three requests for each that has ended.
+    // Transactions of up to 49 rows and one counter each; then three requests for each ended execution.
     expect(deletion.requests).toBeLessThanOrEqual(2 * (31 * 4 + Math.ceil(5000 / 49)) + 10);
     expect(purged.requests).toBeLessThanOrEqual(3.2 * 5000);
     const names = new Set([gone, ...theirs].map(({ id }) => ulidOf(id)));

@@ -120,7 +120,7 @@ describe('a start', () => {
     expect(await failureOf(() => board.start(undefined, { recordResponse: onceFor }))).toBeInstanceOf(AlreadyDone);
   });
 
-  it('never takes the place of an execution of the same id', async () => {
+  it('does not replace an execution with the same id', async () => {
     const execution = await board.start();
     expect(await failureOf(() => board.start(execution))).toBeInstanceOf(Error);
   });
@@ -136,7 +136,7 @@ describe('the cap', () => {
     expect(await refused()).toMatchObject(rateLimited);
   });
 
-  it('gives a place that an end has left to one, and only to one', async () => {
+  it('lets exactly one more start succeed after an end', async () => {
     const execution = await board.leased();
     await board.start();
     await endExecution(board, execution, completed(), {});
@@ -144,9 +144,9 @@ describe('the cap', () => {
     expect(await refused()).toMatchObject(rateLimited);
   });
 
-  it('lets in no more than there are places, of many who come at once', async () => {
-    const refusals = await Promise.all(Array.from({ length: 8 }, () => errorOf(board.start())));
-    expect(refusals.filter((refusal) => refusal?.code === 'rate_limited')).toHaveLength(6);
+  it('lets two of eight concurrent starts succeed', async () => {
+    const errors = await Promise.all(Array.from({ length: 8 }, () => errorOf(board.start())));
+    expect(errors.filter((error) => error?.code === 'rate_limited')).toHaveLength(6);
     expect(await running()).toBe(2);
     expect(await faultsOf(board.table, board.organization)).toEqual([]);
   });

@@ -67,8 +67,8 @@ describe('a request that is under way', () => {
   });
 
   it('is leased by one of ten duplicate requests, and the others find it in progress', async () => {
-    const twins = await Promise.allSettled(Array.from({ length: 10 }, () => begin()));
-    const lost = twins.filter((twin) => twin.status === 'rejected');
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => begin()));
+    const lost = results.filter((result) => result.status === 'rejected');
     expect(lost).toHaveLength(9);
     for (const { reason } of lost) expect(reason).toBeInstanceOf(AlreadyDone);
   });

@@ -25,7 +25,7 @@ describe('a recorded answer', () => {
     expect(await find()).toEqual({ data: { id: 'tk_1', tags: ['a'] } });
   });
 
-  it('of nothing is found as nothing', async () => {
+  it('without data is found as null', async () => {
     await record(undefined);
     expect(await find()).toEqual({ data: null });
   });
@@ -33,7 +33,7 @@ describe('a recorded answer', () => {
   it.each([
     ['body', { body: { title: 'other words' } }],
     ['path', { path: '/others' }],
-  ])('stands for another request where the %s differs', async (_, asked) => {
+  ])('belongs to another request if the %s differs', async (_, asked) => {
     await record('done');
     expect(await find(asked)).toBe('another request');
   });
@@ -52,7 +52,7 @@ describe('a recorded answer', () => {
     expect(await readIdempotencyRecord(board.app, other, request)).toBeUndefined();
   });
 
-  it('tells neither the key nor the body', async () => {
+  it('contains neither the key nor the body', async () => {
     await record('done');
     expect(JSON.stringify(await dumpOf(board.table, board.organization))).not.toMatch(/key-1|secret words/);
   });
@@ -82,10 +82,10 @@ describe('a duplicate request that comes second', () => {
     expect(await find()).toEqual({ data: 'first' });
   });
 
-  it('puts no second task on the board, of as many twins as come at once', async () => {
+  it('lets one of eight concurrent duplicate requests create a task', async () => {
     const once = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
-    const twins = await Promise.allSettled(Array.from({ length: 8 }, () => board.put({}, once)));
-    const lost = twins.filter((twin) => twin.status === 'rejected');
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => board.put({}, once)));
+    const lost = results.filter((result) => result.status === 'rejected');
     expect(lost).toHaveLength(7);
     for (const { reason } of lost) expect(reason).toBeInstanceOf(AlreadyDone);
     const { total, items } = await listTasks(board, board.organization, {}, { limit: 20, offset: 0 });

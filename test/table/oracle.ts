@@ -6,7 +6,7 @@ import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
 import { type StoredTask, taskFrom, taskMembership } from '../../lib/table/task-items.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { dumpOf } from '../table-dump.ts';
-import { countsOf, executionsAmong, standingAmong, tornDelegations, tornExecutions } from './execution-oracle.ts';
+import { countsOf, executionsAmong, expectedMembership, tornDelegations, tornExecutions } from './execution-oracle.ts';
 import { derivedFrom, nameOf } from './seed.ts';
 
 /** Returns the tasks of an organization, read from their items. */
@@ -25,7 +25,7 @@ export async function faultsOf(table: Table, organization: Organization): Promis
   const implied = sumShards([
     ...derivedFrom([
       ...tasks.map((task) => taskMembership(organization, task)),
-      ...executions.map(standingAmong(dump)),
+      ...executions.map(expectedMembership(dump)),
     ]),
     ...countsOf(organization, executions),
   ]);

@@ -1,13 +1,13 @@
 import type { Table } from '../../lib/table/client.ts';
 
 /**
- * Delays the next `count` transactions of a table until all of them are sent. So each of them was decided before the
- * others were carried out. Later transactions are not delayed.
+ * Delays the next `count` transactions of a table until the caller has sent all of them: no transaction sees the result of
+ * another. Later transactions are not delayed.
  */
-export function letTransactionsMeet(table: Table, count: number): void {
+export function sendTransactionsTogether(table: Table, count: number): void {
   let missing = count;
   const { promise: allSent, resolve: sendAll } = Promise.withResolvers<void>();
-  const name = 'meeting';
+  const name = 'sendTogether';
   table.client.middlewareStack.remove(name);
   table.client.middlewareStack.add(
     (next, context) => async (args) => {
