@@ -40,7 +40,7 @@ beforeEach(() => {
   first = nextFirst();
 });
 
-/** The message of the first attempt of another delivery, which is due at the opening. */
+/** Returns the message of the first attempt of a new delivery, due at `opening`. */
 function nextFirst(): DeliveryMessage {
   const deliveryId = `dlv_${ulidFrom(opening, new Uint8Array(10).fill(++deliveries))}`;
   return newMessage(organization, { deliveryId, eventId, dueAt: at(0) });
@@ -60,7 +60,7 @@ const appendFirst = () =>
     data: '{}',
   });
 
-/** A retry that is due 300 s after a second, and overdue a minute later. */
+/** Returns a retry that is due 300 s after `second`, and overdue a minute later. */
 const retryAt = (second: number) => ({ nextAttemptAt: at(second + 300), dueAt: at(second + 360) });
 const rowAt = (place: AttemptPlace) => getItem(table, attemptKey(place));
 const rows = async () => Object.keys(await dumpOf(table, organization)).filter((key) => key.includes(' A#'));
@@ -69,8 +69,8 @@ const due = async (until: string) =>
     key.pk.includes(`#${organization}#`),
   );
 
-describe('the items that an attempt needs', () => {
-  it('are the webhook with its secret and the event of an attempt that was not made', async () => {
+describe('findAttempt', () => {
+  it('returns the webhook with its secret and the event of an attempt that was not made', async () => {
     await putWebhook('ciphertext');
     await appendFirst();
     expect(await findAttempt(context, first)).toEqual({
@@ -81,7 +81,7 @@ describe('the items that an attempt needs', () => {
     });
   });
 
-  it('finds that the attempt was made, and not that another one was', async () => {
+  it('returns `made` for an attempt with a row, and for no other attempt', async () => {
     await insertAttempt(context, attemptFor(first, { retry: retryAt(0) }));
     const retry = retryOf((await rowAt(placeOf(first))) ?? {}) as DeliveryMessage;
     expect(await findAttempt(context, first)).toMatchObject({ made: true });
@@ -89,11 +89,11 @@ describe('the items that an attempt needs', () => {
     expect(await findAttempt(context, nextFirst())).toMatchObject({ made: false });
   });
 
-  it('finds that the webhook is deleted and that the event is no more', async () => {
+  it('returns neither target nor event if the webhook and the event are deleted', async () => {
     expect(await findAttempt(context, first)).toMatchObject({ made: false, target: undefined, loggedEvent: undefined });
   });
 
-  it('finds that a retry is not what follows where the attempt before it was made twice', async () => {
+  it('returns `superseded` for a retry that the row of the attempt before does not list', async () => {
     await insertAttempt(context, attemptFor(first, { retry: retryAt(0) }));
     const [retry, later] = [300, 301].map((second) => ({
       ...first,
@@ -109,12 +109,12 @@ describe('the items that an attempt needs', () => {
     expect(await findAttempt(context, retry)).toMatchObject({ superseded: true });
   });
 
-  it('is one request for all messages of the same moment, in which nothing is read twice', async () => {
+  it('sends one request for concurrent messages, and reads each item once', async () => {
     await putWebhook('ciphertext');
     await appendFirst();
     const messages = Array.from({ length: 10 }, nextFirst);
     const cost = await costOf(() => Promise.all(messages.map((message) => findAttempt(context, message))));
-    // The webhook, its secret, the event, and a row for each attempt.
+    // The webhook, its secret, the event, and the row of each attempt.
     expect(cost).toMatchObject({ requests: 1, rcu: 3 + 10 });
   });
 });
@@ -133,7 +133,7 @@ describe('an attempt', () => {
     expect(await rows()).toHaveLength(5);
   });
 
-  it('is listed for the sweeper while another is to follow, with all that its message needs', async () => {
+  it('is listed for the sweeper if it has a retry, with the fields of the message', async () => {
     const message = { ...first, requestId: 'request-1' };
     await insertAttempt(context, attemptFor(message, { retry: retryAt(0) }));
     expect(await due(at(359))).toEqual([]);
@@ -143,20 +143,20 @@ describe('an attempt', () => {
     expect(retryOf(item)).toEqual({ ...message, attempt: 2, dueAt: at(300), listedBy });
   });
 
-  it('is not listed where it is the last, and none follows', async () => {
+  it('is not listed if it has no retry', async () => {
     await insertAttempt(context, attemptFor(first));
     expect(await due(at(1e9))).toEqual([]);
     expect(retryOf((await rowAt(placeOf(first))) ?? {})).toBeUndefined();
   });
 
-  it('expires when its whole day is 90 days ago', async () => {
+  it('expires 90 days after the end of its day', async () => {
     await insertAttempt(context, attemptFor(first));
     expect((await rowAt(placeOf(first)))?.expiresAt).toBe(Date.parse('2026-05-31T00:00:00.000Z') / 1000);
   });
 });
 
-describe('an entry of the list that is taken off it', () => {
-  it('is that of the failed attempt before, whose row stays', async () => {
+describe('unlistAttempt', () => {
+  it('removes the failed attempt before from the list, and keeps its row', async () => {
     await insertAttempt(context, attemptFor(first, { retry: retryAt(0), error: 'It failed.' }));
     const row = (await rowAt(placeOf(first))) ?? {};
     await unlistAttempt(context, retryOf(row) as DeliveryMessage);
@@ -165,47 +165,47 @@ describe('an entry of the list that is taken off it', () => {
     expect(await rowAt(placeOf(first))).toEqual(rest);
   });
 
-  it('is none of a first attempt, which asks the table nothing', async () => {
+  it('sends no request for a first attempt', async () => {
     expect(await costOf(() => unlistAttempt(context, first))).toMatchObject({ requests: 0 });
   });
 
-  it('makes no row of one that has expired', async () => {
+  it('creates no row for an attempt that has expired', async () => {
     await unlistAttempt(context, { ...first, attempt: 2, listedBy: attemptKey(placeOf(first)).sk });
     expect(await dumpOf(table, organization)).toEqual({});
   });
 });
 
 describe('an attempt that begins', () => {
-  /** From this moment on nothing that began in time can be under way. */
+  /** The time from which no attempt that began in time can be in progress. */
   const late = opening + lateAfterMs + 30_000;
-  const standsAt = (message: DeliveryMessage, time: number) => ({ place: placeOf(message, timestamp(time)) });
+  const placeAt = (message: DeliveryMessage, time: number) => ({ place: placeOf(message, timestamp(time)) });
 
-  it('in time stands at the moment when it was due, without a look at the table', async () => {
+  it('in time has its due time as its place, without a request', async () => {
     const cost = await costOf(async () => {
       for (const time of [opening, opening + lateAfterMs - 1])
-        expect(await beginAttempt(context, first, time)).toEqual(standsAt(first, opening));
+        expect(await beginAttempt(context, first, time)).toEqual(placeAt(first, opening));
     });
     expect(cost).toMatchObject({ requests: 0 });
   });
 
-  it('a little late waits until nothing that began in time can be under way', async () => {
+  it('a little late waits until no attempt that began in time can be in progress', async () => {
     for (const time of [opening + lateAfterMs, late - 1])
       expect(await beginAttempt(context, first, time)).toEqual({ notBefore: late });
-    expect(await beginAttempt(context, first, late)).toEqual(standsAt(first, late));
+    expect(await beginAttempt(context, first, late)).toEqual(placeAt(first, late));
   });
 
-  it('late was made where one that began in time has ended meanwhile', async () => {
+  it('late was made if an attempt that began in time has ended', async () => {
     await insertAttempt(context, attemptFor(first));
     expect(await beginAttempt(context, first, late)).toBe('made');
   });
 
-  it('late stands at its beginning, as the first of several workers says for all', async () => {
+  it('late has its start as its place; several workers get the place of the first', async () => {
     const begun = await Promise.all([0, 1, 2, 3].map((later) => beginAttempt(context, first, late + later)));
-    expect([0, 1, 2, 3].map((later) => standsAt(first, late + later))).toContainEqual(begun[0]);
+    expect([0, 1, 2, 3].map((later) => placeAt(first, late + later))).toContainEqual(begun[0]);
     expect(begun).toEqual(begun.map(() => begun[0]));
   });
 
-  it('late was made where another worker has begun it and its row is there, however long ago', async () => {
+  it('late was made if another worker has written its row, at any time after', async () => {
     await beginAttempt(context, first, late);
     await insertAttempt(context, attemptFor(first, { place: placeOf(first, timestamp(late)) }));
     for (const time of [late + 1, late + lateAfterMs, late + 10 * lateAfterMs])
@@ -213,23 +213,23 @@ describe('an attempt that begins', () => {
     expect(await rows()).toHaveLength(1);
   });
 
-  it('late after a worker that was lost is begun anew, by one of several for all', async () => {
+  it('late begins again if its worker is lost; several workers get the place of the first', async () => {
     await beginAttempt(context, first, late);
-    expect(await beginAttempt(context, first, late + lateAfterMs - 1)).toEqual(standsAt(first, late));
+    expect(await beginAttempt(context, first, late + lateAfterMs - 1)).toEqual(placeAt(first, late));
     const again = late + lateAfterMs + 30_000;
     expect(await beginAttempt(context, first, late + lateAfterMs)).toEqual({ notBefore: again });
     const begun = await Promise.all([0, 1, 2].map((later) => beginAttempt(context, first, again + later)));
-    expect([0, 1, 2].map((later) => standsAt(first, again + later))).toContainEqual(begun[0]);
+    expect([0, 1, 2].map((later) => placeAt(first, again + later))).toContainEqual(begun[0]);
     expect(begun).toEqual(begun.map(() => begun[0]));
   });
 
-  it('late is another one for each attempt and delivery', async () => {
+  it('late has its own place for each attempt and delivery', async () => {
     await beginAttempt(context, first, late);
     for (const other of [nextFirst(), { ...first, attempt: 2 }])
-      expect(await beginAttempt(context, other, late + 5)).toEqual(standsAt(other, late + 5));
+      expect(await beginAttempt(context, other, late + 5)).toEqual(placeAt(other, late + 5));
   });
 
-  it('late leaves nothing behind that stays for ever', async () => {
+  it('late writes only items that expire', async () => {
     await beginAttempt(context, first, late);
     const items = Object.values(await dumpOf(table, organization));
     expect(items).toEqual([expect.objectContaining({ expiresAt: Date.parse('2026-05-31T00:00:00.000Z') / 1000 })]);
@@ -237,11 +237,11 @@ describe('an attempt that begins', () => {
 });
 
 describe('the next attempt of a delivery', () => {
-  it('is the first where none was made', async () => {
+  it('is the first if none was made', async () => {
     expect(await readNextAttempt(context, first)).toEqual(first);
   });
 
-  it('is the one after the last that failed, also where attempts were late', async () => {
+  it('follows the last failed attempt, also if attempts were late', async () => {
     let message = first;
     for (const [attempt, late] of [
       [1, false],
@@ -259,20 +259,20 @@ describe('the next attempt of a delivery', () => {
     expect(message.attempt).toBe(4);
   });
 
-  it.each(['delivered', 'exhausted'])('is none where it was %s', async (how) => {
+  it.each(['delivered', 'exhausted'])('does not exist if the delivery was %s', async (how) => {
     await insertAttempt(context, attemptFor(first, { retry: retryAt(0), error: 'It failed.' }));
     const second = (await readNextAttempt(context, first)) as DeliveryMessage;
     await insertAttempt(context, attemptFor(second, how === 'exhausted' ? { error: 'It failed.' } : {}));
     expect(await readNextAttempt(context, first)).toBeUndefined();
   });
 
-  it('is not made by a worker that has begun late and was lost', async () => {
+  it('is still the first if the worker of a late attempt is lost', async () => {
     await beginAttempt(context, first, opening + 10 * lateAfterMs);
     expect(await readNextAttempt(context, first)).toEqual(first);
   });
 });
 
-describe('a delivery that the version before the log has begun', () => {
+describe('a delivery that began before the version with the attempt log', () => {
   const old = () => {
     const { eventId: _, ...message } = first;
     return message;
@@ -284,7 +284,7 @@ describe('a delivery that the version before the log has begun', () => {
     return key;
   };
 
-  it('has its event in its item, and the attempt that it waits for was not made', async () => {
+  it('has its event in its item, and its next attempt was not made', async () => {
     await putItem({ state: 'retrying', attempt: 2 });
     expect(await findAttempt(context, { ...old(), attempt: 2 })).toMatchObject({
       made: false,
@@ -293,16 +293,16 @@ describe('a delivery that the version before the log has begun', () => {
   });
 
   it.each([
-    ['that version has made it', { state: 'retrying', attempt: 2 }],
+    ['the version before made it', { state: 'retrying', attempt: 2 }],
     ['it was delivered', { state: 'delivered', attempt: 1 }],
     ['its last attempt failed', { state: 'exhausted', attempt: 4 }],
     ['its webhook was deleted', { state: 'skipped', attempt: 1 }],
-  ])('has its attempt made where %s', async (_, fields) => {
+  ])('has a made attempt if %s', async (_, fields) => {
     await putItem(fields);
     expect(await findAttempt(context, old())).toMatchObject({ made: true });
   });
 
-  it('has the attempt after one that this version made not made', async () => {
+  it('has a retry that was not made after an attempt by this version', async () => {
     await putItem({ state: 'pending', attempt: 1 });
     await insertAttempt(context, attemptFor(old(), { retry: retryAt(0) }));
     expect(await findAttempt(context, old())).toMatchObject({ made: true });
@@ -311,7 +311,7 @@ describe('a delivery that the version before the log has begun', () => {
     expect(await findAttempt(context, retry)).toMatchObject({ made: false, loggedEvent: { data: '{}' } });
   });
 
-  it('is taken off the sweeper’s list by its first attempt of this version, and its item stays', async () => {
+  it('is removed from the sweeper’s list by its first attempt of this version, and its item stays', async () => {
     const key = await putItem({ state: 'retrying', attempt: 2 });
     await unlistAttempt(context, { ...old(), attempt: 2 });
     expect(await getItem(table, key)).toMatchObject({ state: 'retrying' });

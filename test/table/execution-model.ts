@@ -5,17 +5,17 @@ import type { TableContext } from '../../lib/table/client.ts';
 import { type ExecutionHead, listItemOf } from '../../lib/table/execution-items.ts';
 import { readExecutionPage } from '../../lib/table/executions.ts';
 
-/** Which executions a list asks for. */
+/** The filter of a list of executions. */
 export type Filter = { agentId?: string | undefined; status?: ExecutionStatus | undefined };
 
 const statuses = [undefined, 'running', 'completed', 'failed'] as const;
 
-/** Every combination of filters over these agents, none at all included. */
+/** Returns every combination of filters over these agents, including no filter. */
 export function filtersOver(agentIds: readonly string[]): Filter[] {
   return [undefined, ...agentIds].flatMap((agentId) => statuses.map((status) => ({ agentId, status })));
 }
 
-/** The executions that a filter matches, newest first, without any index. */
+/** Returns the executions that match a filter, newest first. */
 export function listed(executions: readonly ExecutionHead[], { agentId, status }: Filter): ExecutionHead[] {
   return executions
     .filter((execution) => agentId === undefined || execution.agentId === agentId)
@@ -23,7 +23,7 @@ export function listed(executions: readonly ExecutionHead[], { agentId, status }
     .sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-/** Returns the pages of lists that differ from the model, for filters and, of each, the offsets that `offsetsOf` chooses. */
+/** Returns the pages that differ from the model, for each filter and each offset that `offsetsOf` returns. */
 export async function differences(
   context: TableContext,
   organization: Organization,

@@ -12,18 +12,18 @@ import { purgeFrom, purgeKind } from '../../lib/table/purge-items.ts';
 import type { Item } from '../../lib/table/write.ts';
 import { nameOf } from './seed.ts';
 
-/** Every item of an organization, by its key. */
+/** All items of an organization by key. */
 type Dump = Record<string, unknown>;
 
 const itemsOf = (dump: Dump, kind: string) => (Object.values(dump) as Item[]).filter((item) => item.kind === kind);
 
-/** The agents that are being purged. */
+/** Returns the ids of the agents that have a purge. */
 function purgedAgents(dump: Dump): string[] {
   const purges = itemsOf(dump, purgeKind).map(purgeFrom);
   return purges.flatMap((purge) => ('agentId' in purge ? purge.agentId : []));
 }
 
-/** The executions of an organization, by their heads. */
+/** Returns the heads of all executions. */
 export function executionsAmong(dump: Dump): ExecutionHead[] {
   return itemsOf(dump, executionKind).map(executionFrom);
 }
@@ -42,7 +42,7 @@ export function expectedMembership(dump: Dump): (execution: ExecutionHead) => Li
   };
 }
 
-/** The items that count executions beside their lists: how many run, and the metrics of each agent's days. */
+/** Returns the expected counters: the number of running executions, and the metrics of each agent and day. */
 export function countsOf(organization: Organization, executions: readonly ExecutionHead[]): Map<string, Item> {
   const items = new Map<string, Item>();
   const add = (key: Item, numbers: Record<string, number>) => {
@@ -61,14 +61,14 @@ export function countsOf(organization: Organization, executions: readonly Execut
   return items;
 }
 
-/** The bucket of a duration, found by going from one to the next, each a tenth wider. */
+/** Returns the bucket of a duration. Each bucket is a tenth wider than the one before. */
 function bucketOf(durationMs: number): string {
   let nth = 0;
   while (durationMs >= 1.1 ** nth) nth++;
   return `h${nth}`;
 }
 
-/** Parts of executions that have lost their head, heads without an input, and executions that no agent or purge has. */
+/** Returns the parts without a head, the heads without an input, and the executions without an agent or purge. */
 export function tornExecutions(organization: Organization, dump: Dump): string[] {
   const prefix = keys.execution(organization, '');
   const parts = (Object.values(dump) as Item[]).filter(({ pk }) => (pk as string).startsWith(prefix));
@@ -78,16 +78,16 @@ export function tornExecutions(organization: Organization, dump: Dump): string[]
     ...parts.filter(({ pk, sk }) => sk === 'M' && !(`${pk} IN` in dump)).map((item) => `${nameOf(item)} has no input`),
     ...executionsAmong(dump)
       .filter(({ agentId }) => !known.has(agentId))
-      .map(({ id, agentId }) => `${id} is of ${agentId}, which is neither there nor about to be purged`),
+      .map(({ id, agentId }) => `${id} is of ${agentId}, which has neither an item nor a purge`),
   ];
 }
 
-/** Delegations that have lost their execution, or that it does not know. An execution about to be purged has lost its. */
+/** Returns the delegations whose execution does not exist or has another delegation id. */
 export function tornDelegations(organization: Organization, dump: Dump): string[] {
   const { pk: delegations } = keys.delegation(organization, '');
   const executions = new Map(executionsAmong(dump).map((one) => [one.id, one]));
   return (Object.values(dump) as Item[])
     .filter(({ pk }) => pk === delegations)
     .filter(({ sk, executionId }) => executions.get(executionId as string)?.delegationId !== `dl_${sk}`)
-    .map(({ sk, executionId }) => `dl_${sk} is of ${executionId}, which does not know it`);
+    .map(({ sk, executionId }) => `dl_${sk} is of ${executionId}, which has another delegation id or does not exist`);
 }

@@ -18,7 +18,7 @@ import { derivedFrom, writeItems } from './seed.ts';
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-/** Executions spread evenly over the year 2025, of the agents by turns; one in five failed, the last few still run. */
+/** Returns executions evenly spread over the year 2025 and over the agents. One in five failed; the last `running` run. */
 export function executionsOfAYear(
   organization: Organization,
   agents: readonly StoredAgent[],
@@ -40,8 +40,8 @@ export function executionsOfAYear(
 }
 
 /**
- * Writes the lists of executions straight into a table that has none: all that a list reads. Rows that no test reads may
- * be left out; counters are all written.
+ * Writes the lists of executions into a table without executions: all counters, and the rows of the executions that
+ * `isRead` selects.
  */
 export function seedLists(
   table: Table,
@@ -55,7 +55,7 @@ export function seedLists(
   );
 }
 
-/** Writes all that executions have beside their lists, with exactly what their starts and ends would have left. */
+/** Writes the items of executions, except their lists, as starts and ends write them. */
 export function seedExecutions(
   table: Table,
   organization: Organization,
@@ -74,8 +74,8 @@ export function seedExecutions(
 }
 
 /**
- * Writes only what the metrics of agents are read from: the rows of all and of those that run, and their days' numbers.
- * Rows that no test reads may be left out.
+ * Writes only the items that metrics of agents are read from: the rows of all and of running executions, and the metrics
+ * of each day. Omits the rows if `areRead` is false.
  */
 export function seedMetrics(
   table: Table,
