@@ -23,15 +23,15 @@ const { costOf } = meter(table);
 const context = { table, batchers: {} };
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-/** An attempt stands in the log for so long at most when its row is written. */
+/** The longest time from the place of an attempt to the write of its row. */
 const writtenWithinMs = 90_000;
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
-/** How old the webhook is, and so its oldest attempt at most. */
+/** The age of the webhook, and the greatest age of an attempt. */
 const ageMs = 2 * dayMs;
 const webhookId = `wh_${ulidFrom(opening - ageMs, new Uint8Array(10))}`;
 let organization: Organization;
 let organizations = 0;
-/** What the history must have: the id of each attempt and what orders it, whenever it was. */
+/** All written attempts, also those that have left the history. */
 let written: { order: string; id: string; time: number }[];
 let now: number;
 
@@ -43,14 +43,14 @@ function restart(): void {
   now = opening;
 }
 
-/** Bytes that no other attempt has. */
+/** Returns the bytes of a ULID that no other attempt has. */
 const nextBytes = () => {
   const bytes = new Uint8Array(10);
   new DataView(bytes.buffer).setUint32(4, written.length);
   return bytes;
 };
 
-/** Writes the row of an attempt that stood in the log so long ago. */
+/** Writes the row of an attempt whose place is `agoMs` before now. */
 async function attempt(agoMs = 0, time = now - agoMs): Promise<void> {
   const deliveryId = `dlv_${ulidFrom(time, nextBytes())}`;
   const message = newMessage(organization, { webhookId, deliveryId, dueAt: timestamp(time) });
@@ -58,7 +58,7 @@ async function attempt(agoMs = 0, time = now - agoMs): Promise<void> {
   await insertAttempt(context, attemptFor(message));
 }
 
-/** Writes the row and the count of an attempt as the version before the attempt log did, at its end. */
+/** Writes the row and the count of an attempt as the version before the attempt log did. */
 async function oldAttempt(time: number): Promise<void> {
   const ulid = ulidFrom(time, nextBytes());
   const { pk, sk, ...record } = {
@@ -80,17 +80,17 @@ const total = async (of: TableContext = context) => {
   return Object.values(days).reduce((sum, number) => sum + number, open);
 };
 const closed = async () => (await getItem(table, keys.closedAttempts(organization, ulidOf(webhookId)))) ?? {};
-/** The number that is kept of each day. */
+/** Returns the stored number of attempts of each day. */
 const closedDays = async () => Object.fromEntries(Object.entries(await closed()).filter(([name]) => /^\d/.test(name)));
 
-/** The ids of the attempts that the history has now, newest first. */
+/** Returns the ids of the attempts of the current history, newest first. */
 const expected = () =>
   written
     .filter(({ time }) => timestamp(time) >= firstKeptDay(now))
     .sort((a, b) => (a.order < b.order ? 1 : -1))
     .map(({ id }) => id);
 
-/** What is wrong with the pages of the history, of one size and from one offset on. */
+/** Returns the page of the history and the expected page, if they differ. */
 async function differences(limit: number, offset: number): Promise<object[]> {
   const wanted = expected();
   const page = { items: wanted.slice(offset, offset + limit), total: wanted.length };
@@ -114,7 +114,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('the history of a webhook', () => {
-  it('is that of a plain list, through attempts, closes, waits and the days that leave it, from any offset on', async () => {
+  it('equals a plain list at every offset, after attempts, closes, waits and expired days', async () => {
     const old = fc.array(fc.nat(ageMs), { maxLength: 8 });
     const steps = fc.array(step, { minLength: 10, maxLength: 20 });
     const pages = fc.array(fc.record({ limit: fc.integer({ min: 1, max: 20 }), offset: fc.nat(40) }), { minLength: 5 });
@@ -135,7 +135,7 @@ describe('the history of a webhook', () => {
     );
   });
 
-  it('has those of the version before among the others, by the moments of both', async () => {
+  it('sorts attempts of the version before the attempt log among the others by time', async () => {
     await oldAttempt(now - 2 * minuteMs);
     await attempt(minuteMs + 1_000);
     await oldAttempt(now - minuteMs);
@@ -149,7 +149,7 @@ describe('the history of a webhook', () => {
 });
 
 describe('a close', () => {
-  it('counts what is two minutes old and nothing that may still be written', async () => {
+  it('counts attempts that are two minutes old, and no attempt that may still be written', async () => {
     await attempt(closedAfterMs + 1);
     await attempt(closedAfterMs - 1);
     await close();
@@ -157,7 +157,7 @@ describe('a close', () => {
     expect(await total()).toBe(2);
   });
 
-  it('goes on where the one before has ended, and counts nothing twice', async () => {
+  it('continues at the end of the one before, and counts each attempt once', async () => {
     for (let nth = 0; nth < 4; nth++) {
       await attempt();
       now += 5 * minuteMs;
@@ -168,15 +168,15 @@ describe('a close', () => {
     expect(await closedDays()).toEqual({ '2026-03-01': 4 });
   });
 
-  it('reads each day since the webhook was registered, and no more', async () => {
+  it('reads only the days since the webhook was registered', async () => {
     await attempt();
-    // The item, three days and a minute for clocks that differ, the write.
+    // Requests: the read of the item, the queries of three days, the write.
     now += closedAfterMs + 1;
     expect(await costOf(close)).toMatchObject({ requests: 1 + 3 + 1 });
     expect(await closedDays()).toEqual({ '2026-03-01': 1 });
   });
 
-  it.each(['first', 'second'])('is one of several at once, when it is the %s', async (which) => {
+  it.each(['first', 'second'])('is made once by three concurrent workers, as the %s close', async (which) => {
     await attempt();
     now += dayMs;
     if (which === 'second') {
@@ -184,12 +184,12 @@ describe('a close', () => {
       await attempt();
       now += dayMs;
     }
-    const met = Promise.withResolvers<void>();
+    const allSent = Promise.withResolvers<void>();
     let writers = 0;
     const watched = watchedTable(table, async ({ writes }) => {
       if (!writes) return;
-      if (++writers === 3) met.resolve();
-      await met.promise;
+      if (++writers === 3) allSent.resolve();
+      await allSent.promise;
     });
     await Promise.all([1, 2, 3].map(() => closeAttemptCounts(watched, organization, webhookId, now)));
     expect(writers).toBe(3);
@@ -197,7 +197,7 @@ describe('a close', () => {
     expect(await total()).toBe(expected().length);
   });
 
-  it('between the two looks of a read changes nothing of what that reads', async () => {
+  it('between the two requests of a read does not change the total', async () => {
     await attempt();
     now += 5 * minuteMs;
     await attempt();
@@ -206,7 +206,7 @@ describe('a close', () => {
     expect(await closedDays()).toEqual({ '2026-03-01': 1 });
   });
 
-  it('has days that leave the history, and leaves them out with the next one', async () => {
+  it('keeps a day that has left the history until the next close', async () => {
     await attempt();
     now += dayMs;
     await attempt();
@@ -220,7 +220,7 @@ describe('a close', () => {
     expect(await total()).toBe(1);
   });
 
-  it('expires when the last day that it has counted leaves the history', async () => {
+  it('expires when its last counted day leaves the history', async () => {
     await attempt();
     now += dayMs;
     await close();
@@ -230,7 +230,7 @@ describe('a close', () => {
   });
 });
 
-it('the number of attempts is read by two requests, however many were counted before', async () => {
+it('a read of the number of attempts takes two requests, however many are counted', async () => {
   for (let nth = 0; nth < 20; nth++) await attempt(nth);
   now += dayMs;
   await close();
@@ -241,7 +241,7 @@ it('the number of attempts is read by two requests, however many were counted be
   });
 });
 
-it('it is the turn of one delivery of 256 to have them counted', () => {
+it('one of 256 deliveries counts the attempts', () => {
   const letters = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'];
   const ends = letters.flatMap((last) => letters.map((letter) => `dlv_${(letter + last).padStart(26, 'A')}`));
   expect(ends.filter(isTurnToCount)).toHaveLength(ends.length / 256);

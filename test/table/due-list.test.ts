@@ -18,31 +18,31 @@ beforeEach(() => {
   organization = `own-${++organizations}-` as Organization;
 });
 
-/** Puts an item that is listed from a moment on, in the partition of a ULID. */
+/** Puts an item that is due at `dueAt`, in the partition of its ULID. */
 async function put(ulid: string, dueAt: string): Promise<Key> {
   const key = { pk: organization, sk: ulid };
   await transact(table, [{ Put: { Item: { ...key, ...dueEntry(deliveryPartition(ulid), dueAt) } } }]);
   return key;
 }
 
-/** What is listed of the test's own items, by their keys. */
+/** Returns the sort keys of the test's own due items. */
 const due = async (until: string, from?: string) =>
   (await Array.fromAsync(readDue({ table }, deliveryPartitions, until, from)))
     .filter(({ key }) => key.pk === organization)
     .map(({ key }) => key.sk);
 
-it('items are listed, whatever letter their ULIDs end with, and spread over all partitions', async () => {
+it('items with ULIDs of every last letter are listed, and spread over all partitions', async () => {
   const ulids = [...letters].map((letter) => letter.padStart(26, '0'));
   await Promise.all(ulids.map((ulid) => put(ulid, at(60))));
   expect((await due(at(60))).sort()).toEqual(ulids);
   expect([...new Set(ulids.map(deliveryPartition))].sort()).toEqual([...deliveryPartitions]);
 });
 
-it('a page of each partition is read in turn, no more than is asked for, the oldest of a turn first', async () => {
+it('a read takes one page of each partition in turn, only when needed, and sorts each turn by due time', async () => {
   const { table: mocked, dynamodb } = mockTable();
   const pages = [0, 1, 2, 3, 4, 5, 6, 7].map((nth) => ({
     Items: [{ pk: 'pk', sk: `D#${nth}`, dueAt: at(10 - nth) }],
-    // The first turn's four pages have one more each.
+    // Each page of the first turn has a next page.
     ...(nth < 4 && { LastEvaluatedKey: { pk: 'pk', sk: `D#${nth}` } }),
   }));
   returnPages(dynamodb, ...pages);
@@ -64,13 +64,13 @@ it('a page of each partition is read in turn, no more than is asked for, the old
   expect(await overdue.next()).toMatchObject({ done: true });
 });
 
-it('entries are read from one moment up to another, both included', async () => {
+it('a read includes both ends of its time range', async () => {
   for (const second of [10, 20, 30]) await put(`${second}`, at(second));
   expect(await due(at(30), at(20))).toEqual(['20', '30']);
   expect(await due(at(29.999), at(10.001))).toEqual(['20']);
 });
 
-it('only one of several callers can postpone an entry, which is then listed for later', async () => {
+it('one of five concurrent callers postpones an item, which is due later', async () => {
   const key = await put('1', at(60));
   const moved = await Promise.all(
     Array.from({ length: 5 }, () => postponeDue({ table }, { key, dueAt: at(60) }, at(360))),

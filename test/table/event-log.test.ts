@@ -29,7 +29,7 @@ beforeEach(() => {
   organization = `own-${++organizations}-` as Organization;
 });
 
-/** An event of a moment, whose ULID ends with these letters. */
+/** Returns an event of a time, with a ULID that ends with `end`. */
 function newEvent(time: number, end = '1', fields: Partial<LoggedEvent> = {}): LoggedEvent {
   const id = `ev_${ulidFrom(time, new Uint8Array(10)).slice(0, -end.length)}${end}`;
   return { organization, id, event: 'task.created', item: 'tk_1', version: 1, data: '{"b":1,"a":2}', ...fields };
@@ -43,41 +43,41 @@ const due = async (until: number) =>
   );
 
 describe('the event log', () => {
-  it('has an event as it was appended, its data letter by letter', async () => {
+  it('returns an event as it was appended, with the same text of its data', async () => {
     const event = newEvent(opening, '1', { requestId: 'request-1' });
     await append(event);
     expect(await between(opening, opening)).toEqual([event]);
   });
 
-  it('has an event once, however often it is appended', async () => {
+  it('has an event once after repeated appends', async () => {
     const event = newEvent(opening);
     await Promise.all([append(event), append(event)]);
     await append(event);
     expect(Object.keys(await dumpOf(table, organization))).toHaveLength(1);
   });
 
-  it('has all that are appended at the same moment by a request for 25 of them', async () => {
+  it('writes concurrent events in batches of 25', async () => {
     const events = Array.from({ length: 60 }, (_, nth) => newEvent(opening + nth));
     const cost = await costOf(() => Promise.all(events.map(append)));
     expect(cost).toMatchObject({ requests: 3, wcu: 60 });
     expect(await between(opening, opening + 59)).toEqual(events.toReversed());
   });
 
-  it('is read from a moment to another, both included, newest first', async () => {
+  it('is read newest first, including both ends of the time range', async () => {
     const events = [0, 1, 2, 3].map((later) => newEvent(opening + later, later % 2 ? 'Z' : '1'));
     await Promise.all(events.map(append));
     expect(await between(opening + 1, opening + 2)).toEqual([events[2], events[1]]);
     expect(await between(opening + 4, opening + 5)).toEqual([]);
   });
 
-  it('is of each organization by itself', async () => {
+  it('is separate for each organization', async () => {
     await append(newEvent(opening));
     organization = `${organization}x` as Organization;
     expect(await between(opening, opening)).toEqual([]);
   });
 
   it.each(['2026-03-01T00:00:00.000Z', '2026-03-01T23:59:59.999Z'])(
-    'keeps an event of %s until its whole day is 90 days ago',
+    'keeps an event of %s until 90 days after the end of its day',
     async (time) => {
       const event = newEvent(Date.parse(time));
       await append(event);
@@ -87,14 +87,14 @@ describe('the event log', () => {
 });
 
 describe('a sampled event', () => {
-  it('is one of thirty-two, by the last letter of its id', async () => {
+  it('is one of 32, chosen by the last letter of its id', async () => {
     const letters = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'];
     await Promise.all(letters.map((letter) => append(newEvent(opening, letter))));
     const listed = await due(opening + sampledAfterMs);
     expect(listed.map(({ key }) => key.sk.slice(-1)).sort()).toEqual(['0']);
   });
 
-  it('is listed for the sweeper from two minutes after the change on, and read from the list as it was appended', async () => {
+  it('is listed for the sweeper two minutes after the change, with all its fields', async () => {
     const event = newEvent(opening, '0');
     await append(event);
     expect(await due(opening + 119_999)).toEqual([]);

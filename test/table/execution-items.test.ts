@@ -32,7 +32,7 @@ const running: RunningExecution = {
 };
 const dueAt = '2026-01-02T18:38:22.304Z';
 
-/** The items of an execution that has ended with an output. */
+/** Returns the items of an execution that ended with an output. */
 const itemsOf = (output: string, ending = completed()) => {
   const { due: _, dueAt: __, ...head } = executionItem(running, dueAt);
   return [{ ...head, ...ending }, inputItem(running, { input: 'Do it.' }), ...outputItems(running, output)];
@@ -42,7 +42,7 @@ const partBytes = 300_000;
 const partsOf = (output: string) => outputItems(running, output).map(({ text }) => text as string);
 
 describe('an output', () => {
-  it.each(['x', 'é', '€', '🙂'])('is cut into parts as large as they may be, between characters, of %s', (letter) => {
+  it.each(['x', 'é', '€', '🙂'])('is split between characters into parts of the greatest size: %s', (letter) => {
     const width = Buffer.byteLength(letter);
     for (let shift = 0; shift < width; shift++) {
       const output = 'x'.repeat(shift) + letter.repeat(Math.ceil((2.5 * partBytes) / width));
@@ -66,7 +66,7 @@ describe('an output', () => {
     );
   });
 
-  it('of any characters is what it was once its parts are joined, in whatever order they are read', () => {
+  it('of any characters is the same after its parts are joined, in any order', () => {
     const letters = fc.constantFrom('x', '\u0000', '\u07ff', '\uffff', '\u{10000}', '\u{10ffff}', '👩‍👩‍👧');
     const passage = fc.tuple(letters, fc.nat(400_000)).map(([letter, count]) => letter.repeat(count / letter.length));
     fc.assert(
@@ -79,7 +79,7 @@ describe('an output', () => {
     );
   });
 
-  it('of more than ten parts is joined by their numbers', () => {
+  it('of more than ten parts is joined in the order of their numbers', () => {
     const output = Array.from({ length: 12 }, (_, nth) => String.fromCharCode(97 + nth).repeat(partBytes)).join('');
     const byKey = itemsOf(output).sort((a, b) => ((a.sk as string) < (b.sk as string) ? -1 : 1));
     expect(wholeExecution(byKey)?.output === output).toBe(true);
@@ -91,20 +91,20 @@ describe('a context', () => {
     '{"zebra":1,"ant":{"y":[],"b":null},"constructor":{"prototype":2},"__proto__":"p","toString":false,"":0}',
     '{}',
     '{"text":"\\u0000 🙂","number":1e-7}',
-  ])('keeps its keys, whatever they are called, in their order: %s', (text) => {
+  ])('keeps all keys and their order: %s', (text) => {
     const item = inputItem(running, { input: 'Do it.', context: JSON.parse(text) });
     const asked = inputFrom(item);
     expect(JSON.stringify(asked.context)).toBe(text);
     expect(asked.input).toBe('Do it.');
   });
 
-  it('is absent where there was none', () => {
+  it('is absent if the input has none', () => {
     expect(inputFrom(inputItem(running, { input: 'Do it.' }))).toEqual({ input: 'Do it.' });
   });
 });
 
 describe('a head', () => {
-  it('is what was stored: its id and start are those of its key', () => {
+  it('is the same after it was stored, with the id and start of its key', () => {
     expect(executionFrom(executionItem(running, dueAt))).toEqual(running);
     const { taskId: _, ...bare } = running;
     expect(executionFrom(executionItem(bare, dueAt))).toEqual(bare);
@@ -129,29 +129,29 @@ it.each<[string, ExecutionHead, string[]]>([
   expect(Object.keys(listItemOf(bare))).toEqual(fields.filter((field) => field !== 'taskId'));
 });
 
-describe('an execution whole', () => {
+describe('a whole execution', () => {
   const later = ['completedAt', 'durationMs', 'output', 'tokensUsed', 'error'] as const;
 
-  it('says nothing of its end while it runs', () => {
+  it('has no fields of its end while it runs', () => {
     const whole = wholeExecution([executionItem(running, dueAt), inputItem(running, { input: 'Do it.' })]);
     expect(later.filter((field) => field in (whole ?? {}))).toEqual([]);
     expect(whole).toMatchObject({ input: 'Do it.', qualityGates: { selfTest: 'pending', qaReview: 'pending' } });
   });
 
-  it('has an output once it is completed, even an empty one, and no error', () => {
+  it('has an output, even an empty one, and no error if it completed', () => {
     const { selfTest, qaReview, ...ending } = completed();
     const whole = wholeExecution(itemsOf('', completed()));
     expect(whole).toMatchObject({ ...ending, output: '', qualityGates: { selfTest, qaReview } });
     expect(whole).not.toHaveProperty('error');
   });
 
-  it('has an error and no output where it failed', () => {
+  it('has an error and no output if it failed', () => {
     const whole = wholeExecution(itemsOf('half of it', failed()));
     expect(whole).toMatchObject({ status: 'failed', error: 'It went wrong.', tokensUsed: 42 });
     expect(whole).not.toHaveProperty('output');
   });
 
-  it('is none where its head or its input is gone', () => {
+  it('is `undefined` if its head or its input is missing', () => {
     const [head, input] = itemsOf('');
     expect([wholeExecution([]), wholeExecution([head ?? {}]), wholeExecution([input ?? {}])]).toEqual([
       undefined,

@@ -37,7 +37,7 @@ const dump = () => dumpOf(board.table, board.organization);
 const faults = () => faultsOf(board.table, board.organization);
 const running = async () => (await getItem(board.table, keys.running(board.organization)))?.running;
 
-/** Ends an execution that must not be ended, and expects that nothing changes. */
+/** Returns the error of an end, which must write nothing. */
 async function failureOf(execution: RunningExecution, options: Parameters<typeof endExecution>[3] = {}) {
   const before = await dump();
   const failure: unknown = await endExecution(board, execution, completed(), { output: 'Late.', ...options }).then(
@@ -80,7 +80,7 @@ describe('an end', () => {
     },
   );
 
-  it('succeeds once, whether one worker tries several times or several workers try', async () => {
+  it('succeeds once in concurrent tries of two workers', async () => {
     const execution = await board.leased();
     const second = (await leaseExecution(board, execution, lease('second', 30))) as RunningExecution;
     const leases = [execution, second, execution, second, second, second];
@@ -95,7 +95,7 @@ describe('an end', () => {
     expect(await faults()).toEqual([]);
   });
 
-  it('is rejected for a worker that another has followed, and for one that never held the lease', async () => {
+  it('is rejected for a worker whose lease another worker took over, and for one that never had the lease', async () => {
     const never = { ...(await board.start()), claim: 'made-up' };
     expect(await failureOf(never)).toBeInstanceOf(LeaseLost);
     const execution = await board.leased();
@@ -119,7 +119,7 @@ describe('an end', () => {
   });
 });
 
-describe('the end of an execution that has taken on a task', () => {
+describe('the end of an execution on a task', () => {
   let execution: RunningExecution;
   let taskId: string;
   beforeEach(async () => {
@@ -127,16 +127,19 @@ describe('the end of an execution that has taken on a task', () => {
     execution = await board.leased(await board.startOn(taskId));
   });
 
-  it.each(['up_for_review', 'qa_review', 'assigned'] as const)('moves it to %s and lets go of it', async (status) => {
-    const before = await board.stored(taskId);
-    await endExecution(board, execution, completed(), { task: await board.release(execution, status) });
-    const { owner, ...kept } = before;
-    expect(owner).toBe(execution.id);
-    expect(await board.stored(taskId)).toEqual({ ...kept, status, version: 3, updatedAt: at(5) });
-    expect(await faults()).toEqual([]);
-  });
+  it.each(['up_for_review', 'qa_review', 'assigned'] as const)(
+    'moves the task to %s and removes its owner',
+    async (status) => {
+      const before = await board.stored(taskId);
+      await endExecution(board, execution, completed(), { task: await board.release(execution, status) });
+      const { owner, ...kept } = before;
+      expect(owner).toBe(execution.id);
+      expect(await board.stored(taskId)).toEqual({ ...kept, status, version: 3, updatedAt: at(5) });
+      expect(await faults()).toEqual([]);
+    },
+  );
 
-  it('leaves it alone where there is no move', async () => {
+  it('without a change of the task keeps the task', async () => {
     const before = await board.stored(taskId);
     await endExecution(board, execution, completed(), {});
     expect(await board.stored(taskId)).toEqual(before);
@@ -146,7 +149,7 @@ describe('the end of an execution that has taken on a task', () => {
   it.each([
     ['changed', () => updateTask(board, board.organization, taskId, { title: 'Another' }, always)],
     ['deleted', () => deleteTask(board, board.organization, taskId, always)],
-  ])('is decided anew where it was %s meanwhile, and comes through without the move', async (_, happens) => {
+  ])('throws `Conflict` if the task was %s, and succeeds without the change', async (_, happens) => {
     const task = await board.release(execution);
     await happens();
     expect(await failureOf(execution, { task })).toBeInstanceOf(Conflict);
@@ -154,7 +157,7 @@ describe('the end of an execution that has taken on a task', () => {
     expect(await faults()).toEqual([]);
   });
 
-  it('is decided anew, then lost, where the purge has given the task back', async () => {
+  it('throws `Conflict` if the purge has released the task, then `LeaseLost`', async () => {
     const task = await board.release(execution);
     const { app, organization, agent } = board;
     await deleteAgent(app, organization, agent.name, always);
@@ -164,7 +167,7 @@ describe('the end of an execution that has taken on a task', () => {
   });
 });
 
-it('the largest start and the largest end are one transaction each, of far fewer items than it may have', async () => {
+it('the largest start and the largest end are one transaction each', async () => {
   const { transactionsOf } = meter(board.table);
   const { id: taskId } = await board.put({ projectId: 'proj_apollo' });
   const request = { key: 'k', operation: 'executeAgent', path: '/', body: {} };
@@ -182,7 +185,7 @@ it('the largest start and the largest end are one transaction each, of far fewer
   expect(await faults()).toEqual([]);
 });
 
-it('the metrics of days are those of a plain sum, after random ends', async () => {
+it('the metrics of each day equal a plain sum after random ends', async () => {
   const dayMs = 24 * 60 * 60 * 1000;
   const end = fc.record({
     day: fc.nat(2),

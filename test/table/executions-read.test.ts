@@ -7,9 +7,9 @@ import { completed, openExecutionBoard } from './execution-board.ts';
 import { interceptTable } from './intercepted-table.ts';
 
 /**
- * A table whose first query comes in the middle of an end: it finds the head as it has become, but not yet all parts of
- * the output. DynamoDB answers so: each item of a query is read before or after a transaction, but not all of them
- * together (Developer Guide, "Isolation levels for DynamoDB transactions").
+ * Returns a table whose first query reads the head after the end of an execution, and misses parts of the output. A query
+ * of DynamoDB can read some items before a transaction and others after it (Developer Guide, "Isolation levels for
+ * DynamoDB transactions").
  */
 function tornTable(table: Table, isMissed: (item: Item) => boolean): Table {
   let queries = 0;
@@ -23,10 +23,10 @@ function tornTable(table: Table, isMissed: (item: Item) => boolean): Table {
 
 it.each([
   ['none', 'OUT#'],
-  ['not the last', 'OUT#1'],
-  ['not the first', 'OUT#0'],
+  ['all but the last', 'OUT#1'],
+  ['all but the first', 'OUT#0'],
 ])(
-  'an execution that ends at this moment never shows a part of its output, where a read finds %s of it',
+  'a read during the end of an execution returns the whole output, if its first query finds %s of the parts',
   async (_, missed) => {
     const board = await openExecutionBoard();
     const leased = await board.leased();

@@ -35,7 +35,7 @@ const dump = () => dumpOf(board.table, board.organization);
 const onceFor = (answer: unknown) => idempotencyRecordWrite(board.app, board.organization, request, answer);
 const running = async () => (await getItem(board.table, keys.running(board.organization)))?.running;
 
-/** The error of an attempt, which must write nothing. */
+/** Returns the error of a call, which must write nothing. */
 async function failureOf(attempt: () => Promise<unknown>): Promise<unknown> {
   const before = await dump();
   const failure = await attempt().then(
@@ -47,7 +47,7 @@ async function failureOf(attempt: () => Promise<unknown>): Promise<unknown> {
 }
 
 describe('a start', () => {
-  it('puts the execution with its rows and counters, the move of its task and the idempotency record', async () => {
+  it('writes the execution with its rows and counters, the change of its task and the idempotency record', async () => {
     const { organization, agent, newExecution } = board;
     const { id: taskId } = await board.put();
     const execution = newExecution({ taskId });
@@ -79,25 +79,25 @@ describe('a start', () => {
     expect([overdue?.dueAt, more]).toEqual([at(60), []]);
   });
 
-  it.each(['inactive', 'draft'] as const)('of an agent that was set %s meanwhile is decided anew', async (status) => {
+  it.each(['inactive', 'draft'] as const)('throws `Conflict` if the agent was set to %s', async (status) => {
     const { agent, organization } = board;
     await changeAgent(board, organization, agent, { ...agent, status, version: 2 });
     expect(await failureOf(() => board.start())).toBeInstanceOf(Conflict);
   });
 
-  it('of an agent that was deleted meanwhile is decided anew', async () => {
+  it('throws `Conflict` if the agent was deleted', async () => {
     await deleteAgent(board.app, board.organization, 'writer', always);
     expect(await failureOf(() => board.start())).toBeInstanceOf(Conflict);
   });
 
-  it('of an agent that was deleted and created again meanwhile is decided anew', async () => {
+  it('throws `Conflict` if the agent was deleted and created again', async () => {
     const { agent, organization } = board;
     await deleteAgent(board.app, organization, 'writer', always);
     await insertAgent(board, organization, storedAgent({ name: 'writer' }), undefined);
     expect(await failureOf(() => board.start(board.newExecution({}, agent)))).toBeInstanceOf(Conflict);
   });
 
-  it('whose task was changed meanwhile is decided anew', async () => {
+  it('throws `Conflict` if the task was changed', async () => {
     const { id } = await board.put();
     const execution = board.newExecution({ taskId: id });
     const task = moveOnStart(await board.stored(id), execution, false, at(1));
@@ -105,7 +105,7 @@ describe('a start', () => {
     expect(await failureOf(() => board.start(execution, { task, recordResponse: onceFor }))).toBeInstanceOf(Conflict);
   });
 
-  it('whose task was deleted meanwhile is decided anew', async () => {
+  it('throws `Conflict` if the task was deleted', async () => {
     const { id } = await board.put();
     const execution = board.newExecution({ taskId: id });
     const task = moveOnStart(await board.stored(id), execution, false, at(1));
@@ -113,7 +113,7 @@ describe('a start', () => {
     expect(await failureOf(() => board.start(execution, { task }))).toBeInstanceOf(Conflict);
   });
 
-  it('after a faster duplicate request is done already, even at the cap', async () => {
+  it('throws `AlreadyDone` after a duplicate request, even at the cap', async () => {
     await board.start(undefined, { recordResponse: onceFor });
     expect(await failureOf(() => board.start(undefined, { recordResponse: onceFor }))).toBeInstanceOf(AlreadyDone);
     await board.start();
@@ -158,7 +158,7 @@ describe('the cap', () => {
     expect(await refused()).toBeInstanceOf(Conflict);
   });
 
-  it('is the organization’s own', async () => {
+  it('counts only executions of the organization', async () => {
     await board.start();
     await board.start();
     const { organization, agent } = board;
@@ -169,8 +169,8 @@ describe('the cap', () => {
   });
 });
 
-describe('what is overdue', () => {
-  it('is moved by one of many, which gets it as it is', async () => {
+describe('an overdue execution', () => {
+  it('is postponed by one of four concurrent callers, which receives the execution', async () => {
     const execution = await board.start();
     const [overdue] = await Array.fromAsync(readDue(board, [executionPartition], at(60)));
     if (!overdue) throw new Error('Nothing is overdue.');
@@ -181,7 +181,7 @@ describe('what is overdue', () => {
     expect(await Array.fromAsync(readDue(board, [executionPartition], at(120)))).toHaveLength(1);
   });
 
-  it('is not moved where a worker has leased it, or ended it, in between', async () => {
+  it('is not postponed after a worker has leased or ended it', async () => {
     const execution = await board.start();
     const [before] = await Array.fromAsync(readDue(board, [executionPartition], at(60)));
     const leased = await leaseExecution(board, execution, lease('first'));

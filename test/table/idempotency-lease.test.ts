@@ -26,8 +26,8 @@ beforeEach(async () => {
   board = await openBoard();
 });
 
-describe('a request that is under way', () => {
-  it('is found as in progress until its lease ends, and then as nothing', async () => {
+describe('a request in progress', () => {
+  it('is found as in progress until its lease expires', async () => {
     await begin();
     expect(await find()).toBe('in progress');
     board.clock.now += leaseMs - 1;
@@ -39,7 +39,7 @@ describe('a request that is under way', () => {
   it.each([
     ['body', { body: { text: 'other words' } }],
     ['path', { path: '/others' }],
-  ])('is another request where the %s differs, until its lease ends', async (_, differing) => {
+  ])('is another request if the %s differs, until its lease expires', async (_, differing) => {
     await begin();
     expect(await find(differing)).toBe('another request');
     await expect(begin(differing)).rejects.toBeInstanceOf(AlreadyDone);
@@ -52,14 +52,14 @@ describe('a request that is under way', () => {
   it.each([
     ['key', { key: 'key-2' }],
     ['operation', { operation: 'POST /others' }],
-  ])('holds up no request of another %s', async (_, differing) => {
+  ])('does not block a request with another %s', async (_, differing) => {
     await begin();
     expect(await find(differing)).toBeUndefined();
     await begin(differing);
     expect(await find(differing)).toBe('in progress');
   });
 
-  it("holds up no other organization's request", async () => {
+  it("does not block another organization's request", async () => {
     await begin();
     const other = `${board.organization}-2` as Board['organization'];
     expect(await readIdempotencyRecord(board.app, other, request)).toBeUndefined();
@@ -73,7 +73,7 @@ describe('a request that is under way', () => {
     for (const { reason } of lost) expect(reason).toBeInstanceOf(AlreadyDone);
   });
 
-  it('is kept without its key and its body', async () => {
+  it('is stored without its key and its body', async () => {
     await begin();
     const items = JSON.stringify(await dumpOf(board.table, board.organization));
     expect(items).toContain('leaseUntil');
@@ -81,7 +81,7 @@ describe('a request that is under way', () => {
   });
 });
 
-describe('the answer of a request that was under way', () => {
+describe('the response to a request in progress', () => {
   it('replaces its lease, for 24 hours from then', async () => {
     const claim = await begin();
     board.clock.now += 10_000;
@@ -95,14 +95,14 @@ describe('the answer of a request that was under way', () => {
     await begin();
   });
 
-  it('is not taken back by a release that comes after it', async () => {
+  it('is not removed by a later release', async () => {
     const claim = await begin();
     await record('done', claim);
     await release(claim);
     expect(await find()).toEqual({ data: 'done' });
   });
 
-  it('is recorded also after its lease has expired, where no other request took it over', async () => {
+  it('is recorded after the lease has expired, if no other request has leased it', async () => {
     const claim = await begin();
     board.clock.now += 10 * leaseMs;
     await record('late', claim);
@@ -111,14 +111,14 @@ describe('the answer of a request that was under way', () => {
 });
 
 describe('a request that fails', () => {
-  it('may be begun again at once', async () => {
+  it('can begin again at once', async () => {
     await release(await begin());
     expect(await find()).toBeUndefined();
     await begin();
     expect(await find()).toBe('in progress');
   });
 
-  it('may be begun again as another request', async () => {
+  it('can begin again as another request', async () => {
     await release(await begin());
     await begin({ body: { text: 'other words' } });
     expect(await find()).toBe('another request');
@@ -142,24 +142,24 @@ describe('a worker whose lease was taken over', () => {
     claim = await begin();
   });
 
-  it('holds it by another lease', () => {
+  it('has another lease id', () => {
     expect(claim).not.toBe(late);
   });
 
-  it('records no answer while the other is under way', async () => {
+  it('cannot record a response while the other is in progress', async () => {
     await expect(record('of the late one', late)).rejects.toBeInstanceOf(AlreadyDone);
     expect(await find()).toBe('in progress');
     await record('of the other', claim);
     expect(await find()).toEqual({ data: 'of the other' });
   });
 
-  it('cannot overwrite the answer of the other', async () => {
+  it('cannot overwrite the response of the other', async () => {
     await record('of the other', claim);
     await expect(record('of the late one', late)).rejects.toBeInstanceOf(AlreadyDone);
     expect(await find()).toEqual({ data: 'of the other' });
   });
 
-  it('does not release what the other holds', async () => {
+  it('does not release the lease of the other', async () => {
     await release(late);
     expect(await find()).toBe('in progress');
     await record('of the other', claim);

@@ -19,7 +19,7 @@ beforeEach(async () => {
   board = await openBoard();
 });
 
-describe('a recorded answer', () => {
+describe('a recorded response', () => {
   it('is found by the same request', async () => {
     await record({ id: 'tk_1', tags: ['a'] });
     expect(await find()).toEqual({ data: { id: 'tk_1', tags: ['a'] } });
@@ -59,7 +59,7 @@ describe('a recorded answer', () => {
 });
 
 describe('after 24 hours', () => {
-  it('a recorded answer is found no more, though it still stands in the table', async () => {
+  it('a recorded response is not found, even if its item still exists', async () => {
     await record('done');
     board.clock.now += 24 * hourMs - 1000;
     expect(await find()).toEqual({ data: 'done' });
@@ -67,7 +67,7 @@ describe('after 24 hours', () => {
     expect(await find()).toBeUndefined();
   });
 
-  it('its key records another', async () => {
+  it('the key can record another response', async () => {
     await record('first');
     board.clock.now += 24 * hourMs;
     await record('second', { body: { title: 'other words' } });
@@ -75,8 +75,8 @@ describe('after 24 hours', () => {
   });
 });
 
-describe('a duplicate request that comes second', () => {
-  it('finds that it is done, and the first response is kept', async () => {
+describe('a second duplicate request', () => {
+  it('throws `AlreadyDone` and keeps the first response', async () => {
     await record('first');
     await expect(record('second')).rejects.toBeInstanceOf(AlreadyDone);
     expect(await find()).toEqual({ data: 'first' });
