@@ -11,10 +11,10 @@ export const periods: readonly Period[] = ['7d', '30d', '90d'];
 const minute = 60_000;
 export const dayMs = 24 * 60 * minute;
 
-/** What an execution has come to; one without an end runs. */
+/** The result of an execution, or that it is running. */
 export type Came = { status: 'running' | 'completed' | 'failed'; durationMs: number; tokensUsed: number };
 
-/** The execution of an agent that was started at a moment, as its start and its end would have left it. */
+/** Returns an execution of an agent as its start and its end would store it. */
 export function executionOf(
   { organization }: ExecutionBoard,
   { id: agentId, name: agentName, model }: StoredAgent,
@@ -30,7 +30,7 @@ export function executionOf(
   return { ...head, ...(status === 'failed' ? failed(end) : completed(end)) };
 }
 
-/** Numbers from 0 up to 1 that look like chance and are the same every time. */
+/** Returns a generator of pseudorandom numbers from 0 up to 1, the same for the same seed. */
 export function chance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -39,13 +39,13 @@ export function chance(seed: number): () => number {
   };
 }
 
-/** What an execution came to by chance: some take no time or very long, one in seven fails. */
+/** Returns a pseudorandom result: some executions take no time or very long, one in seven fails. */
 export function cameBy(next: () => number): Came {
   const durationMs = next() < 0.05 ? 0 : Math.floor(Math.exp(next() * Math.log(10 * minute)));
   return { status: next() < 1 / 7 ? 'failed' : 'completed', durationMs, tokensUsed: Math.floor(next() * 50_000) };
 }
 
-/** The metrics that an agent must have, reckoned from all its executions one by one. */
+/** Returns the expected metrics of an agent, calculated from all its executions. */
 export function reckoned(
   agentName: string,
   executions: readonly ExecutionHead[],

@@ -95,7 +95,7 @@ describe('an agent', () => {
 
   it('that does not exist is not found', async () => {
     const board = await openExecutionBoard();
-    expect(await errorOf(getMetrics(board, board.organization, 'nobody', '7d'))).toMatchObject({
+    expect(await errorOf(getMetrics(board, board.organization, 'absent-agent', '7d'))).toMatchObject({
       code: 'not_found',
     });
   });
@@ -133,7 +133,7 @@ describe('an agent', () => {
 });
 
 describe('percentiles', () => {
-  /** Writes only the totals of a day and the rows of durations, as so many ends would have left them. */
+  /** Writes only the totals of a day and the items of durations of this number of ends. */
   async function readWith({ completed, failed }: { completed: number; failed: number }) {
     const board = await openExecutionBoard();
     const ends = { completed, failed };
@@ -146,7 +146,7 @@ describe('percentiles', () => {
     return (await getMetrics(board, board.organization, 'writer', '7d')).performance.p50DurationMs;
   }
 
-  // The histogram knows the middle of the bucket of 1,000 ms.
+  // The histogram returns the middle of the bucket of 1,000 ms.
   it.each([
     [999, 1, 1000],
     [1000, 0, 1000],

@@ -68,8 +68,8 @@ describe('where the deployment limits models', () => {
     expect(agentOf(moved).model).toBe('model.b');
     expect(moved.headers.ETag).toBe('"4"');
     expect(Date.parse(agentOf(moved).updatedAt)).toBeGreaterThanOrEqual(Date.parse(agentOf(patched).updatedAt));
-    expect(await replaceAgentModel(processContext(), organization, 'nobody', { from: 'model.b', to: 'model.a' })).toBe(
-      false,
-    );
+    expect(
+      await replaceAgentModel(processContext(), organization, 'absent-agent', { from: 'model.b', to: 'model.a' }),
+    ).toBe(false);
   });
 });

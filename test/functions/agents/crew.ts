@@ -10,40 +10,40 @@ import type { Answer, Service } from '../../service.ts';
 import { boardOf } from '../kanban-tasks/board.ts';
 import { openRegistries, type Registry } from './registry.ts';
 
-/** An organization's agents, its board and the endpoints of executions, as one caller sends to them. */
+/** The agents, tasks and execution endpoints of an organization, called with one token. */
 export type Crew = Awaited<ReturnType<Awaited<ReturnType<typeof openCrews>>['newCrew']>>;
 
-/** A body that starts an execution: what is required and no more. */
+/** A body that starts an execution, with only the required fields. */
 export const newExecution = { input: 'Write a haiku.' };
 
-/** A body that has something handed on to `reader`: what is required and no more. */
+/** A body that delegates to `reader`, with only the required fields. */
 export const newDelegation = { toAgent: 'reader', instruction: 'Read it aloud.' };
 
-/** Hands in `text`, and lets both gates pass. */
+/** Returns a model that answers with `text` and passes both quality gates. */
 export const passing =
   (text = 'Done.'): Model =>
   async ({ user }) => ({ kind: 'text', text: user.includes(text) ? 'VERDICT: PASS' : text, tokens: 10 });
 
-/** What a start answered. */
+/** Returns the data of the response to a start. */
 export const startedOf = (answer: Answer): ExecutionStarted => dataOf<ExecutionStarted>(answer);
 
-/** What a delegation answered. */
+/** Returns the data of the response to a delegation. */
 export const delegationOf = (answer: Answer): Delegation => dataOf<Delegation>(answer);
 
-/** Ids in the order of a list; those of one millisecond too, whose order is chance. */
+/** Returns ids in the order of a list, also ids of the same millisecond, whose order is random. */
 export const newestFirst = (...ids: string[]): string[] => ids.sort().reverse();
 
-/** The executions of a list's answer, by their ids, and its total. */
+/** Returns the ids of the executions in the response to a list, and the total. */
 export const listed = (answer: Answer): [string[], number] => [
   dataOf<ExecutionListItem[]>(answer).map(({ id }) => id),
   paginationOf(answer).total,
 ];
 
 /**
- * Points the handlers of this process at a table of the test file's own. A test file calls it once, before its first
- * request; each `newCrew` is an organization of its own, with an active agent `writer`.
+ * Creates a table for the test file and configures the handlers of this process to use it. A test file calls this
+ * once, before its first request. Each `newCrew` creates an organization with an active agent `writer`.
  *
- * @param cap how many executions of an organization may run at once; the standard number if it is left out
+ * @param cap the limit of concurrent executions of an organization; the default limit if omitted
  */
 export async function openCrews(cap?: number) {
   if (cap !== undefined) process.env[environment.runningCap] = String(cap);
@@ -83,7 +83,7 @@ function crewOf(service: Service, registry: Registry) {
       return startedOf(answer).executionId;
     },
 
-    /** Has an agent hand something on to another, and returns the execution that this has started. */
+    /** Delegates from an agent to another, and returns the execution that this starts. */
     handOn: async (from: string, toAgent: string, fields: Record<string, unknown> = {}): Promise<Execution> => {
       const answer = await crew.delegate({ ...newDelegation, toAgent, ...fields }, { name: from });
       expect(answer.status).toBe(200);
@@ -93,11 +93,11 @@ function crewOf(service: Service, registry: Registry) {
       return executions.find((one) => one.delegationId === delegationId) as Execution;
     },
 
-    /** Has a worker carry an execution out. */
+    /** Carries out an execution as a worker does. */
     carryOut: (executionId: string, model: Model = passing()) =>
       runExecution(processContext(), { organization, executionId }, { model, catalogue: [] }),
 
-    /** An execution as it is read. */
+    /** Returns an execution as the API returns it. */
     execution: async (id: string, name = 'writer'): Promise<Execution> => dataOf<Execution>(await crew.get(name, id)),
   };
   return crew;

@@ -9,7 +9,7 @@ const invalid = async (body: unknown) =>
   (await crew.refuses(() => crew.delegate(body), 400, 'validation_failed')).details;
 
 describe('a delegation is rejected with 400 validation_failed, and nothing is written,', () => {
-  it('without a body, for both that it must say', async () => {
+  it('without a body, for both required fields', async () => {
     // `undefined` would be the default body.
     for (const body of ['', {}])
       expect(await invalid(body)).toMatchObject([
@@ -20,19 +20,19 @@ describe('a delegation is rejected with 400 validation_failed, and nothing is wr
 
   it.each([
     ['is null', null, 'invalid_type'],
-    ['is no text', ['reader'], 'invalid_type'],
+    ['is not a string', ['reader'], 'invalid_type'],
     ['is empty', '', 'invalid_value'],
     ['is in upper case', 'Reader', 'invalid_value'],
-    ['ends in a line', 'reader\n', 'invalid_value'],
-    ['is longer than any is', 'x'.repeat(65), 'invalid_value'],
-    ['is the id of one', 'ag_01K00000000000000000000000', 'invalid_value'],
+    ['ends with a line break', 'reader\n', 'invalid_value'],
+    ['has 65 characters', 'x'.repeat(65), 'invalid_value'],
+    ['is the id of an agent', 'ag_01K00000000000000000000000', 'invalid_value'],
   ])('for a toAgent that %s', async (_, toAgent, code) => {
     expect(await invalid({ ...newDelegation, toAgent })).toMatchObject([{ path: 'toAgent', code }]);
   });
 
   it.each([
     ['is null', null, 'invalid_type'],
-    ['is no text', { text: 'x' }, 'invalid_type'],
+    ['is not a string', { text: 'x' }, 'invalid_type'],
     ['is empty', '', 'invalid_value'],
     ['is white space', ' \n\u3000', 'invalid_value'],
     ['has 100,001 characters', 'x'.repeat(100_001), 'invalid_value'],
@@ -47,8 +47,8 @@ describe('a delegation is rejected with 400 validation_failed, and nothing is wr
 
   it.each([
     ['is null', null, 'invalid_type'],
-    ['is no id', 'task-1', 'invalid_value'],
-    ['is the id of something else', 'ex_01K00000000000000000000000', 'invalid_value'],
+    ['is not an id', 'task-1', 'invalid_value'],
+    ['is the id of an execution', 'ex_01K00000000000000000000000', 'invalid_value'],
     ['is in lower case', 'tk_01k00000000000000000000000', 'invalid_value'],
   ])('for a taskId that %s', async (_, taskId, code) => {
     expect(await invalid({ ...newDelegation, taskId })).toMatchObject([{ path: 'taskId', code }]);
@@ -63,7 +63,7 @@ describe('a delegation is rejected with 400 validation_failed, and nothing is wr
     expect(details).toMatchObject([{ path: 'context', message: expect.stringContaining(said) }]);
   });
 
-  it('for fields in another spelling, and asks whether the known ones were meant', async () => {
+  it('for misspelled fields, with the known field as a suggestion', async () => {
     const asked = { to_agent: 'toAgent', task_id: 'taskId', instructions: 'instruction', Context: 'context' };
     const details = await invalid({ ...newDelegation, ...asked });
     expect(details).toMatchObject(
@@ -75,7 +75,7 @@ describe('a delegation is rejected with 400 validation_failed, and nothing is wr
     );
   });
 
-  it('for what only the service sets, the chain that it belongs to included', async () => {
+  it('for fields that only the service sets, also those of the chain', async () => {
     const asked = { delegationId: 'x', fromAgent: 'x', status: 'accepted' };
     expect(await invalid({ ...newDelegation, ...asked })).toMatchObject(
       Object.keys(asked).map((path) => ({ path, code: 'read_only' })),
@@ -84,13 +84,13 @@ describe('a delegation is rejected with 400 validation_failed, and nothing is wr
       expect(await invalid({ ...newDelegation, [path]: 0 })).toMatchObject([{ path, code: 'unknown_field' }]);
   });
 
-  it('for a query, which a delegation does not take', async () => {
+  it('for a query parameter', async () => {
     const send = () => crew.delegate(newDelegation, { query: 'toAgent=reader' });
     const { details } = await crew.refuses(send, 400, 'validation_failed');
     expect(details).toMatchObject([{ path: 'toAgent', code: 'unknown_field' }]);
   });
 
-  it('for all its faults at once', async () => {
+  it('with all errors in one response', async () => {
     const details = await invalid({ toAgent: 'R', instruction: ' ', taskId: 'x', context: [], prompt: 'x' });
     expect(details?.map(({ path }) => path).sort()).toEqual(['context', 'instruction', 'prompt', 'taskId', 'toAgent']);
   });
@@ -102,18 +102,18 @@ describe('a delegation is rejected, and nothing is written,', () => {
     await crew.refuses(() => crew.delegate(body), 413, 'payload_too_large');
   });
 
-  it('with 415 unsupported_media_type for a body that is no JSON by its type', async () => {
+  it('with 415 unsupported_media_type for a media type other than JSON', async () => {
     const headers = { 'Content-Type': 'text/plain' };
     await crew.refuses(() => crew.delegate(newDelegation, { headers }), 415, 'unsupported_media_type');
   });
 
-  it('with 400 invalid_json for a body that is none by its text', async () => {
+  it('with 400 invalid_json for a body that is not JSON', async () => {
     await crew.refuses(() => crew.delegate('{"toAgent":"reader"'), 400, 'invalid_json');
   });
 });
 
-// Last, for a refusal reads the whole table, and what is large would be read with it each time.
-it('an instruction of 100,000 characters is taken whole, however many bytes they have', async () => {
+// This test is last because each rejected request reads the whole table, with the large items.
+it('an instruction can have 100,000 characters, of any number of bytes', async () => {
   const instruction = '😀'.repeat(60_000);
   expect((await crew.handOn('writer', 'reader', { instruction })).input === instruction).toBe(true);
   expect((await crew.delegate({ ...newDelegation, instruction: 'x'.repeat(100_000) })).status).toBe(200);

@@ -61,7 +61,7 @@ describe('a delegation under an Idempotency-Key', () => {
 
   it('is rejected with 422 idempotency_key_reused from another agent, even one that there is not', async () => {
     await delegate();
-    for (const name of ['qa-reviewer', 'nobody'])
+    for (const name of ['qa-reviewer', 'absent-agent'])
       await crew.refuses(() => delegate({}, name), 422, 'idempotency_key_reused');
   });
 });

@@ -62,12 +62,12 @@ describe('of two faults, a delegation is rejected for', () => {
   it('its JSON before an impossible name, that before the fields, and the fields before an absent agent', async () => {
     await crew.refuses(() => crew.delegate('{', { name: 'No Name' }), 400, 'invalid_json');
     await crew.refuses(() => crew.delegate({}, { name: 'No Name' }), 404, 'not_found');
-    await crew.refuses(() => crew.delegate({}, { name: 'nobody' }), 400, 'validation_failed');
+    await crew.refuses(() => crew.delegate({}, { name: 'absent-agent' }), 400, 'validation_failed');
   });
 
   it('an absent agent before what it names, itself included', async () => {
-    await crew.refuses(() => delegate('nobody', 'none', { taskId: absent }), 404, 'not_found');
-    await crew.refuses(() => delegate('nobody', 'nobody'), 404, 'not_found');
+    await crew.refuses(() => delegate('absent-agent', 'none', { taskId: absent }), 404, 'not_found');
+    await crew.refuses(() => delegate('absent-agent', 'absent-agent'), 404, 'not_found');
   });
 
   it('an absent task before the agent itself, and the agent itself before its status', async () => {
@@ -96,8 +96,8 @@ describe('of two faults, a delegation is rejected for', () => {
   it('each of them before the cap', async () => {
     await longestChain();
     const waits = await crew.board.put({ dependsOn: [taskId] });
-    await crew.refuses(() => delegate('nobody', 'last'), 404, 'not_found');
-    await crew.refuses(() => delegate('reader', 'nobody'), 422, 'unknown_reference');
+    await crew.refuses(() => delegate('absent-agent', 'last'), 404, 'not_found');
+    await crew.refuses(() => delegate('reader', 'absent-agent'), 422, 'unknown_reference');
     await crew.refuses(() => delegate('reader', 'reader'), 422, 'self_delegation');
     await crew.refuses(() => delegate('reader', 'writer'), 409, 'delegation_cycle');
     await crew.refuses(() => delegate('reader', 'last'), 409, 'delegation_too_deep');

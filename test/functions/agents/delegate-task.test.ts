@@ -109,7 +109,7 @@ describe('a delegation', () => {
 });
 
 describe('a delegation is rejected, and nothing is written,', () => {
-  it.each(['nobody', 'Writer', 'x'.repeat(65), 'executions', '__proto__'])(
+  it.each(['absent-agent', 'Writer', 'x'.repeat(65), 'executions', '__proto__'])(
     'with 404 not_found where it comes from %.12s, who is no agent',
     async (name) => {
       await crew.refuses(() => crew.delegate(newDelegation, { name }), 404, 'not_found');
@@ -123,10 +123,10 @@ describe('a delegation is rejected, and nothing is written,', () => {
   });
 
   it('with 422 unknown_reference that names the agent and the task in one answer, where there is neither', async () => {
-    const send = () => crew.delegate({ ...newDelegation, toAgent: 'nobody', taskId: absent });
+    const send = () => crew.delegate({ ...newDelegation, toAgent: 'absent-agent', taskId: absent });
     const { details } = await crew.refuses(send, 422, 'unknown_reference');
     expect(details).toMatchObject([
-      { path: 'toAgent', code: 'not_found', message: expect.stringContaining('nobody') },
+      { path: 'toAgent', code: 'not_found', message: expect.stringContaining('absent-agent') },
       { path: 'taskId', code: 'not_found', message: expect.stringContaining(absent) },
     ]);
   });

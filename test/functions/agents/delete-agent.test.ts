@@ -15,14 +15,14 @@ beforeEach(async () => {
 const full = { description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.', capabilities: ['text'], status: 'draft' };
 
 describe('a delete', () => {
-  it('answers only that it succeeded', async () => {
+  it('returns only success', async () => {
     await registry.put();
     const answer = await registry.delete('writer');
     expect([answer.status, answer.body]).toEqual([200, { success: true }]);
     expect(answer.headers).not.toHaveProperty('ETag');
   });
 
-  it('takes the agent out of every read with its answer', async () => {
+  it('removes the agent from every read before it responds', async () => {
     await registry.put(full);
     await registry.delete('writer');
     const body = { skillId: 'sk_code-review' };
@@ -43,7 +43,7 @@ describe('a delete', () => {
     }
   });
 
-  it('frees the name for a new agent, which has nothing of the old one', async () => {
+  it('frees the name for a new agent, which gets nothing of the deleted agent', async () => {
     const { id } = agentOf(await registry.create({ name: 'writer', displayName: 'W', category: 'qa', ...full }));
     await registry.give('writer', 'sk_code-review', 'sk_release-notes');
     await registry.delete('writer');
@@ -55,7 +55,7 @@ describe('a delete', () => {
     expect(await registry.skillsOf('writer')).toEqual([]);
   });
 
-  it('leaves the tasks of the agent its name, by which they are found', async () => {
+  it('keeps the name of the agent in its tasks, so that a filter finds them', async () => {
     await registry.put();
     const { token } = registry;
     const body = { title: 'Write', assignedAgent: 'writer' };
@@ -67,13 +67,13 @@ describe('a delete', () => {
     expect(refused.status).toBe(422);
   });
 
-  it('is carried out once, of as many as come at once', async () => {
+  it('succeeds once for ten concurrent deletes', async () => {
     await registry.put(full);
     const answers = await atOnce(10, () => registry.delete('writer'));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)]);
   });
 
-  it('and changes at once end in no agent, whichever came first', async () => {
+  it('and concurrent changes lead to no agent, in any order', async () => {
     await registry.put();
     const sends = [
       () => registry.delete('writer'),
@@ -89,7 +89,7 @@ describe('a delete', () => {
     expect(await registry.skillsOf('writer')).toEqual([]);
   });
 
-  it("leaves another organization's agent of that name alone", async () => {
+  it("does not change another organization's agent with that name", async () => {
     const other = await newRegistry();
     await Promise.all([registry.put(), other.put(full)]);
     const before = await other.dump();
@@ -99,22 +99,22 @@ describe('a delete', () => {
   });
 });
 
-describe('a delete is refused', () => {
+describe('a delete is rejected', () => {
   it.each(['qa-reviewer', 'prompt-improver'])('with 403 system_agent for %s, even inactive', async (name) => {
     await registry.refuses(() => registry.delete(name), 403, 'system_agent');
     await registry.update(name, { status: 'inactive' });
     await registry.refuses(() => registry.delete(name), 403, 'system_agent');
   });
 
-  it('with 404 not_found for nobody, for an impossible name, and for an agent of others', async () => {
+  it('with 404 not_found for an absent agent, an invalid name and an agent of another organization', async () => {
     const other = await newRegistry();
     await other.put();
-    for (const name of ['nobody', 'QA-REVIEWER', 'writer'])
+    for (const name of ['absent-agent', 'QA-REVIEWER', 'writer'])
       await registry.refuses(() => registry.delete(name, { headers: { 'If-Match': '"7"' } }), 404, 'not_found');
     expect((await other.get('writer')).status).toBe(200);
   });
 
-  it('with 401, 403 and 400 before anybody looks for the agent', async () => {
+  it('with 401, 403 and 400 before the agent is read', async () => {
     const reader = await newRegistry(['agents:read', 'agents:execute', 'tasks:write']);
     await reader.refuses(() => reader.delete('qa-reviewer', { token: '' }), 401, 'unauthorized');
     await reader.refuses(() => reader.delete('qa-reviewer'), 403, 'insufficient_scope');

@@ -10,7 +10,7 @@ const crew = await newCrew();
 const invalid = async (body: unknown) =>
   (await crew.refuses(() => crew.execute(body), 400, 'validation_failed')).details;
 
-/** The text of a body whose context is nested so deep; its JSON is shorter than `JSON.stringify` could come to. */
+/** Returns the text of a body whose context has this nesting depth; `JSON.stringify` would overflow the call stack. */
 const nestedText = (depth: number) => `{"input":"x","context":{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}}`;
 
 describe('a start is rejected with 400 validation_failed, and nothing is written,', () => {
@@ -18,7 +18,7 @@ describe('a start is rejected with 400 validation_failed, and nothing is written
     ['without a body', undefined, 'required'],
     ['without an input', {}, 'required'],
     ['for an input that is null', { input: null }, 'invalid_type'],
-    ['for an input that is no text', { input: ['x'] }, 'invalid_type'],
+    ['for an input that is not a string', { input: ['x'] }, 'invalid_type'],
     ['for an empty input', { input: '' }, 'invalid_value'],
     ['for an input of white space', { input: ' \n\u3000' }, 'invalid_value'],
     ['for an input of 100,001 characters', { input: 'x'.repeat(100_001) }, 'invalid_value'],
@@ -31,9 +31,9 @@ describe('a start is rejected with 400 validation_failed, and nothing is written
 
   it.each([
     ['is null', null, 'invalid_type'],
-    ['is no text', 7, 'invalid_type'],
-    ['is no id', 'task-1', 'invalid_value'],
-    ['is the id of something else', 'ag_01K00000000000000000000000', 'invalid_value'],
+    ['is not a string', 7, 'invalid_type'],
+    ['is not an id', 'task-1', 'invalid_value'],
+    ['is the id of an agent', 'ag_01K00000000000000000000000', 'invalid_value'],
     ['is in lower case', 'tk_01k00000000000000000000000', 'invalid_value'],
   ])('for a taskId that %s', async (_, taskId, code) => {
     expect(await invalid({ ...newExecution, taskId })).toMatchObject([{ path: 'taskId', code }]);
@@ -42,7 +42,7 @@ describe('a start is rejected with 400 validation_failed, and nothing is written
   it.each([
     ['is null', null, 'must be an object'],
     ['is an array', [{ a: 1 }], 'must be an object'],
-    ['is a text', 'a: 1', 'must be an object'],
+    ['is a string', 'a: 1', 'must be an object'],
     ['is a number', 1, 'must be an object'],
     ['has 64 KiB and a byte', { a: 'x'.repeat(65_529) }, '65,536 bytes'],
   ])('for a context that %s', async (_, context, said) => {
@@ -70,13 +70,13 @@ describe('a start is rejected with 400 validation_failed, and nothing is written
   });
 
   it.each(['[]', 'null', '"x"', '7', '['.repeat(100_000) + ']'.repeat(100_000)])(
-    'for a body that is no object: %.20s',
+    'for a body that is not an object: %.20s',
     async (text) => {
       expect(await invalid(text)).toMatchObject([{ path: '', code: 'invalid_type' }]);
     },
   );
 
-  it('for fields in another spelling, and asks whether the known ones were meant', async () => {
+  it('for misspelled fields, with the known field as a suggestion', async () => {
     const asked = { inputs: 'input', task_id: 'taskId', taskid: 'taskId', Context: 'context' };
     const details = await invalid({ ...newExecution, ...asked });
     expect(details).toMatchObject(
@@ -88,7 +88,7 @@ describe('a start is rejected with 400 validation_failed, and nothing is written
     );
   });
 
-  it('for what no answer has', async () => {
+  it('for unknown fields, also `__proto__` and `constructor`', async () => {
     const text = '{"input":"x","constructor":1,"__proto__":{},"owner":"ex_1","claim":"x"}';
     const details = await invalid(text);
     expect(details?.map(({ path, code }) => `${path} ${code}`).sort()).toEqual([
@@ -99,25 +99,25 @@ describe('a start is rejected with 400 validation_failed, and nothing is written
     ]);
   });
 
-  it('for what only the service sets, as the answer names it', async () => {
+  it('for fields of the response that only the service sets', async () => {
     const asked = { executionId: 'x', agentName: 'x', status: 'completed', startedAt: 'x' };
     const details = await invalid({ ...newExecution, ...asked });
     expect(details).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'read_only' })));
   });
 
-  it('for what only the service sets, as the read names it', async () => {
+  it('for fields of an execution that only the service sets', async () => {
     const asked = { id: 'x', model: 'x', output: 'x', tokensUsed: 1, durationMs: 1, qualityGates: {}, error: 'x' };
     const details = await invalid({ ...newExecution, ...asked });
     expect(details).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'read_only' })));
   });
 
-  it('for a query, which a start does not take', async () => {
+  it('for a query parameter', async () => {
     const send = () => crew.execute(newExecution, { query: 'taskId=x' });
     const { details } = await crew.refuses(send, 400, 'validation_failed');
     expect(details).toMatchObject([{ path: 'taskId', code: 'unknown_field' }]);
   });
 
-  it('for all its faults at once', async () => {
+  it('with all errors in one response', async () => {
     const details = await invalid({ input: ' ', taskId: 'x', context: [], prompt: 'x' });
     expect(details?.map(({ path }) => path).sort()).toEqual(['context', 'input', 'prompt', 'taskId']);
   });
@@ -151,13 +151,13 @@ describe('a start is rejected, and nothing is written,', () => {
   );
 });
 
-// Last, for a refusal reads the whole table, and what is large would be read with it each time.
-describe('a start passes on to its worker', () => {
+// These tests are last because each rejected request reads the whole table, with the large items.
+describe('a start passes to its worker', () => {
   it.each([
     ['every character of the input', { input: ' \u0000 Two\n\nlines, 👩‍🚀 and \u2028 ' }],
     ['the keys of the context, in their order', { input: 'x', context: { b: 1, a: [null, true, { c: 0.5 }], '': '' } }],
     ['an empty context', { input: 'x', context: {} }],
-    ['the longest input that a body has room for', { input: 'é'.repeat(100_000) }],
+    ['the longest input that a body can contain', { input: 'é'.repeat(100_000) }],
     ['the largest context', { input: 'x', context: { a: 'x'.repeat(65_528) } }],
   ])('%s', async (_, body) => {
     const id = await crew.start(body);
@@ -182,7 +182,7 @@ describe('a start passes on to its worker', () => {
   });
 });
 
-it('the list says nothing of what an execution was asked', async () => {
+it('the list does not contain the input or context of an execution', async () => {
   await crew.start({ input: 'private-input', context: { note: 'private-context' } });
   const page = await listExecutions(processContext(), crew.organization, {}, { limit: 20, offset: 0 });
   expect(JSON.stringify([page, (await crew.list()).body])).not.toContain('private');

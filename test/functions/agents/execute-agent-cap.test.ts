@@ -83,7 +83,7 @@ describe('a start at the cap', () => {
 
 describe('at the cap a start is rejected', () => {
   it('with 404 for an agent that there is not', async () => {
-    await crew.refuses(() => crew.execute(newExecution, { name: 'nobody' }), 404, 'not_found');
+    await crew.refuses(() => crew.execute(newExecution, { name: 'absent-agent' }), 404, 'not_found');
   });
 
   it('with 400 for what cannot be', async () => {

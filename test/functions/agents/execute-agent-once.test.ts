@@ -48,7 +48,7 @@ describe('a start under an Idempotency-Key', () => {
 
   it('is rejected with 422 idempotency_key_reused for another agent, even one that there is not', async () => {
     await execute();
-    for (const name of ['qa-reviewer', 'nobody'])
+    for (const name of ['qa-reviewer', 'absent-agent'])
       await crew.refuses(() => execute({}, name), 422, 'idempotency_key_reused');
   });
 

@@ -13,19 +13,19 @@ beforeEach(async () => {
 });
 
 const taken = ['backlog', 'assigned', 'in_progress'];
-const leftAlone = taskStatuses.filter((status) => !taken.includes(status));
+const unchanged = taskStatuses.filter((status) => !taken.includes(status));
 
-/** A task as it is read, with its ETag. */
+/** Returns a task as the API returns it, with its ETag. */
 const read = async (id: string) => {
   const answer = await crew.board.getTask({ params: { id } });
   return { ...dataOf(answer), etag: answer.headers.ETag };
 };
 
-/** How many tasks a filter finds. */
+/** Returns the number of tasks that match a filter. */
 const found = async (query: string) => paginationOf(await crew.board.listTasks({ query })).total;
 
 describe('a start', () => {
-  it.each(taken)('takes a task in %s: with the answer it is in progress and has the agent', async (status) => {
+  it.each(taken)('moves a task in %s to in_progress and assigns the agent before it responds', async (status) => {
     const taskId = await crew.board.put({ status });
     const before = await read(taskId);
     await crew.start({ taskId });
@@ -37,7 +37,7 @@ describe('a start', () => {
     expect(await found(`status=${status}`)).toBe(status === 'in_progress' ? 1 : 0);
   });
 
-  it.each(leftAlone)('leaves a task in %s alone', async (status) => {
+  it.each(unchanged)('does not change a task in %s', async (status) => {
     const taskId = await crew.board.put({ status });
     const before = await read(taskId);
     const id = await crew.start({ taskId });
@@ -52,7 +52,7 @@ describe('a start', () => {
     expect(await found('assigned_agent=writer')).toBe(0);
   });
 
-  it('changes nothing else of its task', async () => {
+  it('changes no other field of its task', async () => {
     const done = await crew.board.put({ status: 'done' });
     const fields = { title: 'T', description: 'D', priority: 'high', projectId: 'proj_p', dependsOn: [done] };
     const taskId = await crew.board.put(fields);
@@ -63,15 +63,15 @@ describe('a start', () => {
     expect(await found('project_id=proj_p&assigned_agent=writer&status=in_progress&priority=high')).toBe(1);
   });
 
-  it('makes an If-Match of before fail', async () => {
+  it('makes a change with the earlier ETag fail', async () => {
     const taskId = await crew.board.put();
     await crew.start({ taskId });
-    const stale = () =>
+    const updateFirstVersion = () =>
       crew.board.updateTask({ params: { id: taskId }, body: { title: 'x' }, headers: { 'If-Match': '"1"' } });
-    await crew.refuses(stale, 412, 'precondition_failed');
+    await crew.refuses(updateFirstVersion, 412, 'precondition_failed');
   });
 
-  it('leaves a task alone that an execution which runs has taken', async () => {
+  it('does not change a task of a running execution', async () => {
     const taskId = await crew.board.put();
     const first = await crew.start({ taskId });
     const before = await read(taskId);
@@ -81,7 +81,7 @@ describe('a start', () => {
     expect(await read(taskId)).toMatchObject({ status: 'up_for_review' });
   });
 
-  it('leaves a task alone that an execution which runs has taken, though it was put back since', async () => {
+  it('does not change a task of a running execution that a user has moved to backlog', async () => {
     const taskId = await crew.board.put();
     await crew.start({ taskId });
     await crew.board.updateTask({ params: { id: taskId }, body: { status: 'backlog' } });
@@ -90,10 +90,10 @@ describe('a start', () => {
     expect(await read(taskId)).toEqual(before);
   });
 
-  it('takes a task that an execution had taken which has ended', async () => {
+  it('takes a task whose previous execution has ended', async () => {
     const taskId = await crew.board.put();
     const first = await crew.start({ taskId });
-    // Moved by hand meanwhile, so that the end leaves it alone and the owner stays.
+    // The user moves the task, so its execution does not change it at the end and the owner stays.
     await crew.board.updateTask({ params: { id: taskId }, body: { status: 'assigned' } });
     await crew.carryOut(first);
     expect(await read(taskId)).toMatchObject({ status: 'assigned' });
@@ -103,14 +103,14 @@ describe('a start', () => {
     expect(await read(taskId)).toMatchObject({ status: 'up_for_review' });
   });
 
-  it('takes a task for one of ten that come at once', async () => {
+  it('takes a task once for ten concurrent starts', async () => {
     const taskId = await crew.board.put();
     const answers = await atOnce(10, () => crew.execute({ ...newExecution, taskId }));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(await read(taskId)).toMatchObject({ status: 'in_progress', etag: '"2"' });
   });
 
-  it('and a change of its task at once both happen', async () => {
+  it('and a concurrent change of its task both succeed', async () => {
     const taskId = await crew.board.put();
     const [started, changed] = await Promise.all([
       crew.execute({ ...newExecution, taskId }),
@@ -122,8 +122,8 @@ describe('a start', () => {
   });
 });
 
-describe('the execution that has taken a task', () => {
-  it('is in no answer of any task endpoint', async () => {
+describe('the execution that owns a task', () => {
+  it('is in no response of a task endpoint', async () => {
     const taskId = await crew.board.put();
     const id = await crew.start({ taskId });
     const { owner } = Object.values(await crew.dump()).find((item) => (item as { owner?: string }).owner) as {
@@ -142,7 +142,7 @@ describe('the execution that has taken a task', () => {
       for (const hidden of ['owner', id]) expect(JSON.stringify(answer)).not.toContain(hidden);
   });
 
-  it('cannot be said by who creates or changes a task', async () => {
+  it('cannot be set by a create or an update of a task', async () => {
     const taskId = await crew.board.put();
     for (const send of [
       () => crew.board.createTask({ body: { title: 'T', owner: 'ex_01K00000000000000000000000' } }),
@@ -153,7 +153,7 @@ describe('the execution that has taken a task', () => {
     }
   });
 
-  it('stays it when a user changes the task, so that its end still moves the task', async () => {
+  it('stays the owner when a user changes the task, and moves the task at its end', async () => {
     const taskId = await crew.board.put();
     const id = await crew.start({ taskId });
     await crew.board.updateTask({ params: { id: taskId }, body: { title: 'Another', assignedAgent: null } });
@@ -161,7 +161,7 @@ describe('the execution that has taken a task', () => {
     expect(await read(taskId)).toMatchObject({ title: 'Another', status: 'up_for_review' });
   });
 
-  it('is no reason to keep the task from being deleted', async () => {
+  it('does not prevent a delete of the task', async () => {
     const taskId = await crew.board.put();
     const id = await crew.start({ taskId });
     expect((await crew.board.deleteTask({ params: { id: taskId } })).status).toBe(200);
@@ -171,7 +171,7 @@ describe('the execution that has taken a task', () => {
     expect(await found('')).toBe(0);
   });
 
-  it('is still shown beside its task once that is gone', async () => {
+  it('is listed with the id of its task after the task is deleted', async () => {
     const taskId = await crew.board.put({ status: 'done' });
     const id = await crew.start({ taskId });
     await crew.board.deleteTask({ params: { id: taskId } });

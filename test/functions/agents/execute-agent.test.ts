@@ -57,7 +57,7 @@ describe('a start', () => {
 
 describe('a start is rejected, and nothing is written,', () => {
   it.each([
-    ['nobody', 'nobody'],
+    ['absent-agent', 'absent-agent'],
     ['a name that cannot be one', 'Writer'],
     ['a name that is too long', 'x'.repeat(65)],
     ['the name of a path', 'executions'],
@@ -199,11 +199,15 @@ describe('of two faults, a start is rejected for', () => {
 
   it('an impossible name before the fields, and the fields before an absent agent', async () => {
     await crew.refuses(() => crew.execute({}, { name: 'No Name' }), 404, 'not_found');
-    await crew.refuses(() => crew.execute({}, { name: 'nobody' }), 400, 'validation_failed');
+    await crew.refuses(() => crew.execute({}, { name: 'absent-agent' }), 400, 'validation_failed');
   });
 
   it('an absent agent before an absent task', async () => {
-    await crew.refuses(() => crew.execute({ ...newExecution, taskId: absent }, { name: 'nobody' }), 404, 'not_found');
+    await crew.refuses(
+      () => crew.execute({ ...newExecution, taskId: absent }, { name: 'absent-agent' }),
+      404,
+      'not_found',
+    );
   });
 
   it('an absent task before an agent that is not active', async () => {

@@ -30,7 +30,7 @@ const keysInOrder = [
 ];
 
 describe('a read', () => {
-  it('answers the whole agent, in the order of the contract, with the ETag of its version', async () => {
+  it('returns the whole agent, in the order of the contract, with the ETag of its version', async () => {
     await registry.put({ description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.' });
     const answer = await registry.get('writer');
     expect(answer.status).toBe(200);
@@ -40,7 +40,7 @@ describe('a read', () => {
     expect(answer.headers.ETag).toBe('"1"');
   });
 
-  it('has no description where none is set', async () => {
+  it('omits an unset description', async () => {
     await registry.put();
     const keys = Object.keys(agentOf(await registry.get('writer')));
     expect(keys).toEqual(keysInOrder.filter((key) => key !== 'description'));
@@ -49,7 +49,7 @@ describe('a read', () => {
   it.each([
     ['qa-reviewer', 'qa'],
     ['prompt-improver', 'operations'],
-  ])('of the system agent %s says that it is one', async (name, category) => {
+  ])('returns the system agent %s with isSystem', async (name, category) => {
     const now = new Date().toISOString();
     const answer = await registry.get(name);
     expect(Object.keys(agentOf(answer))).toEqual(keysInOrder);
@@ -58,7 +58,7 @@ describe('a read', () => {
     expect(agentOf(answer).systemPrompt).toMatch(/^You /);
   });
 
-  it('is of that agent, whatever names the organization and others have', async () => {
+  it('returns the agent of the organization of the caller, though another has the same name', async () => {
     const other = await newRegistry();
     await other.put({ displayName: 'Theirs', soul: 'Theirs.' });
     await registry.put({ displayName: 'Ours', soul: 'Ours.' });
@@ -66,7 +66,7 @@ describe('a read', () => {
     expect(agentOf(await other.get('writer'))).toMatchObject({ displayName: 'Theirs', soul: 'Theirs.' });
   });
 
-  it('shows a prompt and a soul that belong together while others change both', async () => {
+  it('returns a prompt and a soul of the same version during concurrent changes of both', async () => {
     const pair = (nth: number) => ({ systemPrompt: `Prompt ${nth}`, soul: `Soul ${nth}` });
     await registry.put(pair(0));
     const answers = await atOnce(30, (nth) =>
@@ -80,9 +80,9 @@ describe('a read', () => {
   });
 });
 
-describe('a read is refused', () => {
-  it('with 404 not_found for who is not there, and for what no agent can be named', async () => {
-    const absent = ['nobody', 'constructor', 'executions', 'soul'];
+describe('a read is rejected', () => {
+  it('with 404 not_found for absent agents and invalid names', async () => {
+    const absent = ['absent-agent', 'constructor', 'executions', 'soul'];
     const impossible = ['Writer', 'qa_reviewer', 'a#b', '', '..', '%71a-reviewer', 'qa-reviewer\n', 'x'.repeat(65)];
     for (const name of [...absent, ...impossible]) {
       const answer = await registry.get(name);
@@ -96,10 +96,10 @@ describe('a read is refused', () => {
     await registry.refuses(() => registry.get('writer'), 404, 'not_found');
   });
 
-  it('with 401, 403 and 400 before anybody looks for the agent', async () => {
+  it('with 401, 403 and 400 before the agent is read', async () => {
     const { token } = await newCaller(processContext(), ['agents:write', 'agents:execute', 'tasks:read']);
-    await registry.refuses(() => registry.get('nobody', { token: undefined }), 401, 'unauthorized');
-    await registry.refuses(() => registry.get('nobody', { token }), 403, 'insufficient_scope');
-    await registry.refuses(() => registry.get('nobody', { query: 'fields=soul' }), 400, 'validation_failed');
+    await registry.refuses(() => registry.get('absent-agent', { token: undefined }), 401, 'unauthorized');
+    await registry.refuses(() => registry.get('absent-agent', { token }), 403, 'insufficient_scope');
+    await registry.refuses(() => registry.get('absent-agent', { query: 'fields=soul' }), 400, 'validation_failed');
   });
 });

@@ -12,7 +12,7 @@ const startOf = ['id', 'agentName', 'taskId', 'status', 'startedAt'];
 const endOf = ['completedAt', 'durationMs'];
 
 describe('the read of an execution', () => {
-  it('that runs has no end, no output and no tokens, and its gates are pending', async () => {
+  it('that is running has no end, no output and no tokens, and its gates are pending', async () => {
     const id = await crew.start({ input: ' What?\n' });
     const answer = await crew.get('writer', id);
     expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
@@ -45,7 +45,7 @@ describe('the read of an execution', () => {
     expect(Object.keys(execution.qualityGates)).toEqual(['selfTest', 'qaReview']);
   });
 
-  it('that has failed says why, has no output, and its gates were skipped', async () => {
+  it('that has failed has the error, no output and skipped gates', async () => {
     const id = await crew.start();
     await crew.carryOut(id, async () => ({ kind: 'failed', error: 'The model is not known.', tokens: 7 }));
     const execution = await crew.execution(id);
@@ -59,20 +59,20 @@ describe('the read of an execution', () => {
     });
   });
 
-  it('that failed before any model answered has used no tokens, and says so', async () => {
+  it('that failed before any model answered has zero tokens', async () => {
     const id = await crew.start();
     await crew.carryOut(id, async () => ({ kind: 'failed', error: 'No.', tokens: 0 }));
     expect((await crew.execution(id)).tokensUsed).toBe(0);
   });
 
-  it('has the output whole, however many parts it is kept in', async () => {
+  it('has the whole output, which is stored in several items', async () => {
     const output = '😀é'.repeat(120_000);
     const id = await crew.start();
     await crew.carryOut(id, passing(output));
     expect((await crew.execution(id)).output === output).toBe(true);
   });
 
-  it('shows neither the context nor what its worker keeps', async () => {
+  it('has neither the context nor the fields of its worker', async () => {
     const id = await crew.start({ context: { secret: 'private' } });
     const unsettled = async () => ({ kind: 'aborted', tokens: 0 }) as const;
     for (const look of [async () => {}, () => crew.carryOut(id, unsettled)]) {
@@ -83,7 +83,7 @@ describe('the read of an execution', () => {
     }
   });
 
-  it('is there for an agent that is inactive', async () => {
+  it('exists for an agent that is inactive', async () => {
     const id = await crew.start();
     await crew.registry.update('writer', { status: 'inactive' });
     expect((await crew.get('writer', id)).status).toBe(200);
@@ -94,40 +94,40 @@ describe('the read of an execution is rejected with 404 not_found', () => {
   const absent = 'ex_01K00000000000000000000000';
 
   it.each([
-    ['there is not', absent],
-    ['cannot be', 'ex_1'],
+    ['does not exist', absent],
+    ['is too short', 'ex_1'],
     ['is in lower case', 'ex_01k00000000000000000000000'],
-    ['is the id of something else', 'tk_01K00000000000000000000000'],
-    ['comes out of the depths', '__proto__'],
+    ['is the id of a task', 'tk_01K00000000000000000000000'],
+    ['is a property of objects', '__proto__'],
     ['is empty', ''],
   ])('for an id that %s', async (_, id) => {
     await crew.refuses(() => crew.get('writer', id), 404, 'not_found');
   });
 
-  it.each(['nobody', 'Writer', 'executions'])('by way of %s, who is no agent', async (name) => {
+  it.each(['absent-agent', 'Writer', 'executions'])('with the path of %s, which is not an agent', async (name) => {
     const id = await crew.start();
     await crew.refuses(() => crew.get(name, id), 404, 'not_found');
   });
 
-  it('by way of an agent whose it is not', async () => {
+  it('with the path of another agent', async () => {
     const id = await crew.start();
     await crew.refuses(() => crew.get('qa-reviewer', id), 404, 'not_found');
     expect((await crew.get('writer', id)).status).toBe(200);
   });
 
-  it("for another organization's, though the agents have one name", async () => {
+  it("for another organization's execution, though the agents have the same name", async () => {
     const id = await (await newCrew()).start();
     await crew.refuses(() => crew.get('writer', id), 404, 'not_found');
   });
 });
 
-it('the read of an execution takes no query', async () => {
+it('the read of an execution rejects a query parameter', async () => {
   const id = await crew.start();
   const { details } = await crew.refuses(() => crew.get('writer', id, { query: 'full=1' }), 400, 'validation_failed');
   expect(details).toMatchObject([{ path: 'full', code: 'unknown_field' }]);
 });
 
-it('the read of an execution is rejected with 401 and 403 before it is looked up', async () => {
+it('the read of an execution is rejected with 401 and 403 before the execution is read', async () => {
   await crew.refuses(() => crew.get('writer', 'ex_1', { token: '' }), 401, 'unauthorized');
   const runner = await newCrew(['agents:write', 'agents:execute', 'tasks:read']);
   await runner.refuses(() => runner.get('writer', 'ex_1'), 403, 'insufficient_scope');

@@ -6,7 +6,7 @@ import { call, type Sent } from '../../service.ts';
 import { type Crew, openCrews } from './crew.ts';
 
 const { newCrew } = await openCrews();
-/** Nothing is ever started in it. */
+/** An organization without executions. */
 const idle = await newCrew();
 let crew: Crew;
 beforeEach(async () => {
@@ -25,7 +25,7 @@ const nothing = {
 };
 
 describe('the metrics of an agent', () => {
-  it('have exactly the specified fields, in their order, and are zeros at first', async () => {
+  it('have exactly the specified fields, in their order, and are zeros without executions', async () => {
     const answer = await get(idle);
     expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
     expect(answer.headers).not.toHaveProperty('ETag');
@@ -41,11 +41,11 @@ describe('the metrics of an agent', () => {
     ['period=7d', '7d'],
     ['period=30d', '30d'],
     ['period=90d', '90d'],
-  ])('asked for with %j are of %s', async (query, period) => {
+  ])('for the query %j have the period %s', async (query, period) => {
     expect(dataOf<AgentMetrics>(await get(idle, 'writer', query)).period).toBe(period);
   });
 
-  it('tell of what runs, and of each end as soon as it is there', async () => {
+  it('count running executions, and each end at once', async () => {
     const [first, second] = [await crew.start(), await crew.start()];
     await crew.start({}, 'qa-reviewer');
     expect((await metricsOf()).executions).toEqual({ ...nothing.executions, total: 2, running: 2 });
@@ -62,18 +62,18 @@ describe('the metrics of an agent', () => {
     expect(metrics.tokens).toEqual({ total: 35, avgPerExecution: 18 });
   });
 
-  it.each(['inactive', 'draft'])('are there for an agent that is %s', async (status) => {
+  it.each(['inactive', 'draft'])('exist for an agent that is %s', async (status) => {
     await crew.carryOut(await crew.start());
     await crew.registry.update('writer', { status });
     expect((await metricsOf()).executions.completed).toBe(1);
   });
 
-  it('are there for a system agent, and for who may read agents and nothing else', async () => {
+  it('exist for a system agent, and require only the scope agents:read', async () => {
     const reader = await newCrew(['agents:read']);
     expect(dataOf<AgentMetrics>(await get(reader, 'qa-reviewer'))).toMatchObject({ agentName: 'qa-reviewer' });
   });
 
-  it('are gone with the answer to its deletion, and a namesake begins at zero', async () => {
+  it('are deleted with the agent; a new agent with its name starts at zero', async () => {
     await crew.carryOut(await crew.start());
     await crew.start();
     expect((await metricsOf()).executions.total).toBe(2);
@@ -86,7 +86,7 @@ describe('the metrics of an agent', () => {
 });
 
 describe('the metrics of an agent are rejected', () => {
-  it.each(['nobody', 'No Name', 'Writer', 'x'.repeat(65), '__proto__', '', 'executions', 'skills'])(
+  it.each(['absent-agent', 'No Name', 'Writer', 'x'.repeat(65), '__proto__', '', 'executions', 'skills'])(
     'with 404 not_found for %j',
     async (name) => {
       await idle.refuses(() => get(idle, name), 404, 'not_found');
@@ -99,7 +99,7 @@ describe('the metrics of an agent are rejected', () => {
   });
 
   it.each(['1d', '30', '30D', '365d', '7d%20', 'constructor'])(
-    'with 400 validation_failed for the period %j, and told which there are',
+    'with 400 validation_failed for the period %j, with the valid periods',
     async (period) => {
       const { details } = await idle.refuses(() => get(idle, 'writer', `period=${period}`), 400, 'validation_failed');
       expect(details).toMatchObject([{ path: 'period', code: 'invalid_value' }]);
@@ -112,21 +112,21 @@ describe('the metrics of an agent are rejected', () => {
     expect(details).toMatchObject([{ path: 'period' }]);
   });
 
-  it('with 400 validation_failed for an unknown parameter, which names the nearest', async () => {
+  it('with 400 validation_failed for an unknown parameter, with a suggestion', async () => {
     const { details } = await idle.refuses(() => get(idle, 'writer', 'preiod=7d'), 400, 'validation_failed');
     expect(details).toMatchObject([{ path: 'preiod', code: 'unknown_field' }]);
     expect(details?.[0]?.message).toContain('period');
     await idle.refuses(() => get(idle, 'writer', 'limit=7'), 400, 'validation_failed');
   });
 
-  it('with 404 for an impossible name before 400, and with 400 before 404 for an absent one', async () => {
+  it('with 404 for an invalid name before 400, and with 400 before 404 for an absent agent', async () => {
     await idle.refuses(() => get(idle, 'No Name', 'period=1d'), 404, 'not_found');
-    await idle.refuses(() => get(idle, 'nobody', 'period=1d'), 400, 'validation_failed');
+    await idle.refuses(() => get(idle, 'absent-agent', 'period=1d'), 400, 'validation_failed');
   });
 
-  it('with 401 and 403 where the token is none, or may not read agents', async () => {
-    await idle.refuses(() => get(idle, 'nobody', '', { token: '' }), 401, 'unauthorized');
+  it('with 401 without a token and 403 without agents:read', async () => {
+    await idle.refuses(() => get(idle, 'absent-agent', '', { token: '' }), 401, 'unauthorized');
     const runner = await newCrew(['agents:write', 'agents:execute', 'tasks:read']);
-    await runner.refuses(() => get(runner, 'nobody'), 403, 'insufficient_scope');
+    await runner.refuses(() => get(runner, 'absent-agent'), 403, 'insufficient_scope');
   });
 });

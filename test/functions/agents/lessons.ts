@@ -8,25 +8,25 @@ import { bedrockError, json, startBedrock } from '../../model/bedrock-server.ts'
 import type { Answer } from '../../service.ts';
 import { type Crew, openCrews } from './crew.ts';
 
-/** The result of a pass, as it was answered. */
+/** Returns the result of a pass of self-improvement in a response. */
 export const improvementOf = (answer: Answer): Improvement => dataOf<Improvement>(answer);
 
-/** A crew, and the endpoint of self-improvement. */
+/** A crew with the endpoint of self-improvement. */
 export type Lessons = Crew & { improve: (body?: unknown, sent?: Request & { name?: string }) => Promise<Answer> };
 
-/** Lets an agent finish an execution that does not pass the review. */
+/** A model whose output fails the review. */
 export const faulty = async ({ user }: { user: string }): Promise<Said> => ({
   kind: 'text',
   text: user.includes('Done.') ? 'VERDICT: FAIL' : 'Done.',
   tokens: 1,
 });
 
-/** Opens crews as `openCrews` does, whose handlers ask a Bedrock of the test's own. */
+/** Creates crews as `openCrews` does; the handlers call a Bedrock server of the test. */
 export async function openLessons() {
   const [{ service, newCrew }, bedrock] = await Promise.all([openCrews(), startBedrock()]);
   process.env[environment.modelEndpoint] = bedrock.endpoint;
 
-  /** From now on the models say this: what was asked of them. */
+  /** Sets what the models answer from now on, and returns the list that records their questions. */
   const teach = (says: Partial<Record<Step, Says>> = {}) => {
     const { tools, asked } = learningModel(says);
     bedrock.answer = async (response) => {
@@ -46,7 +46,7 @@ export async function openLessons() {
     bedrock,
     teach,
 
-    /** A crew whose agent `writer` is told to write; it has something to learn unless its scopes are named. */
+    /** Creates a crew whose agent `writer` has a prompt and, unless `scopes` is given, a failed execution. */
     newLessons: async (scopes?: readonly Scope[]): Promise<Lessons> => {
       const crew = await newCrew(scopes);
       if (!scopes) {

@@ -4,7 +4,7 @@ import { dataOf, paginationOf } from '../../api.ts';
 import { type Crew, listed, newestFirst, openCrews } from './crew.ts';
 
 const { newCrew } = await openCrews();
-/** Nothing is ever started in it. */
+/** An organization without executions. */
 const idle = await newCrew();
 let crew: Crew;
 beforeEach(async () => {
@@ -20,7 +20,7 @@ describe("the list of an agent's executions", () => {
     ]);
   });
 
-  it('shows its own alone, each as the list of all does', async () => {
+  it('has only the executions of the agent, with the fields of the list of all', async () => {
     const taskId = await crew.board.put();
     const first = await crew.start({ taskId });
     await crew.start({}, 'qa-reviewer');
@@ -35,7 +35,7 @@ describe("the list of an agent's executions", () => {
     expect(keysOf(first)).toEqual(['id', 'agentName', 'taskId', 'status', 'startedAt', 'completedAt', 'durationMs']);
   });
 
-  it('is filtered by status and turns pages', async () => {
+  it('can be filtered by status and paged', async () => {
     const ids = newestFirst(await crew.start(), await crew.start(), await crew.start());
     const [third, second, first] = ids as [string, string, string];
     await crew.carryOut(second);
@@ -47,27 +47,27 @@ describe("the list of an agent's executions", () => {
     expect(paginationOf(await crew.listOf('writer', 'limit=1000'))).toEqual({ limit: 100, offset: 0, total: 3 });
   });
 
-  it('takes its own name as agentName, and is an empty page for any other', async () => {
+  it('accepts the name of the agent as agentName, and is an empty page for any other', async () => {
     const id = await crew.start();
     await crew.start({}, 'qa-reviewer');
     expect(listed(await crew.listOf('writer', 'agentName=writer'))).toEqual([[id], 1]);
-    for (const name of ['qa-reviewer', 'nobody']) {
+    for (const name of ['qa-reviewer', 'absent-agent']) {
       const answer = await crew.listOf('writer', `agentName=${name}&limit=7&offset=3`);
       expect([answer.status, listed(answer)[0]]).toEqual([200, []]);
       expect(paginationOf(answer)).toEqual({ limit: 7, offset: 3, total: 0 });
     }
   });
 
-  it.each(['inactive', 'draft'])('is there for an agent that is %s', async (status) => {
+  it.each(['inactive', 'draft'])('exists for an agent that is %s', async (status) => {
     const id = await crew.start();
     await crew.registry.update('writer', { status });
     expect(listed(await crew.listOf('writer'))).toEqual([[id], 1]);
   });
 });
 
-describe("the list of an agent's executions is refused", () => {
-  it.each(['nobody', 'No Name', 'x'.repeat(65), '__proto__', 'skills'])(
-    'with 404 not_found for %s, whatever agentName says',
+describe("the list of an agent's executions is rejected", () => {
+  it.each(['absent-agent', 'No Name', 'x'.repeat(65), '__proto__', 'skills'])(
+    'with 404 not_found for %s, with any agentName',
     async (name) => {
       await idle.refuses(() => idle.listOf(name), 404, 'not_found');
       await idle.refuses(() => idle.listOf(name, 'agentName=writer'), 404, 'not_found');
@@ -91,14 +91,14 @@ describe("the list of an agent's executions is refused", () => {
     expect(details).toMatchObject([{ path }]);
   });
 
-  it('with 404 for an impossible name before 400, and with 400 before 404 for an absent one', async () => {
+  it('with 404 for an invalid name before 400, and with 400 before 404 for an absent agent', async () => {
     await idle.refuses(() => idle.listOf('No Name', 'limit=0'), 404, 'not_found');
-    await idle.refuses(() => idle.listOf('nobody', 'limit=0'), 400, 'validation_failed');
+    await idle.refuses(() => idle.listOf('absent-agent', 'limit=0'), 400, 'validation_failed');
   });
 
-  it('with 401 and 403 where the token is none, or may not read agents', async () => {
-    await idle.refuses(() => idle.listOf('nobody', '', { token: '' }), 401, 'unauthorized');
+  it('with 401 without a token and 403 without agents:read', async () => {
+    await idle.refuses(() => idle.listOf('absent-agent', '', { token: '' }), 401, 'unauthorized');
     const runner = await newCrew(['agents:write', 'agents:execute']);
-    await runner.refuses(() => runner.listOf('nobody'), 403, 'insufficient_scope');
+    await runner.refuses(() => runner.listOf('absent-agent'), 403, 'insufficient_scope');
   });
 });

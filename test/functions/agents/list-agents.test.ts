@@ -16,7 +16,7 @@ const { options: categories } = category;
 const { options: statuses } = status.wrapped;
 
 describe('a list', () => {
-  it('shows exactly the nine fields, in their order, without description where it is unset', async () => {
+  it('returns exactly nine fields, in their order, without an unset description', async () => {
     await registry.put({ name: 'bare' });
     await registry.put({ name: 'full', description: 'd', systemPrompt: 'p', soul: 's', capabilities: ['c'] });
     const items = itemsOf(await registry.list());
@@ -37,7 +37,7 @@ describe('a list', () => {
     expect(bare?.capabilities).toEqual([]);
   });
 
-  it('of a new organization shows its two system agents', async () => {
+  it('of a new organization has its two system agents', async () => {
     const answer = await registry.list();
     expect(Object.keys(answer.body)).toEqual(['success', 'data', 'pagination']);
     expect(answer.headers).not.toHaveProperty('ETag');
@@ -46,21 +46,21 @@ describe('a list', () => {
     expect(names.sort()).toEqual(['prompt-improver', 'qa-reviewer']);
   });
 
-  it('shows an agent at once after its create, and as it is after a change', async () => {
+  it('has an agent immediately after its create, and after a change with the new fields', async () => {
     await registry.put();
     await registry.update('writer', { displayName: 'New', status: 'draft', description: null });
     const [item] = itemsOf(await registry.list('search=writer&status=draft'));
     expect(item).toMatchObject({ name: 'writer', displayName: 'New', status: 'draft' });
   });
 
-  it('shows nothing of another organization', async () => {
+  it('has nothing of another organization', async () => {
     const other = await newRegistry();
     await other.put();
     expect(itemsOf(await registry.list('search=writer'))).toEqual([]);
     expect(paginationOf(await registry.list()).total).toBe(2);
   });
 
-  it('is newest first, ties by descending id, and 20 unless told otherwise', async () => {
+  it('is newest first, ties by descending id, with 20 items by default', async () => {
     const times = Array.from({ length: 30 }, (_, nth) => Date.UTC(2026, 0, 1, 0, 0, Math.floor(nth / 6)));
     const agents = times.map((time, nth) => storedAgent({ name: `agent-${nth}`, category: 'research' }, time));
     await seedAgents(service.table, registry.organization, agents);
@@ -76,7 +76,7 @@ describe('a list', () => {
     expect(itemsOf(some).map(({ id }) => id)).toEqual(ids.slice(3, 10));
   });
 
-  it('shows 100 at most, and says so', async () => {
+  it('has 100 items at most, and returns that limit', async () => {
     const agents = Array.from({ length: 105 }, (_, nth) => storedAgent({ name: `agent-${nth}` }));
     await seedAgents(service.table, registry.organization, agents);
     for (const limit of ['100', '99999999999999999999']) {
@@ -89,7 +89,7 @@ describe('a list', () => {
   });
 });
 
-/** A word in the ways that texts spell it, and as a plain reader knows it. */
+/** Words in several spellings, each with its normal form. */
 const words = [
   { plain: 'éclair', spelled: ['éclair', 'Éclair', 'ÉCLAIR', 'E\u0301clair'] },
   { plain: 'write', spelled: ['write', 'Write', 'WRITE', 'Ｗｒｉｔｅ'] },
@@ -124,7 +124,7 @@ const agents = fc.array(
   { minLength: 90, maxLength: 110 },
 );
 
-/** An agent, and the words that a plain reader finds in it. */
+/** An agent, and the normal forms of its words. */
 type Known = { item: AgentListItem; plain: readonly string[] };
 
 /** A search of up to three beginnings of words, each in one of its spellings. */
@@ -144,7 +144,7 @@ const query = fc.record(
 const queries = fc.array(query, { minLength: 30, maxLength: 30 });
 type Query = typeof query extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The ids of all agents that a query finds, newest first: the plain way of doing what a list does. */
+/** Returns the ids of all agents that match a query, newest first. */
 function listed(agents: readonly Known[], { search: sought, ...rest }: Query): string[] {
   return agents
     .filter(({ item }) => !rest.category || item.category === rest.category)
@@ -155,7 +155,7 @@ function listed(agents: readonly Known[], { search: sought, ...rest }: Query): s
     .reverse();
 }
 
-it('a filter of any kind, and any together, finds what a plain reading finds', async () => {
+it('any combination of filters finds the matching agents', async () => {
   const property = fc.asyncProperty(agents, queries, async (made, asked) => {
     const { organization, ...caller } = await newRegistry();
     const system = itemsOf(await caller.list()).map((item) => ({
@@ -189,8 +189,8 @@ it('a filter of any kind, and any together, finds what a plain reading finds', a
   await fc.assert(property, { numRuns: 1, endOnFailure: true });
 });
 
-describe('a list is refused', () => {
-  it('with 400 validation_failed for a value that cannot be one, for one given twice, and for what is unknown', async () => {
+describe('a list is rejected', () => {
+  it('with 400 validation_failed for an invalid value, a repeated parameter and an unknown parameter', async () => {
     for (const [sent, path] of [
       ['category=Business', 'category'],
       ['status=deleted', 'status'],
@@ -209,7 +209,7 @@ describe('a list is refused', () => {
     }
   });
 
-  it('with 401 and 403 where the token is none, or may not read agents', async () => {
+  it('with 401 without a token and 403 without agents:read', async () => {
     const writer = await newRegistry(['agents:write', 'agents:execute', 'tasks:read']);
     await writer.refuses(() => writer.list('limit=0', { token: '' }), 401, 'unauthorized');
     await writer.refuses(() => writer.list('limit=0'), 403, 'insufficient_scope');

@@ -4,7 +4,7 @@ import { dataOf, paginationOf } from '../../api.ts';
 import { type Crew, listed, newestFirst, openCrews } from './crew.ts';
 
 const { newCrew } = await openCrews();
-/** Nothing is ever started in it. */
+/** An organization without executions. */
 const idle = await newCrew();
 let crew: Crew;
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
 const itemsOf = async (query = '') => dataOf<ExecutionListItem[]>(await crew.list(query));
 const failing = async () => ({ kind: 'failed', error: 'No.', tokens: 1 }) as const;
 
-/** Starts executions one after the other, and answers their ids, newest first. */
+/** Starts executions one after the other, and returns their ids, newest first. */
 async function started(count: number, name = 'writer'): Promise<string[]> {
   const ids: string[] = [];
   for (let nth = 0; nth < count; nth++) ids.push(await crew.start({}, name));
@@ -30,7 +30,7 @@ describe('the list of executions', () => {
     ]);
   });
 
-  it('shows of one that runs exactly id, agentName, status and startedAt', async () => {
+  it('has exactly id, agentName, status and startedAt of a running execution', async () => {
     const id = await crew.start({ context: { a: 1 } });
     const answer = await crew.list();
     expect(Object.keys(answer.body)).toEqual(['success', 'data', 'pagination']);
@@ -42,7 +42,7 @@ describe('the list of executions', () => {
   it.each([
     ['completed', undefined],
     ['failed', failing],
-  ])('shows of one that has %s exactly the seven fields, in their order', async (status, model) => {
+  ])('has exactly seven fields, in their order, of an execution that has %s', async (status, model) => {
     const taskId = await crew.board.put();
     const id = await crew.start({ taskId });
     await crew.carryOut(id, model);
@@ -54,17 +54,17 @@ describe('the list of executions', () => {
     expect(durationMs).toBe(Date.parse(completedAt) - Date.parse(startedAt));
   });
 
-  it('shows those of all agents, newest first, with the total', async () => {
+  it('has the executions of all agents, newest first, with the total', async () => {
     const ids = newestFirst(...(await started(2)), ...(await started(2, 'qa-reviewer')));
     expect(listed(await crew.list())).toEqual([ids, 4]);
   });
 
-  it('shows nothing of another organization', async () => {
+  it('has nothing of another organization', async () => {
     await crew.start();
     expect(listed(await (await newCrew()).list())).toEqual([[], 0]);
   });
 
-  it('shows 20 by default and 100 at most, and says so', async () => {
+  it('has 20 items by default and 100 at most, and returns that limit', async () => {
     const ids = await started(21);
     expect(listed(await crew.list())).toEqual([ids.slice(0, 20), 21]);
     for (const query of ['limit=101', 'limit=99999999999999999999']) {
@@ -74,7 +74,7 @@ describe('the list of executions', () => {
     }
   });
 
-  it('turns pages, and past the last one shows none with the true total', async () => {
+  it('can be paged; after the last page it is empty, with the total', async () => {
     const ids = await started(5);
     expect(listed(await crew.list('limit=2&offset=1'))).toEqual([ids.slice(1, 3), 5]);
     expect(listed(await crew.list('limit=2&offset=4'))).toEqual([ids.slice(4), 5]);
@@ -84,7 +84,7 @@ describe('the list of executions', () => {
     }
   });
 
-  it('is filtered by status, which an end changes with its write', async () => {
+  it('can be filtered by status, which the end of an execution changes at once', async () => {
     const [third, second, first] = (await started(3)) as [string, string, string];
     await crew.carryOut(first);
     await crew.carryOut(second, failing);
@@ -94,7 +94,7 @@ describe('the list of executions', () => {
     expect(listed(await crew.list())).toEqual([[third, second, first], 3]);
   });
 
-  it('is filtered by the agent, by both, and pages go by what is found', async () => {
+  it('can be filtered by agent, and by agent and status, and paged', async () => {
     const [second, first] = (await started(2)) as [string, string];
     const [other] = (await started(1, 'qa-reviewer')) as [string];
     await crew.carryOut(first);
@@ -105,12 +105,12 @@ describe('the list of executions', () => {
     expect(listed(await crew.list('agentName=writer&limit=1&offset=1'))).toEqual([[first], 2]);
   });
 
-  it('of an agent that there is not, or is of others, is an empty page', async () => {
+  it('for an absent agent or an agent of another organization is an empty page', async () => {
     await crew.start();
     const other = await newCrew();
     await other.registry.put({ name: 'theirs' });
     await other.start({}, 'theirs');
-    for (const name of ['nobody', 'theirs', 'executions']) {
+    for (const name of ['absent-agent', 'theirs', 'executions']) {
       const answer = await crew.list(`agentName=${name}&limit=7&offset=3`);
       expect([answer.status, listed(answer)[0], paginationOf(answer)]).toEqual([
         200,
@@ -140,21 +140,24 @@ describe('the list of executions is rejected', () => {
     expect(details).toMatchObject([{ path }]);
   });
 
-  it.each(['agent_name', 'agentname', 'agentNames'])('with 400 for %s, and names agentName', async (name) => {
-    for (const list of [idle.list, (query: string) => idle.listOf('writer', query)]) {
-      const { details } = await idle.refuses(() => list(`${name}=writer`), 400, 'validation_failed');
-      const message = expect.stringContaining('did you mean agentName?');
-      expect(details).toMatchObject([{ path: name, code: 'unknown_field', message }]);
-    }
-  });
+  it.each(['agent_name', 'agentname', 'agentNames'])(
+    'with 400 for %s, with agentName as a suggestion',
+    async (name) => {
+      for (const list of [idle.list, (query: string) => idle.listOf('writer', query)]) {
+        const { details } = await idle.refuses(() => list(`${name}=writer`), 400, 'validation_failed');
+        const message = expect.stringContaining('did you mean agentName?');
+        expect(details).toMatchObject([{ path: name, code: 'unknown_field', message }]);
+      }
+    },
+  );
 
-  it('for all its faults at once', async () => {
+  it('with all errors in one response', async () => {
     const send = () => idle.list('status=x&agentName=X&limit=0&offset=-1&page=2');
     const { details } = await idle.refuses(send, 400, 'validation_failed');
     expect(details?.map(({ path }) => path).sort()).toEqual(['agentName', 'limit', 'offset', 'page', 'status']);
   });
 
-  it('with 401 and 403 where the token is none, or may not read agents', async () => {
+  it('with 401 without a token and 403 without agents:read', async () => {
     await idle.refuses(() => idle.list('', { token: '' }), 401, 'unauthorized');
     const runner = await newCrew(['agents:write', 'agents:execute', 'tasks:read']);
     const { message } = await runner.refuses(() => runner.list('limit=0'), 403, 'insufficient_scope');

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 describe('the catalogue', () => {
-  it('is shown whole, not paged, with exactly id, name and description of each skill', async () => {
+  it('is returned without pages, with exactly id, name and description of each skill', async () => {
     const answer = await list({ token });
     expect(answer.status).toBe(200);
     expect(Object.keys(answer.body)).toEqual(['success', 'data']);
@@ -27,13 +27,13 @@ describe('the catalogue', () => {
     expect(skills).toEqual(readSkills().map(({ id, name, description }) => ({ id, name, description })));
   });
 
-  it.each(['limit=1', 'offset=0', 'search=code'])('takes no query: %s is refused with 400', async (query) => {
+  it.each(['limit=1', 'offset=0', 'search=code'])('rejects the query %s with 400', async (query) => {
     const answer = await list({ token, query });
     expect([answer.status, errorOf(answer).code]).toEqual([400, 'validation_failed']);
     expect(errorOf(answer).details).toMatchObject([{ code: 'unknown_field' }]);
   });
 
-  it('is shown to whoever may read agents, and to nobody else', async () => {
+  it('returns 401 without a token and 403 without agents:read', async () => {
     expect((await list({ token: '' })).status).toBe(401);
     const other = await tokenFor('agents:write', 'agents:execute', 'tasks:read', 'webhooks:read');
     const refused = await list({ token: other });

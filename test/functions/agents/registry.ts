@@ -9,29 +9,29 @@ import { dataOf, type Request } from '../../api.ts';
 import { createCaller } from '../../caller.ts';
 import { type Answer, newCaller, openService, type Service } from '../../service.ts';
 
-/** The agent endpoints, as one caller sends to them. */
+/** The agent endpoints, called with one token. */
 export type Registry = ReturnType<typeof registryOf>;
 
-/** The model of agents that name none, in these tests. */
+/** The default model in these tests. */
 export const defaultModel = 'test.default-model';
 
-/** A body that creates an agent: what is required and no more. */
+/** A body that creates an agent, with only the required fields. */
 export const newAgent = { name: 'writer', displayName: 'Writer', category: 'business' };
 
-/** The agent of an answer. */
+/** Returns the agent in a response. */
 export const agentOf = (answer: Answer): Agent => dataOf<Agent>(answer);
 
-/** The agents of a list's answer. */
+/** Returns the agents in the response to a list. */
 export const itemsOf = (answer: Answer): AgentListItem[] => dataOf<AgentListItem[]>(answer);
 
-/** As many answers to the same request as come at once. */
+/** Sends this number of requests concurrently and returns the responses. */
 export const atOnce = (count: number, send: (nth: number) => Promise<Answer>): Promise<Answer[]> =>
   Promise.all(Array.from({ length: count }, (_, nth) => send(nth)));
 
 /**
- * Points the handlers of this process at a table of the test file's own. A test file calls it once, before its first
- * request; each `newRegistry` is an organization of its own, with its two system agents. The table's stream is off:
- * nobody here reads it, and the engine's writes take half the time without it.
+ * Creates a table for the test file and configures the handlers of this process to use it. A test file calls this
+ * once, before its first request. Each `newRegistry` creates an organization with its two system agents. The stream of
+ * the table is disabled: these tests do not read it, and writes take half the time without it.
  */
 export async function openRegistries() {
   const service = await openService();
@@ -69,7 +69,7 @@ function registryOf(service: Service, organization: Organization, token: string)
       caller.assignSkill({ params: { name }, body, ...more }),
     unassign: (name: string, skillId: string, more: Request = {}) =>
       caller.unassignSkill({ params: { name, skillId }, ...more }),
-    /** The same organization, by another token. */
+    /** Returns the endpoints of the same organization, called with another token. */
     by: (other: string) => registryOf(service, organization, other),
 
     /** Creates an agent and returns its name. */
@@ -79,12 +79,12 @@ function registryOf(service: Service, organization: Organization, token: string)
       return agentOf(answer).name;
     },
 
-    /** Gives an agent skills, one after the other. */
+    /** Assigns skills to an agent, one after the other. */
     give: async (name: string, ...skillIds: string[]): Promise<void> => {
       for (const skillId of skillIds) expect((await registry.assign(name, { skillId })).status).toBe(201);
     },
 
-    /** The skills that an agent is shown to have. */
+    /** Returns the skills of an agent as the API returns them. */
     skillsOf: async (name: string): Promise<AssignedSkill[]> => dataOf<AssignedSkill[]>(await registry.skills(name)),
   };
   return registry;

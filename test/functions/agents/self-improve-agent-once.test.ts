@@ -18,7 +18,7 @@ const replayed = (answer: Answer) => answer.headers['Idempotency-Replayed'] === 
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
 const writer = async () => agentOf(await lessons.registry.get('writer'));
 
-/** The models learn, but wait with the proposal until they are told to go on. */
+/** Makes the models wait with the proposal until the test calls `goOn`. */
 function held() {
   const [reached, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const proposal = async (question: Question) => {
@@ -31,9 +31,9 @@ function held() {
 
 describe('a pass under an Idempotency-Key', () => {
   it.each([
-    ['has adopted', additions.better, true],
-    ['has kept the prompt', additions.idle, false],
-  ])('that %s is answered again with the same, asks no model and changes nothing', async (_, addition, improved) => {
+    ['improved the prompt', additions.better, true],
+    ['kept the prompt', additions.idle, false],
+  ])('that %s gets the same response again, calls no model and changes nothing', async (_, addition, improved) => {
     teach({ proposal: proposes(addition) });
     const first = await improve();
     expect([first.status, replayed(first), improvementOf(first).improved]).toEqual([200, false, improved]);
@@ -55,7 +55,7 @@ describe('a pass under an Idempotency-Key', () => {
   });
 });
 
-it('of two passes at once without a key one is made and one is rejected', async () => {
+it('of two concurrent passes without a key, one succeeds and one is rejected', async () => {
   const { reached, goOn } = held();
   const first = lessons.improve();
   await reached;

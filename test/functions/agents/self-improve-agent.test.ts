@@ -8,8 +8,7 @@ import { improvementOf, type Lessons, openLessons } from './lessons.ts';
 import { agentOf } from './registry.ts';
 
 const { service, bedrock, newLessons, teach } = await openLessons();
-/** Nothing of it is ever changed. */
-const refusing = await newLessons();
+const unchanged = await newLessons();
 let lessons: Lessons;
 let asked: ReturnType<typeof teach>;
 beforeEach(() => {
@@ -25,7 +24,7 @@ describe('a pass of self-improvement', () => {
     lessons = await newLessons();
   });
 
-  it('answers 200 with exactly improved, changesSummary, previousPromptHash and newPromptHash', async () => {
+  it('returns 200 with exactly improved, changesSummary, previousPromptHash and newPromptHash', async () => {
     const before = await writer();
     const answer = await lessons.improve({});
     expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
@@ -43,15 +42,15 @@ describe('a pass of self-improvement', () => {
     expect(updatedAt > before.updatedAt).toBe(true);
   });
 
-  it('moves the ETag, so that a change of the prompt before is rejected', async () => {
+  it('changes the ETag, so that an update with the earlier ETag is rejected', async () => {
     const { ETag = '' } = (await lessons.registry.get('writer')).headers;
     await lessons.improve();
-    const stale = { headers: { 'If-Match': ETag } };
+    const earlier = { headers: { 'If-Match': ETag } };
     const patch = { systemPrompt: 'Mine.' };
-    await lessons.refuses(() => lessons.registry.update('writer', patch, stale), 412, 'precondition_failed');
+    await lessons.refuses(() => lessons.registry.update('writer', patch, earlier), 412, 'precondition_failed');
   });
 
-  it('names a prompt by its UTF-8 bytes, also the prompt of no characters', async () => {
+  it('hashes the UTF-8 bytes of a prompt, also of an empty prompt', async () => {
     for (const systemPrompt of ['Schreib schön. 🖋️', '']) {
       await lessons.registry.update('writer', { systemPrompt });
       teach({ proposal: proposes(additions.idle) });
@@ -63,7 +62,7 @@ describe('a pass of self-improvement', () => {
     }
   });
 
-  it('changes nothing where nothing better is found, and says why', async () => {
+  it('changes nothing if no proposal is better, and says why', async () => {
     teach({ proposal: proposes(additions.worse, 'It lets it guess.') });
     const before = await lessons.dump();
     const { data } = (await lessons.improve()).body;
@@ -74,7 +73,7 @@ describe('a pass of self-improvement', () => {
     expect(await lessons.dump()).toEqual(before);
   });
 
-  it('counts no body as an empty one, which is twenty executions and no focus', async () => {
+  it('uses 20 executions and no focus without a body', async () => {
     await Promise.all(Array.from({ length: 20 }, () => lessons.start()));
     const { changesSummary } = improvementOf(await lessons.improve());
     expect(changesSummary).toBe('There is nothing to learn from: no execution has finished yet.');
@@ -82,23 +81,23 @@ describe('a pass of self-improvement', () => {
     expect(asked[0]?.user).not.toContain('<focus>');
   });
 
-  it.each([1, 100])('takes %d executions to look back at', async (lookbackExecutions) => {
+  it.each([1, 100])('accepts a lookback of %d executions', async (lookbackExecutions) => {
     expect((await lessons.improve({ lookbackExecutions })).status).toBe(200);
   });
 
-  it('takes a focus of a thousand characters, and looks at that', async () => {
+  it('accepts a focus of 1,000 characters, and passes it to the model', async () => {
     const focusArea = '😀'.repeat(1_000);
     expect((await lessons.improve({ focusArea })).status).toBe(200);
     expect(asked[0]?.user).toContain(`<focus>\n${focusArea}\n</focus>`);
   });
 
-  it.each(['inactive', 'draft'])('takes an agent that is %s', async (status) => {
+  it.each(['inactive', 'draft'])('accepts an agent that is %s', async (status) => {
     await lessons.registry.update('writer', { status });
     expect(improvementOf(await lessons.improve()).improved).toBe(true);
     expect((await writer()).status).toBe(status);
   });
 
-  it('says by whose token the prompt has come', async () => {
+  it('records the token that changed the prompt', async () => {
     await lessons.improve();
     const [change] = await readPromptChanges(service, lessons.organization, (await writer()).id);
     expect(change).toMatchObject({
@@ -110,60 +109,60 @@ describe('a pass of self-improvement', () => {
   });
 });
 
-describe('a pass is rejected, no model is asked and nothing is written,', () => {
+describe('a pass is rejected, calls no model and writes nothing,', () => {
   const refused = async (send: () => ReturnType<Lessons['improve']>, status: number, code: string) => {
-    const refusal = await refusing.refuses(send, status, code);
+    const error = await unchanged.refuses(send, status, code);
     expect(asked).toEqual([]);
-    return refusal;
+    return error;
   };
 
   it.each<[string, unknown, string, string]>([
     ['no executions', { lookbackExecutions: 0 }, 'lookbackExecutions', 'invalid_value'],
-    ['fewer than none', { lookbackExecutions: -1 }, 'lookbackExecutions', 'invalid_value'],
+    ['a negative number', { lookbackExecutions: -1 }, 'lookbackExecutions', 'invalid_value'],
     ['101 executions', { lookbackExecutions: 101 }, 'lookbackExecutions', 'invalid_value'],
     ['one and a half', { lookbackExecutions: 1.5 }, 'lookbackExecutions', 'invalid_value'],
     ['a number as text', { lookbackExecutions: '20' }, 'lookbackExecutions', 'invalid_type'],
-    ['no number', { lookbackExecutions: null }, 'lookbackExecutions', 'invalid_type'],
+    ['null', { lookbackExecutions: null }, 'lookbackExecutions', 'invalid_type'],
     ['an empty focus', { focusArea: '' }, 'focusArea', 'invalid_value'],
     ['a blank focus', { focusArea: ' \n\u3000' }, 'focusArea', 'invalid_value'],
     ['a focus of 1,001 characters', { focusArea: 'x'.repeat(1_001) }, 'focusArea', 'invalid_value'],
-    ['a focus that is no text', { focusArea: ['x'] }, 'focusArea', 'invalid_type'],
+    ['a focus that is not a string', { focusArea: ['x'] }, 'focusArea', 'invalid_type'],
     ['a lone surrogate', '{"focusArea":"a\\ud800"}', 'focusArea', 'invalid_value'],
-    ['a field that there is not', { systemPrompt: 'Mine.' }, 'systemPrompt', 'unknown_field'],
-    ['a body that is no object', [], '', 'invalid_type'],
+    ['an unknown field', { systemPrompt: 'Mine.' }, 'systemPrompt', 'unknown_field'],
+    ['a body that is not an object', [], '', 'invalid_type'],
   ])('with 400 validation_failed for %s', async (_, body, path, code) => {
-    const { details } = await refused(() => refusing.improve(body), 400, 'validation_failed');
+    const { details } = await refused(() => unchanged.improve(body), 400, 'validation_failed');
     expect(details).toMatchObject([{ path, code }]);
   });
 
-  it('with 400 validation_failed for both fields at once, and for a query', async () => {
+  it('with 400 validation_failed for two errors in one response, and for a query parameter', async () => {
     const body = { lookbackExecutions: 0, focusArea: '' };
-    expect((await refused(() => refusing.improve(body), 400, 'validation_failed')).details).toHaveLength(2);
-    await refused(() => refusing.improve({}, { query: 'dry=1' }), 400, 'validation_failed');
+    expect((await refused(() => unchanged.improve(body), 400, 'validation_failed')).details).toHaveLength(2);
+    await refused(() => unchanged.improve({}, { query: 'dry=1' }), 400, 'validation_failed');
   });
 
-  it('with 400 invalid_json, 415 and 413 for a body that is none', async () => {
-    await refused(() => refusing.improve('{'), 400, 'invalid_json');
+  it('with 400 invalid_json, 415 and 413 for a body that cannot be read', async () => {
+    await refused(() => unchanged.improve('{'), 400, 'invalid_json');
     const headers = { 'Content-Type': 'text/plain' };
-    await refused(() => refusing.improve('{}', { headers }), 415, 'unsupported_media_type');
-    await refused(() => refusing.improve('x'.repeat(257 * 1024)), 413, 'payload_too_large');
+    await refused(() => unchanged.improve('{}', { headers }), 415, 'unsupported_media_type');
+    await refused(() => unchanged.improve('x'.repeat(257 * 1024)), 413, 'payload_too_large');
   });
 
-  it.each(['nobody', 'No Name'])('with 404 not_found for the agent %s', async (name) => {
-    await refused(() => refusing.improve({}, { name }), 404, 'not_found');
+  it.each(['absent-agent', 'No Name'])('with 404 not_found for the agent %s', async (name) => {
+    await refused(() => unchanged.improve({}, { name }), 404, 'not_found');
   });
 
   it('with 404 not_found for the agent of another organization', async () => {
     const others = await newLessons();
     await others.registry.put({ name: 'editor' });
-    await refused(() => refusing.improve({}, { name: 'editor' }), 404, 'not_found');
+    await refused(() => unchanged.improve({}, { name: 'editor' }), 404, 'not_found');
   });
 
   it.each(['', 'junk'])('with 401 unauthorized for the token %j', async (token) => {
-    await refused(() => refusing.improve({}, { token }), 401, 'unauthorized');
+    await refused(() => unchanged.improve({}, { token }), 401, 'unauthorized');
   });
 
-  it('with 403 insufficient_scope for a token that may do all but execute', async () => {
+  it('with 403 insufficient_scope for a token with all scopes except agents:execute', async () => {
     const scopes = ['agents:read', 'agents:write', 'tasks:read', 'tasks:write', 'webhooks:write'] as const;
     const manager = await newLessons(scopes);
     const { message } = await manager.refuses(() => manager.improve(), 403, 'insufficient_scope');
@@ -171,12 +170,12 @@ describe('a pass is rejected, no model is asked and nothing is written,', () => 
   });
 });
 
-it('a pass needs no scope but agents:execute', async () => {
+it('a pass requires only the scope agents:execute', async () => {
   const runner = await newLessons(['agents:execute']);
   expect((await runner.improve({}, { name: 'qa-reviewer' })).status).toBe(200);
 });
 
-it('a model that never answers ends the request in time all the same, with the reason', async () => {
+it('a request whose model never answers ends within its time limit, with the reason', async () => {
   const { clock, pause, until } = createTimeline(Date.now());
   const context = processContext();
   const inRealTime = { ...context };
@@ -184,7 +183,7 @@ it('a model that never answers ends the request in time all the same, with the r
   const reached = Promise.withResolvers<void>();
   bedrock.answer = () => reached.resolve();
   const begun = clock();
-  const answering = refusing.improve();
+  const answering = unchanged.improve();
   await reached.promise;
   await until(begun + 9_000);
   const answer = await answering;

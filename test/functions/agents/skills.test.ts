@@ -16,7 +16,7 @@ beforeEach(async () => {
   await registry.put();
 });
 
-/** Lets a minute pass. */
+/** Advances the clock by a minute. */
 const wait = () => vi.setSystemTime(Date.now() + 60_000);
 
 const skillId = 'sk_code-review';
@@ -25,7 +25,7 @@ const idsOf = async (name = 'writer') => (await registry.skillsOf(name)).map(({ 
 const withKey = { headers: { 'Idempotency-Key': 'key' } };
 
 describe('an assigned skill', () => {
-  it('is answered with 201 and nothing but success', async () => {
+  it('returns 201 with only success', async () => {
     const answer = await registry.assign('writer', { skillId });
     expect([answer.status, answer.body]).toEqual([201, { success: true }]);
     expect(answer.headers).not.toHaveProperty('ETag');
@@ -52,7 +52,7 @@ describe('an assigned skill', () => {
     expect(await idsOf('qa-reviewer')).toEqual(order.toSorted());
   });
 
-  it('assigned again keeps its place and its time, and writes nothing', async () => {
+  it('assigned again keeps its position and time, and writes nothing', async () => {
     await registry.give('writer', skillId);
     wait();
     await registry.give('writer', 'sk_release-notes');
@@ -64,16 +64,16 @@ describe('an assigned skill', () => {
     expect(await idsOf()).toEqual([skillId, 'sk_release-notes']);
   });
 
-  it('makes another version of the agent, and so does one that is taken away', async () => {
+  it('creates a new version of the agent, as an unassignment does', async () => {
     await registry.give('writer', skillId);
     expect(await etag()).toBe('"2"');
-    const stale = { headers: { 'If-Match': '"1"' } };
-    await registry.refuses(() => registry.update('writer', { soul: 'x' }, stale), 412, 'precondition_failed');
+    const firstVersion = { headers: { 'If-Match': '"1"' } };
+    await registry.refuses(() => registry.update('writer', { soul: 'x' }, firstVersion), 412, 'precondition_failed');
     await registry.unassign('writer', skillId);
     expect(await etag()).toBe('"3"');
   });
 
-  it('is taken away for good, and can be assigned again as the newest', async () => {
+  it('can be unassigned, and assigned again as the last', async () => {
     await registry.give('writer', skillId, 'sk_test-planning');
     const answer = await registry.unassign('writer', skillId);
     expect([answer.status, answer.body]).toEqual([200, { success: true }]);
@@ -83,7 +83,7 @@ describe('an assigned skill', () => {
     expect(await idsOf()).toEqual(['sk_test-planning', skillId]);
   });
 
-  it('is that agent’s alone, and that organization’s', async () => {
+  it('belongs to one agent of one organization', async () => {
     const other = await newRegistry();
     await other.put();
     await registry.give('writer', skillId);
@@ -91,7 +91,7 @@ describe('an assigned skill', () => {
     expect(await other.skillsOf('writer')).toEqual([]);
   });
 
-  it('that the catalogue no longer has is not listed, but can be taken away', async () => {
+  it('that is no longer in the catalogue is not listed, but can be unassigned', async () => {
     await registry.give('writer', skillId);
     const { id } = agentOf(await registry.get('writer'));
     const Item = {
@@ -105,13 +105,13 @@ describe('an assigned skill', () => {
     expect(await etag()).not.toBe(before);
   });
 
-  it('survives a change of the agent', async () => {
+  it('is kept by an update of the agent', async () => {
     await registry.give('writer', skillId);
     await registry.update('writer', { soul: 'New.' });
     expect(await idsOf()).toEqual([skillId]);
   });
 
-  it('of ten agents assigned at once is each one’s', async () => {
+  it('is assigned to its agent in ten concurrent assignments', async () => {
     const skills = readSkills().map(({ id }) => id);
     const answers = await atOnce(10, (nth) =>
       registry.assign(nth % 2 ? 'writer' : 'qa-reviewer', { skillId: skills[nth % 5] }),
@@ -121,7 +121,7 @@ describe('an assigned skill', () => {
     expect(await etag()).toBe('"6"');
   });
 
-  it('assigned by ten at once is one row of the table, and one change of the agent', async () => {
+  it('assigned ten times concurrently is one item of the table and one version of the agent', async () => {
     const answers = await atOnce(10, () => registry.assign('writer', { skillId }));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
     const rows = Object.keys(await registry.dump()).filter((key) => key.endsWith(skillId));
@@ -129,7 +129,7 @@ describe('an assigned skill', () => {
     expect(await etag()).toBe('"2"');
   });
 
-  it('taken away by ten at once is taken away once', async () => {
+  it('unassigned ten times concurrently is unassigned once', async () => {
     await registry.give('writer', skillId);
     const answers = await atOnce(10, () => registry.unassign('writer', skillId));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)]);
@@ -138,7 +138,7 @@ describe('an assigned skill', () => {
 });
 
 describe('an assignment under an Idempotency-Key', () => {
-  it('of a skill that the agent had is replayed, too', async () => {
+  it('of a skill that the agent has is replayed', async () => {
     await registry.give('writer', skillId);
     const first = await registry.assign('writer', { skillId }, withKey);
     const again = await registry.assign('writer', { skillId }, withKey);
@@ -149,13 +149,13 @@ describe('an assignment under an Idempotency-Key', () => {
   });
 });
 
-describe('an assignment is refused', () => {
-  it('with 404 not_found for a skill that the catalogue does not have', async () => {
+describe('an assignment is rejected', () => {
+  it('with 404 not_found for a skill that is not in the catalogue', async () => {
     for (const unknown of ['sk_juggling', 'sk_constructor', 'sk_skills'])
       await registry.refuses(() => registry.assign('writer', { skillId: unknown }), 404, 'not_found');
   });
 
-  it('with 400 validation_failed for what is no id of a skill', async () => {
+  it('with 400 validation_failed for an invalid skill id', async () => {
     for (const body of [{}, { skillId: null }, { skillId: 'code-review' }, { skillId: 'sk_../x' }, { skillId: 7 }]) {
       const answer = await registry.assign('writer', body);
       expect([answer.status, errorOf(answer).details?.[0]?.path]).toEqual([400, 'skillId']);
@@ -164,47 +164,47 @@ describe('an assignment is refused', () => {
     expect([more.status, errorOf(more).details?.[0]?.path]).toEqual([400, 'assignedAt']);
   });
 
-  it('with 404 not_found for nobody, for an impossible name, and for an agent of others', async () => {
+  it('with 404 not_found for an absent agent, an invalid name and an agent of another organization', async () => {
     const other = await newRegistry();
-    for (const name of ['nobody', 'WRITER', 'writer'])
+    for (const name of ['absent-agent', 'WRITER', 'writer'])
       await other.refuses(() => other.assign(name, { skillId }), 404, 'not_found');
   });
 });
 
-describe('skills are refused', () => {
-  it('with 404 not_found where the agent does not have the skill, or can have none of that id', async () => {
+describe('a request about skills is rejected', () => {
+  it('with 404 not_found if the agent does not have the skill or the id is invalid', async () => {
     await registry.give('qa-reviewer', skillId);
     for (const id of [skillId, 'sk_juggling', 'code-review', 'sk_', 'SK_CODE-REVIEW', 'sk_a#b', ''])
       await registry.refuses(() => registry.unassign('writer', id), 404, 'not_found');
-    for (const name of ['nobody', 'WRITER'])
+    for (const name of ['absent-agent', 'WRITER'])
       await registry.refuses(() => registry.unassign(name, skillId), 404, 'not_found');
   });
 
-  it('with 404 not_found where the id is longer than any key of the table', async () => {
+  it('with 404 not_found for an id that is longer than a key of the table can be', async () => {
     await registry.refuses(() => registry.unassign('writer', `sk_${'a'.repeat(2000)}`), 404, 'not_found');
   });
 
-  it('with 404 not_found where the agent is nobody, or of others', async () => {
+  it('with 404 not_found for a list or an unassignment of an absent agent or an agent of another organization', async () => {
     const other = await newRegistry();
-    for (const name of ['nobody', 'WRITER', 'writer']) {
+    for (const name of ['absent-agent', 'WRITER', 'writer']) {
       await other.refuses(() => other.skills(name), 404, 'not_found');
       await other.refuses(() => other.unassign(name, skillId), 404, 'not_found');
     }
   });
 
-  it('with 400 validation_failed for any query', async () => {
+  it('with 400 validation_failed for a query parameter', async () => {
     for (const query of ['limit=20', 'offset=0', 'search=x'])
       await registry.refuses(() => registry.skills('writer', query), 400, 'validation_failed');
   });
 
-  it('with 401 and 403 by the scopes of their agents', async () => {
+  it('with 401 without a token and 403 without the scope', async () => {
     const reader = await newRegistry(['agents:read', 'agents:execute', 'tasks:write']);
     const writer = await newRegistry(['agents:write', 'tasks:read']);
-    await writer.refuses(() => writer.skills('nobody'), 403, 'insufficient_scope');
-    await reader.refuses(() => reader.assign('nobody', {}), 403, 'insufficient_scope');
-    await reader.refuses(() => reader.unassign('nobody', 'x'), 403, 'insufficient_scope');
-    await reader.refuses(() => reader.skills('nobody', '', { token: '' }), 401, 'unauthorized');
-    await reader.refuses(() => reader.assign('nobody', {}, { token: '' }), 401, 'unauthorized');
-    await reader.refuses(() => reader.unassign('nobody', 'x', { token: '' }), 401, 'unauthorized');
+    await writer.refuses(() => writer.skills('absent-agent'), 403, 'insufficient_scope');
+    await reader.refuses(() => reader.assign('absent-agent', {}), 403, 'insufficient_scope');
+    await reader.refuses(() => reader.unassign('absent-agent', 'x'), 403, 'insufficient_scope');
+    await reader.refuses(() => reader.skills('absent-agent', '', { token: '' }), 401, 'unauthorized');
+    await reader.refuses(() => reader.assign('absent-agent', {}, { token: '' }), 401, 'unauthorized');
+    await reader.refuses(() => reader.unassign('absent-agent', 'x', { token: '' }), 401, 'unauthorized');
   });
 });

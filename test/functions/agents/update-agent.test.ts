@@ -13,10 +13,10 @@ beforeEach(async () => {
   registry = await newRegistry();
 });
 
-/** Lets a minute pass. */
+/** Advances the clock by a minute. */
 const wait = () => vi.setSystemTime(Date.now() + 60_000);
 
-/** An agent with everything set, as the caller sends it. */
+/** The optional fields of an agent, and its status. */
 const full = {
   description: 'Writes',
   model: 'some.model',
@@ -32,7 +32,7 @@ const refused = async (patch: unknown) => {
 };
 
 describe('a patch', () => {
-  it('answers what a read answers afterwards', async () => {
+  it('returns what a read returns afterwards', async () => {
     await registry.put();
     const changed = await registry.update('writer', { displayName: 'New', category: 'qa', ...full });
     const read = await registry.get('writer');
@@ -57,7 +57,7 @@ describe('a patch', () => {
     ['capabilities', []],
     ['capabilities', ['tables', 'text']],
     ['status', 'inactive'],
-  ])('of %s to %j changes that field, updatedAt and the ETag alone', async (field, value) => {
+  ])('of %s to %j changes only that field, updatedAt and the ETag', async (field, value) => {
     await registry.put(full);
     const before = agentOf(await registry.get('writer'));
     wait();
@@ -82,7 +82,7 @@ describe('a patch', () => {
     expect(agentOf(await registry.get('writer'))).toMatchObject(empty);
   });
 
-  it('back to a text of long ago shows that text', async () => {
+  it('back to an earlier text returns that text', async () => {
     await registry.put(full);
     for (const systemPrompt of ['Second.', '', full.systemPrompt])
       expect(agentOf(await registry.update('writer', { systemPrompt }))).toMatchObject({ systemPrompt });
@@ -105,7 +105,7 @@ describe('a patch', () => {
     expect(await registry.dump()).toEqual(before);
   });
 
-  it('of null writes nothing where that is what the agent has', async () => {
+  it('of null writes nothing if the fields are already cleared', async () => {
     await registry.put();
     const before = await registry.dump();
     const answer = await registry.update('writer', { description: null, model: null, systemPrompt: null, soul: null });
@@ -113,12 +113,12 @@ describe('a patch', () => {
     expect(await registry.dump()).toEqual(before);
   });
 
-  it('of any status to any other is allowed, of a system agent too', async () => {
+  it('can change any status to any other, also of a system agent', async () => {
     for (const status of ['inactive', 'draft', 'active', 'draft', 'inactive', 'active'])
       expect(agentOf(await registry.update('qa-reviewer', { status })).status).toBe(status);
   });
 
-  it('of a system agent changes all that others may have changed, and leaves it a system agent', async () => {
+  it('can change the same fields of a system agent, which stays a system agent', async () => {
     const answer = await registry.update('qa-reviewer', { displayName: 'Mine', ...full });
     expect(agentOf(answer)).toMatchObject({ displayName: 'Mine', ...full, name: 'qa-reviewer', isSystem: true });
     await newCaller(processContext());
@@ -126,7 +126,7 @@ describe('a patch', () => {
     expect(agentOf(await registry.get('qa-reviewer'))).toEqual(agentOf(answer));
   });
 
-  it("leaves another organization's agent of that name alone", async () => {
+  it("does not change another organization's agent with that name", async () => {
     const other = await newRegistry();
     await Promise.all([registry.put(), other.put()]);
     const before = await other.dump();
@@ -135,30 +135,30 @@ describe('a patch', () => {
   });
 });
 
-describe('a patch is refused with 400 validation_failed', () => {
-  it('for null where nothing can be cleared', async () => {
+describe('a patch is rejected with 400 validation_failed', () => {
+  it('for null in a field that cannot be cleared', async () => {
     const asked = { displayName: null, category: null, capabilities: null, status: null };
     expect(await refused(asked)).toMatchObject(Object.keys(asked).map((path) => ({ path })));
   });
 
-  it('for what cannot be changed, even to what it is', async () => {
+  it('for a read-only field, even with its current value', async () => {
     const asked = { id: 'x', name: 'writer', isSystem: false, createdAt: 'x', updatedAt: 'x' };
     const details = await refused(asked);
     expect(details).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'read_only' })));
   });
 
-  it('for what no answer has', async () => {
+  it('for unknown fields', async () => {
     const asked = { version: 1, promptHash: 'x', skills: [] };
     expect(await refused(asked)).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'unknown_field' })));
   });
 
-  it('for a field in another spelling, and names the known one', async () => {
+  it('for a misspelled field, with the known field as a suggestion', async () => {
     expect(await refused({ system_prompt: 'x' })).toMatchObject([
       { path: 'system_prompt', message: expect.stringContaining('did you mean systemPrompt?') },
     ]);
   });
 
-  it('for all faults at once, though some fields are good', async () => {
+  it('with all errors in one response', async () => {
     const details = await refused({ displayName: ' ', soul: 'x'.repeat(50_001), model: 'good', status: 'x', tags: [] });
     expect(details?.map(({ path }) => path).sort()).toEqual(['displayName', 'soul', 'status', 'tags']);
   });
@@ -170,24 +170,24 @@ describe('the checks of a patch', () => {
     const tooLarge = 'x'.repeat(257 * 1024);
     const headers = { 'Content-Type': 'text/plain' };
     const bad = { status: 'x' };
-    const stale = { headers: { 'If-Match': '"7"' } };
+    const otherVersion = { headers: { 'If-Match': '"7"' } };
     const update =
       (name: string, ...rest: [unknown, object?]) =>
       () =>
         registry.update(name, ...rest);
-    await registry.refuses(update('NOBODY', tooLarge, { token: '' }), 401, 'unauthorized');
-    await registry.refuses(update('NOBODY', tooLarge, { token }), 403, 'insufficient_scope');
-    await registry.refuses(update('NOBODY', tooLarge, { headers }), 413, 'payload_too_large');
-    await registry.refuses(update('NOBODY', '{', { headers }), 415, 'unsupported_media_type');
-    await registry.refuses(update('NOBODY', '{'), 400, 'invalid_json');
-    await registry.refuses(update('NOBODY', bad), 404, 'not_found');
-    await registry.refuses(update('nobody', bad), 400, 'validation_failed');
-    await registry.refuses(update('nobody', {}, stale), 404, 'not_found');
-    await registry.refuses(update('qa-reviewer', bad, stale), 400, 'validation_failed');
-    await registry.refuses(update('qa-reviewer', {}, stale), 412, 'precondition_failed');
+    await registry.refuses(update('No Name', tooLarge, { token: '' }), 401, 'unauthorized');
+    await registry.refuses(update('No Name', tooLarge, { token }), 403, 'insufficient_scope');
+    await registry.refuses(update('No Name', tooLarge, { headers }), 413, 'payload_too_large');
+    await registry.refuses(update('No Name', '{', { headers }), 415, 'unsupported_media_type');
+    await registry.refuses(update('No Name', '{'), 400, 'invalid_json');
+    await registry.refuses(update('No Name', bad), 404, 'not_found');
+    await registry.refuses(update('absent-agent', bad), 400, 'validation_failed');
+    await registry.refuses(update('absent-agent', {}, otherVersion), 404, 'not_found');
+    await registry.refuses(update('qa-reviewer', bad, otherVersion), 400, 'validation_failed');
+    await registry.refuses(update('qa-reviewer', {}, otherVersion), 412, 'precondition_failed');
   });
 
-  it("find nothing of another organization's agent", async () => {
+  it("do not find another organization's agent", async () => {
     const other = await newRegistry();
     await other.put();
     const before = await other.dump();
