@@ -101,18 +101,6 @@ describe('a create is refused with 400 validation_failed and written nowhere', (
     expect(details).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'unknown_field' })));
   });
 
-  it('for fields in another spelling, and asks whether the known ones were meant', async () => {
-    const asked = { displayname: 'displayName', capabilites: 'capabilities', 'system-prompt': 'systemPrompt' };
-    const details = await invalid({ ...newAgent, ...asked });
-    expect(details).toMatchObject(
-      Object.entries(asked).map(([path, meant]) => ({
-        path,
-        code: 'unknown_field',
-        message: expect.stringContaining(`did you mean ${meant}?`),
-      })),
-    );
-  });
-
   it('for all its faults at once', async () => {
     const details = await invalid({ name: 'A', category: 'x', soul: null, skills: [] });
     expect(details?.map(({ path }) => path).sort()).toEqual(['category', 'displayName', 'name', 'skills', 'soul']);

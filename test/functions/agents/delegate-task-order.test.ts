@@ -59,12 +59,6 @@ describe('of two faults, a delegation is rejected for', () => {
     await reader.refuses(() => reader.delegate('{'), 403, 'insufficient_scope');
   });
 
-  it('its JSON before an impossible name, that before the fields, and the fields before an absent agent', async () => {
-    await crew.refuses(() => crew.delegate('{', { name: 'No Name' }), 400, 'invalid_json');
-    await crew.refuses(() => crew.delegate({}, { name: 'No Name' }), 404, 'not_found');
-    await crew.refuses(() => crew.delegate({}, { name: 'absent-agent' }), 400, 'validation_failed');
-  });
-
   it('an absent agent before what it names, itself included', async () => {
     await crew.refuses(() => delegate('absent-agent', 'none', { taskId: absent }), 404, 'not_found');
     await crew.refuses(() => delegate('absent-agent', 'absent-agent'), 404, 'not_found');

@@ -152,12 +152,6 @@ describe('a patch is rejected with 400 validation_failed', () => {
     expect(await refused(asked)).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'unknown_field' })));
   });
 
-  it('for a misspelled field, with the known field as a suggestion', async () => {
-    expect(await refused({ system_prompt: 'x' })).toMatchObject([
-      { path: 'system_prompt', message: expect.stringContaining('did you mean systemPrompt?') },
-    ]);
-  });
-
   it('with all errors in one response', async () => {
     const details = await refused({ displayName: ' ', soul: 'x'.repeat(50_001), model: 'good', status: 'x', tags: [] });
     expect(details?.map(({ path }) => path).sort()).toEqual(['displayName', 'soul', 'status', 'tags']);
