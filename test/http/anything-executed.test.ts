@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { readExecutionInput } from '../../lib/table/executions.ts';
-import { openCrews, startedOf } from '../functions/agents/crew.ts';
+import { createTestExecutions, startedOf } from '../functions/agents/test-executions.ts';
 import { fc } from '../seeded.ts';
 
-const { service, newCrew } = await openCrews(999_999);
+const { service, newExecutionsApi } = await createTestExecutions(999_999);
 
 /** A JSON text: a JavaScript object cannot have every key. */
 class Json {
@@ -27,16 +27,16 @@ const { value } = fc.letrec((tie) => ({
 }));
 
 it('any input of a start is rejected, or its worker gets exactly this input', async () => {
-  const crew = await newCrew();
+  const api = await newExecutionsApi();
   let accepted = 0;
   await fc.assert(
     fc.asyncProperty(text, value, async (input, context) => {
       const body = `{"input":${JSON.stringify(input)},"context":${jsonOf(context)}}`;
-      const answer = await crew.execute(body);
+      const answer = await api.execute(body);
       expect([200, 400]).toContain(answer.status);
       if (answer.status === 400) return;
       accepted++;
-      const { organization } = crew;
+      const { organization } = api;
       const asked = await readExecutionInput(service, { organization, id: startedOf(answer).executionId });
       expect(JSON.stringify(asked)).toBe(JSON.stringify(JSON.parse(body)));
     }),

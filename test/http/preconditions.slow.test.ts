@@ -4,17 +4,17 @@ import { type Operation, routes } from '../../lib/contract/routes.ts';
 import { environment } from '../../lib/deployment/environment.ts';
 import { dataOf, errorOf } from '../api.ts';
 import { changesVersion, runTogether, startEngineProxy } from '../engine-proxy.ts';
-import { type Crew, openCrews } from '../functions/agents/crew.ts';
+import { createTestExecutions, type ExecutionsApi } from '../functions/agents/test-executions.ts';
 import type { Answer } from '../service.ts';
 
-const { service, newCrew } = await openCrews();
+const { service, newExecutionsApi } = await createTestExecutions();
 const engine = await startEngineProxy(service.endpoint);
 process.env[environment.dynamodbEndpoint] = engine.endpoint;
 afterEach(() => engine.reset());
 
-let crew: Crew;
+let api: ExecutionsApi;
 beforeEach(async () => {
-  crew = await newCrew(['tasks:read', 'tasks:write', 'agents:read', 'agents:write']);
+  api = await newExecutionsApi(['tasks:read', 'tasks:write', 'agents:read', 'agents:write']);
 });
 
 /** The operations with a version. `tsc` fails for an operation without a case below. */
@@ -25,7 +25,7 @@ type Versioned = {
 /** The resources with a version: how to create one, and an absent one. */
 const kinds = {
   task: {
-    put: async () => ({ id: await crew.board.put() }),
+    put: async () => ({ id: await api.tasks.put() }),
     absent: { id: 'tk_01K00000000000000000000000' },
     read: 'getTask',
     patch: 'updateTask',
@@ -38,11 +38,11 @@ const kinds = {
       { priority: 'low' },
       { assignedAgent: 'qa-reviewer' },
       { projectId: 'proj_new' },
-      { dependsOn: [await crew.board.put()] },
+      { dependsOn: [await api.tasks.put()] },
     ],
   },
   agent: {
-    put: async () => ({ name: await crew.registry.put() }),
+    put: async () => ({ name: await api.agents.put() }),
     absent: { name: 'absent' },
     read: 'getAgent',
     patch: 'updateAgent',
@@ -77,7 +77,7 @@ const removes = (operation: Versioned) => endpoints[operation].method === 'DELET
 
 type Params = Record<string, string>;
 const send = (operation: Versioned, params: Params, body?: object, ifMatch?: string) =>
-  crew.board[operation]({
+  api.tasks[operation]({
     params,
     body,
     ...(ifMatch !== undefined && { headers: { 'If-Match': ifMatch } }),
@@ -123,14 +123,14 @@ describe.each(changing)('If-Match of %s', (operation) => {
   it('leads to 412 for any other tag, and nothing changes', async () => {
     const params = await kinds[kind].put();
     await send(kinds[kind].patch, params, cases[kinds[kind].patch].other);
-    const before = await crew.dump();
+    const before = await api.dump();
     const tags = ['"1"', '"3"', 'W/"2"', '2', '"2', "'2'", '"02"', '""', '', ' ', ',', '"7", "8"', '"7", *', 'garbage'];
     for (const tag of [...tags, 'W/"7", W/"2"', '"\u00ff"', '"2" "2"'])
       expect([tag, ...codeOf(await send(operation, params, one, tag))]).toEqual([tag, ...refused]);
     // An update without changes gets 412 as well, because the caller has read another version.
     const same = cases[kinds[kind].patch].other;
     if (operation === kinds[kind].patch) expect(codeOf(await send(operation, params, same, '"1"'))).toEqual(refused);
-    expect(await crew.dump()).toEqual(before);
+    expect(await api.dump()).toEqual(before);
   });
 
   it('leads to 404 for an absent resource with any value', async () => {
@@ -162,12 +162,12 @@ describe.each(changing)('If-Match of %s', (operation) => {
       if (!changesVersion(asked)) return;
       engine.reset();
       between = await send(other, params, cases[other].other, '"1"');
-      left = await crew.dump();
+      left = await api.dump();
     };
     const late = await send(operation, params, one, '"1"');
     expect(between?.status).toBe(200);
     expect(codeOf(late)).toEqual(removes(other) ? [404, 'not_found'] : refused);
-    expect(await crew.dump()).toEqual(left);
+    expect(await api.dump()).toEqual(left);
   });
 });
 
@@ -227,15 +227,15 @@ describe('If-Match is checked', () => {
   // test/http/serve.test.ts has its place before other checks of tasks.
   it('before a dependency cycle (409)', async () => {
     const params = await kinds.task.put();
-    const dependsOn = [await crew.board.put({ dependsOn: [params.id] })];
-    await crew.refuses(() => send('updateTask', params, { dependsOn }, otherVersion), 412, 'precondition_failed');
+    const dependsOn = [await api.tasks.put({ dependsOn: [params.id] })];
+    await api.refuses(() => send('updateTask', params, { dependsOn }, otherVersion), 412, 'precondition_failed');
     expect((await send('updateTask', params, { dependsOn }, '"1"')).status).toBe(409);
   });
 
   it('before system agents (403)', async () => {
     const params = { name: 'qa-reviewer' };
-    await crew.refuses(() => send('deleteAgent', params, undefined, otherVersion), 412, 'precondition_failed');
-    await crew.refuses(() => send('deleteAgent', params, undefined, '*'), 403, 'system_agent');
+    await api.refuses(() => send('deleteAgent', params, undefined, otherVersion), 412, 'precondition_failed');
+    await api.refuses(() => send('deleteAgent', params, undefined, '*'), 403, 'system_agent');
   });
 
   it('only by changes, not by reads', async () => {

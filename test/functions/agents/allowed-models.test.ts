@@ -4,14 +4,14 @@ import { processContext } from '../../../lib/context.ts';
 import { environment } from '../../../lib/deployment/environment.ts';
 import { changeSettings } from '../../../lib/table/settings.ts';
 import { errorOf } from '../../api.ts';
-import { agentOf, newAgent, openRegistries, type Registry } from './registry.ts';
+import { type AgentsApi, agentOf, createTestAgents, newAgent } from './test-agents.ts';
 
-const { newRegistry } = await openRegistries();
+const { newAgentsApi } = await createTestAgents();
 const variables = { [environment.allowedModels]: 'model.a,model.b', [environment.defaultModel]: 'model.a' };
 Object.assign(process.env, variables);
-let registry: Registry;
+let api: AgentsApi;
 beforeAll(async () => {
-  registry = await newRegistry();
+  api = await newAgentsApi();
 });
 afterAll(() => {
   for (const name of Object.keys(variables)) delete process.env[name];
@@ -26,45 +26,45 @@ const notAllowed = refused('This deployment does not allow the model model.c; ch
 
 describe('where the deployment limits models', () => {
   it('a create with an allowed model, or none, is taken', async () => {
-    expect(agentOf(await registry.get(await registry.put({ name: 'first', model: 'model.b' }))).model).toBe('model.b');
-    expect(agentOf(await registry.get(await registry.put({ name: 'second' }))).model).toBe('model.a');
+    expect(agentOf(await api.get(await api.put({ name: 'first', model: 'model.b' }))).model).toBe('model.b');
+    expect(agentOf(await api.get(await api.put({ name: 'second' }))).model).toBe('model.a');
   });
 
   it('a create with another model is refused, with those that are allowed, and creates nothing', async () => {
-    const answer = await registry.create({ ...newAgent, model: 'model.c' });
+    const answer = await api.create({ ...newAgent, model: 'model.c' });
     expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(notAllowed)]);
-    expect((await registry.get(newAgent.name)).status).toBe(404);
+    expect((await api.get(newAgent.name)).status).toBe(404);
   });
 
   it('a patch to another model is refused, and changes nothing', async () => {
-    const name = await registry.put({ name: 'third' });
-    const answer = await registry.update(name, { model: 'model.c', soul: 'Kind.' });
+    const name = await api.put({ name: 'third' });
+    const answer = await api.update(name, { model: 'model.c', soul: 'Kind.' });
     expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(notAllowed)]);
-    expect(agentOf(await registry.get(name))).toMatchObject({ model: 'model.a', soul: '' });
+    expect(agentOf(await api.get(name))).toMatchObject({ model: 'model.a', soul: '' });
   });
 
   it('a default of the organization that is not allowed any more is refused where it would be given', async () => {
-    const { organization } = registry;
-    const name = await registry.put({ name: 'fourth' });
+    const { organization } = api;
+    const name = await api.put({ name: 'fourth' });
     await changeSettings(processContext(), organization, { defaultModel: 'model.c' });
     const said = refused(
       'This deployment does not allow the default model model.c; send a model: choose one of model.a, model.b.',
     );
-    for (const answer of [await registry.create(newAgent), await registry.update(name, { model: null })])
+    for (const answer of [await api.create(newAgent), await api.update(name, { model: null })])
       expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(said)]);
     await changeSettings(processContext(), organization, { defaultModel: undefined });
   });
 
   it('an agent that has another model from before can be changed otherwise, and moved', async () => {
-    const name = await registry.put({ name: 'fifth' });
-    const { organization } = registry;
+    const name = await api.put({ name: 'fifth' });
+    const { organization } = api;
     const move = (from: string, to: string) => replaceAgentModel(processContext(), organization, name, { from, to });
     expect(await move('model.a', 'model.c')).toBe(true);
-    const patched = await registry.update(name, { soul: 'Kind.' });
+    const patched = await api.update(name, { soul: 'Kind.' });
     expect([patched.status, agentOf(patched).model]).toEqual([200, 'model.c']);
     expect(await move('model.a', 'model.b')).toBe(false);
     expect(await move('model.c', 'model.b')).toBe(true);
-    const moved = await registry.get(name);
+    const moved = await api.get(name);
     expect(agentOf(moved).model).toBe('model.b');
     expect(moved.headers.ETag).toBe('"4"');
     expect(Date.parse(agentOf(moved).updatedAt)).toBeGreaterThanOrEqual(Date.parse(agentOf(patched).updatedAt));

@@ -1,19 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { errorOf } from '../../api.ts';
-import { agentOf, atOnce, defaultModel, newAgent, openRegistries, type Registry } from './registry.ts';
+import { type AgentsApi, agentOf, createTestAgents, defaultModel, newAgent, sendConcurrently } from './test-agents.ts';
 
-const { newRegistry } = await openRegistries();
-let registry: Registry;
+const { newAgentsApi } = await createTestAgents();
+let api: AgentsApi;
 beforeEach(async () => {
-  registry = await newRegistry();
+  api = await newAgentsApi();
 });
 
-const invalid = async (body: unknown) =>
-  (await registry.refuses(() => registry.create(body), 400, 'validation_failed')).details;
+const invalid = async (body: unknown) => (await api.refuses(() => api.create(body), 400, 'validation_failed')).details;
 
 describe('a create', () => {
   it('answers 201 with exactly id, name, displayName and createdAt', async () => {
-    const answer = await registry.create({
+    const answer = await api.create({
       ...newAgent,
       description: 'Writes',
       model: 'm',
@@ -35,8 +34,8 @@ describe('a create', () => {
   });
 
   it('of what is required alone is active, has the default model, and is else empty', async () => {
-    const { id, createdAt } = agentOf(await registry.create());
-    expect(agentOf(await registry.get('writer'))).toEqual({
+    const { id, createdAt } = agentOf(await api.create());
+    expect(agentOf(await api.get('writer'))).toEqual({
       id,
       ...newAgent,
       model: defaultModel,
@@ -62,13 +61,13 @@ describe('a create', () => {
       capabilities: ['__proto__', 'a b', 'A B', '\u0000'],
       status: 'inactive',
     };
-    expect((await registry.create(sent)).status).toBe(201);
-    expect(agentOf(await registry.get('constructor'))).toMatchObject(sent);
+    expect((await api.create(sent)).status).toBe(201);
+    expect(agentOf(await api.get('constructor'))).toMatchObject(sent);
   });
 
   it('may have one text for its prompt and its soul', async () => {
-    await registry.put({ systemPrompt: 'Both.', soul: 'Both.' });
-    expect(agentOf(await registry.get('writer'))).toMatchObject({ systemPrompt: 'Both.', soul: 'Both.' });
+    await api.put({ systemPrompt: 'Both.', soul: 'Both.' });
+    expect(agentOf(await api.get('writer'))).toMatchObject({ systemPrompt: 'Both.', soul: 'Both.' });
   });
 
   it('stores every text at its longest, of characters of four bytes', async () => {
@@ -79,12 +78,12 @@ describe('a create', () => {
       systemPrompt: '😀'.repeat(50_000),
       capabilities: Array.from({ length: 50 }, (_, at) => '😀'.repeat(63) + String.fromCodePoint(0x1f600 + at)),
     };
-    const name = await registry.put({ name: 'x'.repeat(64), ...longest, capabilities: [] });
+    const name = await api.put({ name: 'x'.repeat(64), ...longest, capabilities: [] });
     const { systemPrompt, capabilities } = longest;
-    expect((await registry.update(name, { systemPrompt: '', soul: systemPrompt })).status).toBe(200);
-    expect((await registry.update(name, { systemPrompt, capabilities: [] })).status).toBe(200);
-    expect((await registry.update(name, { capabilities })).status).toBe(200);
-    expect(agentOf(await registry.get(name))).toMatchObject({ name, ...longest, soul: systemPrompt });
+    expect((await api.update(name, { systemPrompt: '', soul: systemPrompt })).status).toBe(200);
+    expect((await api.update(name, { systemPrompt, capabilities: [] })).status).toBe(200);
+    expect((await api.update(name, { capabilities })).status).toBe(200);
+    expect(agentOf(await api.get(name))).toMatchObject({ name, ...longest, soul: systemPrompt });
   });
 });
 
@@ -109,33 +108,33 @@ describe('a create is refused with 400 validation_failed and written nowhere', (
 
 describe('a name', () => {
   it.each(['executions', 'skills'])('%s is refused with 422 reserved_name', async (name) => {
-    const error = await registry.refuses(() => registry.create({ ...newAgent, name }), 422, 'reserved_name');
+    const error = await api.refuses(() => api.create({ ...newAgent, name }), 422, 'reserved_name');
     expect(error.details).toMatchObject([{ path: 'name' }]);
   });
 
   it.each(['writer', 'qa-reviewer'])('%s that an agent has is refused with 409 name_taken', async (name) => {
-    await registry.put();
+    await api.put();
     const body = { ...newAgent, name, systemPrompt: 'Another.', soul: 'Another.' };
-    const error = await registry.refuses(() => registry.create(body), 409, 'name_taken');
+    const error = await api.refuses(() => api.create(body), 409, 'name_taken');
     expect(error.details).toMatchObject([{ path: 'name' }]);
   });
 
   it("that another organization's agent has is free", async () => {
-    const other = await newRegistry();
+    const other = await newAgentsApi();
     await other.put({ displayName: 'Theirs' });
-    await registry.put({ displayName: 'Ours' });
+    await api.put({ displayName: 'Ours' });
     expect(agentOf(await other.get('writer')).displayName).toBe('Theirs');
-    expect(agentOf(await registry.get('writer')).displayName).toBe('Ours');
+    expect(agentOf(await api.get('writer')).displayName).toBe('Ours');
   });
 
   it('asked for by ten at once is given to one', async () => {
-    const answers = await atOnce(10, (nth) => registry.create({ ...newAgent, systemPrompt: `Prompt ${nth}` }));
+    const answers = await sendConcurrently(10, (nth) => api.create({ ...newAgent, systemPrompt: `Prompt ${nth}` }));
     const winners = answers.filter(({ status }) => status === 201).map(agentOf);
     const losers = answers.filter(({ status }) => status === 409);
     expect([winners.length, losers.length]).toEqual([1, 9]);
     expect(new Set(losers.map((answer) => errorOf(answer).code))).toEqual(new Set(['name_taken']));
-    expect(agentOf(await registry.get('writer'))).toMatchObject(winners[0] ?? {});
-    const texts = Object.values(await registry.dump()).filter((item) => 'text' in (item as object));
+    expect(agentOf(await api.get('writer'))).toMatchObject(winners[0] ?? {});
+    const texts = Object.values(await api.dump()).filter((item) => 'text' in (item as object));
     const systemTexts = 2;
     expect(texts).toHaveLength(systemTexts + 1);
   });
@@ -143,19 +142,19 @@ describe('a name', () => {
 
 describe('the order of checks', () => {
   it('is token, scope, size, media type, JSON, fields, key, reserved name', async () => {
-    const reader = await newRegistry(['agents:read', 'agents:execute', 'tasks:write', 'webhooks:write']);
+    const reader = await newAgentsApi(['agents:read', 'agents:execute', 'tasks:write', 'webhooks:write']);
     const tooLarge = 'x'.repeat(257 * 1024);
     const text = { 'Content-Type': 'text/plain' };
     const reserved = { ...newAgent, name: 'skills' };
     await reader.refuses(() => reader.create(tooLarge, { token: undefined }), 401, 'unauthorized');
     await reader.refuses(() => reader.create(tooLarge), 403, 'insufficient_scope');
-    await registry.refuses(() => registry.create(tooLarge, { headers: text }), 413, 'payload_too_large');
-    await registry.refuses(() => registry.create('{', { headers: text }), 415, 'unsupported_media_type');
-    await registry.refuses(() => registry.create('{'), 400, 'invalid_json');
+    await api.refuses(() => api.create(tooLarge, { headers: text }), 413, 'payload_too_large');
+    await api.refuses(() => api.create('{', { headers: text }), 415, 'unsupported_media_type');
+    await api.refuses(() => api.create('{'), 400, 'invalid_json');
     const headers = { 'Idempotency-Key': 'key' };
-    await registry.create(newAgent, { headers });
-    await registry.refuses(() => registry.create({ name: 'skills' }, { headers }), 400, 'validation_failed');
-    await registry.refuses(() => registry.create(reserved, { headers }), 422, 'idempotency_key_reused');
-    await registry.refuses(() => registry.create(reserved), 422, 'reserved_name');
+    await api.create(newAgent, { headers });
+    await api.refuses(() => api.create({ name: 'skills' }, { headers }), 400, 'validation_failed');
+    await api.refuses(() => api.create(reserved, { headers }), 422, 'idempotency_key_reused');
+    await api.refuses(() => api.create(reserved), 422, 'reserved_name');
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { newDelegation, openCrews } from './crew.ts';
+import { createTestExecutions, newDelegation } from './test-executions.ts';
 
-const { newCrew } = await openCrews();
-const crew = await newCrew();
-await crew.registry.put({ name: 'reader' });
+const { newExecutionsApi } = await createTestExecutions();
+const api = await newExecutionsApi();
+await api.agents.put({ name: 'reader' });
 
 const invalid = async (body: unknown) =>
-  (await crew.refuses(() => crew.delegate(body), 400, 'validation_failed')).details;
+  (await api.refuses(() => api.delegate(body), 400, 'validation_failed')).details;
 
 describe('a delegation is rejected with 400 validation_failed, and nothing is written,', () => {
   it('without a body, for both required fields', async () => {
@@ -38,8 +38,8 @@ describe('a delegation is rejected with 400 validation_failed, and nothing is wr
   });
 
   it('for a query parameter', async () => {
-    const send = () => crew.delegate(newDelegation, { query: 'toAgent=reader' });
-    const { details } = await crew.refuses(send, 400, 'validation_failed');
+    const send = () => api.delegate(newDelegation, { query: 'toAgent=reader' });
+    const { details } = await api.refuses(send, 400, 'validation_failed');
     expect(details).toMatchObject([{ path: 'toAgent', code: 'unknown_field' }]);
   });
 
@@ -52,6 +52,6 @@ describe('a delegation is rejected with 400 validation_failed, and nothing is wr
 // This test is last because each rejected request reads the whole table, with the large items.
 it('an instruction can have 100,000 characters, of any number of bytes', async () => {
   const instruction = '😀'.repeat(60_000);
-  expect((await crew.handOn('writer', 'reader', { instruction })).input === instruction).toBe(true);
-  expect((await crew.delegate({ ...newDelegation, instruction: 'x'.repeat(100_000) })).status).toBe(200);
+  expect((await api.startDelegated('writer', 'reader', { instruction })).input === instruction).toBe(true);
+  expect((await api.delegate({ ...newDelegation, instruction: 'x'.repeat(100_000) })).status).toBe(200);
 });

@@ -1,35 +1,36 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Crew, newDelegation, openCrews } from './crew.ts';
+import { createTestExecutions, type ExecutionsApi, newDelegation } from './test-executions.ts';
 
 const cap = 4;
-const { newCrew } = await openCrews(cap);
-let crew: Crew;
+const { newExecutionsApi } = await createTestExecutions(cap);
+let api: ExecutionsApi;
 let taskId: string;
 beforeEach(async () => {
-  crew = await newCrew();
-  taskId = await crew.board.put();
+  api = await newExecutionsApi();
+  taskId = await api.tasks.put();
 });
 
 const absent = 'tk_01K00000000000000000000000';
 const delegate = (from: string, toAgent: string, fields: object = {}) =>
-  crew.delegate({ ...newDelegation, toAgent, taskId, ...fields }, { name: from });
+  api.delegate({ ...newDelegation, toAgent, taskId, ...fields }, { name: from });
 
 /** Agents of these names, the first of which was executed on the task; each has handed it on to the next. */
 async function chainOf(...names: string[]): Promise<void> {
-  await crew.start({ taskId }, names[0]);
-  for (const [at, name] of names.entries()) if (at > 0) await crew.handOn(names[at - 1] as string, name, { taskId });
+  await api.start({ taskId }, names[0]);
+  for (const [at, name] of names.entries())
+    if (at > 0) await api.startDelegated(names[at - 1] as string, name, { taskId });
 }
 
 /** A chain that can go no further, at the cap too. */
 async function longestChain(): Promise<void> {
-  for (const name of ['reader', 'last']) await crew.registry.put({ name });
+  for (const name of ['reader', 'last']) await api.agents.put({ name });
   await chainOf('writer', 'qa-reviewer', 'prompt-improver', 'reader');
 }
 
 describe('a chain of delegations', () => {
   it('may have three delegations; the fourth is rejected with 409 delegation_too_deep', async () => {
     await longestChain();
-    const { details, message } = await crew.refuses(() => delegate('reader', 'last'), 409, 'delegation_too_deep');
+    const { details, message } = await api.refuses(() => delegate('reader', 'last'), 409, 'delegation_too_deep');
     expect(message).toContain('3 times');
     expect(details).toMatchObject([{ path: 'toAgent', code: 'limit' }]);
   });
@@ -37,7 +38,7 @@ describe('a chain of delegations', () => {
   it('has no agent twice: 409 delegation_cycle, which names the agent', async () => {
     await chainOf('writer', 'qa-reviewer', 'prompt-improver');
     for (const name of ['writer', 'qa-reviewer']) {
-      const { details, message } = await crew.refuses(() => delegate('prompt-improver', name), 409, 'delegation_cycle');
+      const { details, message } = await api.refuses(() => delegate('prompt-improver', name), 409, 'delegation_cycle');
       expect(message).toContain(name);
       expect(details).toMatchObject([
         { path: 'toAgent', code: 'cycle', message: `${name} is in this chain of delegations.` },
@@ -47,66 +48,66 @@ describe('a chain of delegations', () => {
 
   it('is of one task: for another, and for none, it may come back', async () => {
     await chainOf('writer', 'qa-reviewer');
-    for (const other of [await crew.board.put(), undefined])
+    for (const other of [await api.tasks.put(), undefined])
       expect((await delegate('qa-reviewer', 'writer', { taskId: other })).status).toBe(200);
   });
 });
 
 describe('of two faults, a delegation is rejected for', () => {
   it('the token before the scope, and the scope before the body', async () => {
-    const reader = await newCrew(['agents:read']);
+    const reader = await newExecutionsApi(['agents:read']);
     await reader.refuses(() => reader.delegate('{', { token: '' }), 401, 'unauthorized');
     await reader.refuses(() => reader.delegate('{'), 403, 'insufficient_scope');
   });
 
   it('an absent agent before what it names, itself included', async () => {
-    await crew.refuses(() => delegate('absent-agent', 'none', { taskId: absent }), 404, 'not_found');
-    await crew.refuses(() => delegate('absent-agent', 'absent-agent'), 404, 'not_found');
+    await api.refuses(() => delegate('absent-agent', 'none', { taskId: absent }), 404, 'not_found');
+    await api.refuses(() => delegate('absent-agent', 'absent-agent'), 404, 'not_found');
   });
 
   it('an absent task before the agent itself, and the agent itself before its status', async () => {
-    await crew.registry.update('writer', { status: 'draft' });
-    await crew.refuses(() => delegate('writer', 'writer', { taskId: absent }), 422, 'unknown_reference');
-    await crew.refuses(() => delegate('writer', 'writer'), 422, 'self_delegation');
+    await api.agents.update('writer', { status: 'draft' });
+    await api.refuses(() => delegate('writer', 'writer', { taskId: absent }), 422, 'unknown_reference');
+    await api.refuses(() => delegate('writer', 'writer'), 422, 'self_delegation');
   });
 
   it('an absent task before an agent that is not active', async () => {
-    await crew.registry.update('qa-reviewer', { status: 'draft' });
-    await crew.refuses(() => delegate('writer', 'qa-reviewer', { taskId: absent }), 422, 'unknown_reference');
+    await api.agents.update('qa-reviewer', { status: 'draft' });
+    await api.refuses(() => delegate('writer', 'qa-reviewer', { taskId: absent }), 422, 'unknown_reference');
   });
 
   it('an agent that is not active before a task that waits', async () => {
-    const waits = await crew.board.put({ dependsOn: [taskId] });
-    await crew.registry.update('qa-reviewer', { status: 'draft' });
-    await crew.refuses(() => delegate('writer', 'qa-reviewer', { taskId: waits }), 409, 'agent_not_active');
+    const waits = await api.tasks.put({ dependsOn: [taskId] });
+    await api.agents.update('qa-reviewer', { status: 'draft' });
+    await api.refuses(() => delegate('writer', 'qa-reviewer', { taskId: waits }), 409, 'agent_not_active');
   });
 
   it('the cycle before the depth, for each agent of the chain', async () => {
     await longestChain();
     for (const name of ['writer', 'qa-reviewer', 'prompt-improver'])
-      await crew.refuses(() => delegate('reader', name), 409, 'delegation_cycle');
+      await api.refuses(() => delegate('reader', name), 409, 'delegation_cycle');
   });
 
   it('each of them before the cap', async () => {
     await longestChain();
-    const waits = await crew.board.put({ dependsOn: [taskId] });
-    await crew.refuses(() => delegate('absent-agent', 'last'), 404, 'not_found');
-    await crew.refuses(() => delegate('reader', 'absent-agent'), 422, 'unknown_reference');
-    await crew.refuses(() => delegate('reader', 'reader'), 422, 'self_delegation');
-    await crew.refuses(() => delegate('reader', 'writer'), 409, 'delegation_cycle');
-    await crew.refuses(() => delegate('reader', 'last'), 409, 'delegation_too_deep');
-    await crew.refuses(() => delegate('writer', 'last', { taskId: waits }), 409, 'task_blocked');
-    await crew.refuses(() => delegate('writer', 'last'), 429, 'rate_limited');
-    await crew.registry.update('last', { status: 'inactive' });
-    await crew.refuses(() => delegate('writer', 'last'), 409, 'agent_not_active');
+    const waits = await api.tasks.put({ dependsOn: [taskId] });
+    await api.refuses(() => delegate('absent-agent', 'last'), 404, 'not_found');
+    await api.refuses(() => delegate('reader', 'absent-agent'), 422, 'unknown_reference');
+    await api.refuses(() => delegate('reader', 'reader'), 422, 'self_delegation');
+    await api.refuses(() => delegate('reader', 'writer'), 409, 'delegation_cycle');
+    await api.refuses(() => delegate('reader', 'last'), 409, 'delegation_too_deep');
+    await api.refuses(() => delegate('writer', 'last', { taskId: waits }), 409, 'task_blocked');
+    await api.refuses(() => delegate('writer', 'last'), 429, 'rate_limited');
+    await api.agents.update('last', { status: 'inactive' });
+    await api.refuses(() => delegate('writer', 'last'), 409, 'agent_not_active');
   });
 });
 
 it('at the cap a delegation is rejected with 429 rate_limited and Retry-After, and accepted below it', async () => {
-  const [first] = await Promise.all(Array.from({ length: cap }, () => crew.start()));
-  await crew.refuses(() => delegate('writer', 'qa-reviewer'), 429, 'rate_limited');
+  const [first] = await Promise.all(Array.from({ length: cap }, () => api.start()));
+  await api.refuses(() => delegate('writer', 'qa-reviewer'), 429, 'rate_limited');
   expect((await delegate('writer', 'qa-reviewer')).headers['Retry-After']).toBe('10');
-  expect((await crew.board.getTask({ params: { id: taskId } })).headers.ETag).toBe('"1"');
-  await crew.carryOut(first as string);
+  expect((await api.tasks.getTask({ params: { id: taskId } })).headers.ETag).toBe('"1"');
+  await api.carryOut(first as string);
   expect((await delegate('writer', 'qa-reviewer')).status).toBe(200);
 });

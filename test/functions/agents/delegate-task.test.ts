@@ -3,21 +3,21 @@ import { processContext } from '../../../lib/context.ts';
 import { listExecutions } from '../../../lib/executions/executions.ts';
 import { readExecutionInput } from '../../../lib/table/executions.ts';
 import { dataOf, errorOf } from '../../api.ts';
-import { type Crew, delegationOf, listed, newDelegation, openCrews } from './crew.ts';
+import { createTestExecutions, delegationOf, type ExecutionsApi, listed, newDelegation } from './test-executions.ts';
 
-const { service, newCrew } = await openCrews();
-let crew: Crew;
+const { service, newExecutionsApi } = await createTestExecutions();
+let api: ExecutionsApi;
 beforeEach(async () => {
-  crew = await newCrew();
-  await crew.registry.put({ name: 'reader' });
+  api = await newExecutionsApi();
+  await api.agents.put({ name: 'reader' });
 });
 
 const absent = 'tk_01K00000000000000000000000';
 
 describe('a delegation', () => {
   it('answers 200 with exactly delegationId, fromAgent, toAgent and status', async () => {
-    const taskId = await crew.board.put();
-    const answer = await crew.delegate({ ...newDelegation, taskId, context: { tone: 'calm' } });
+    const taskId = await api.tasks.put();
+    const answer = await api.delegate({ ...newDelegation, taskId, context: { tone: 'calm' } });
     expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
     expect(Object.keys(delegationOf(answer))).toEqual(['delegationId', 'fromAgent', 'toAgent', 'status']);
     expect(delegationOf(answer)).toEqual({
@@ -32,78 +32,78 @@ describe('a delegation', () => {
   it('has the other agent run with its answer, on the instruction verbatim and the context as it was sent', async () => {
     const instruction = ' Read\r\nit — aloud. 🧭\u0000\n';
     const context = { b: 1, a: [null, { constructor: 'x' }] };
-    const { id, ...execution } = await crew.handOn('writer', 'reader', { instruction, context });
+    const { id, ...execution } = await api.startDelegated('writer', 'reader', { instruction, context });
     expect(execution).toMatchObject({ agentName: 'reader', status: 'running', input: instruction });
     expect(execution).not.toHaveProperty('taskId');
-    const asked = await readExecutionInput(service, { organization: crew.organization, id });
+    const asked = await readExecutionInput(service, { organization: api.organization, id });
     expect(JSON.stringify(asked)).toBe(JSON.stringify({ input: instruction, context }));
-    expect(listed(await crew.list())).toEqual([[id], 1]);
-    expect(listed(await crew.listOf('writer'))).toEqual([[], 0]);
+    expect(listed(await api.list())).toEqual([[id], 1]);
+    expect(listed(await api.listOf('writer'))).toEqual([[], 0]);
   });
 
   it('is named in the detail of its execution and nowhere else, and shows nothing of its chain', async () => {
-    const taskId = await crew.board.put();
-    const begun = await crew.handOn('writer', 'reader', { taskId });
+    const taskId = await api.tasks.put();
+    const begun = await api.startDelegated('writer', 'reader', { taskId });
     const id = begun.delegationId as string;
-    await crew.carryOut(begun.id);
-    const ended = await crew.get('reader', begun.id);
+    await api.carryOut(begun.id);
+    const ended = await api.get('reader', begun.id);
     expect(Object.keys(dataOf(ended)).at(-1)).toBe('delegationId');
     for (const answer of [
       ...[
-        await crew.list(),
-        await crew.listOf('reader'),
-        await crew.board.getTask({ params: { id: taskId } }),
-        await crew.board.listTasks(),
+        await api.list(),
+        await api.listOf('reader'),
+        await api.tasks.getTask({ params: { id: taskId } }),
+        await api.tasks.listTasks(),
       ],
-      ...[await crew.registry.get('reader'), await crew.registry.get('writer')],
+      ...[await api.agents.get('reader'), await api.agents.get('writer')],
     ])
       expect(JSON.stringify(answer.body)).not.toContain(id);
     for (const hidden of ['ancestors', 'depth', 'delegatedBy', 'requestId', 'writer'])
       expect(JSON.stringify(ended.body)).not.toContain(hidden);
-    const executed = await crew.execution(await crew.start());
+    const executed = await api.execution(await api.start());
     expect(executed).not.toHaveProperty('delegationId');
   });
 
   it('assigns its task to the agent that it is delegated to', async () => {
-    const taskId = await crew.board.put();
-    const { id } = await crew.handOn('writer', 'reader', { taskId });
-    expect(dataOf(await crew.board.getTask({ params: { id: taskId } }))).toMatchObject({
+    const taskId = await api.tasks.put();
+    const { id } = await api.startDelegated('writer', 'reader', { taskId });
+    expect(dataOf(await api.tasks.getTask({ params: { id: taskId } }))).toMatchObject({
       status: 'in_progress',
       assignedAgent: 'reader',
     });
-    await crew.carryOut(id);
-    expect(dataOf(await crew.board.getTask({ params: { id: taskId } })).status).toBe('up_for_review');
+    await api.carryOut(id);
+    expect(dataOf(await api.tasks.getTask({ params: { id: taskId } })).status).toBe('up_for_review');
   });
 
   it('leaves its task alone where the handing agent’s execution has it, which still moves it in the end', async () => {
-    const taskId = await crew.board.put();
-    const own = await crew.start({ taskId });
-    const before = await crew.board.getTask({ params: { id: taskId } });
-    const { id } = await crew.handOn('writer', 'reader', { taskId });
-    await crew.carryOut(id);
-    expect(await crew.execution(id, 'reader')).toMatchObject({ taskId, status: 'completed' });
-    expect((await crew.board.getTask({ params: { id: taskId } })).body).toEqual(before.body);
-    await crew.carryOut(own);
-    expect(dataOf(await crew.board.getTask({ params: { id: taskId } })).status).toBe('up_for_review');
+    const taskId = await api.tasks.put();
+    const own = await api.start({ taskId });
+    const before = await api.tasks.getTask({ params: { id: taskId } });
+    const { id } = await api.startDelegated('writer', 'reader', { taskId });
+    await api.carryOut(id);
+    expect(await api.execution(id, 'reader')).toMatchObject({ taskId, status: 'completed' });
+    expect((await api.tasks.getTask({ params: { id: taskId } })).body).toEqual(before.body);
+    await api.carryOut(own);
+    expect(dataOf(await api.tasks.getTask({ params: { id: taskId } })).status).toBe('up_for_review');
   });
 
   it.each(['inactive', 'draft'])('may come from an agent that is %s', async (status) => {
-    await crew.registry.update('writer', { status });
-    expect(await crew.handOn('writer', 'reader')).toMatchObject({ status: 'running' });
+    await api.agents.update('writer', { status });
+    expect(await api.startDelegated('writer', 'reader')).toMatchObject({ status: 'running' });
   });
 
   it('may come from a system agent and go to one', async () => {
-    await crew.handOn('prompt-improver', 'qa-reviewer');
-    expect(listed(await crew.listOf('qa-reviewer'))[1]).toBe(1);
+    await api.startDelegated('prompt-improver', 'qa-reviewer');
+    expect(listed(await api.listOf('qa-reviewer'))[1]).toBe(1);
   });
 
   it('may go to a new agent under the name of a deleted one that is in the chain', async () => {
-    const taskId = await crew.board.put();
-    await crew.handOn('writer', 'reader', { taskId });
-    const back = () => crew.delegate({ ...newDelegation, toAgent: 'writer', taskId }, { name: 'reader' });
-    await crew.refuses(back, 409, 'delegation_cycle');
-    await crew.registry.delete('writer');
-    await crew.registry.put();
+    const taskId = await api.tasks.put();
+    await api.startDelegated('writer', 'reader', { taskId });
+    const back = () => api.delegate({ ...newDelegation, toAgent: 'writer', taskId }, { name: 'reader' });
+    await api.refuses(back, 409, 'delegation_cycle');
+    await api.agents.delete('writer');
+    await api.agents.put();
     expect((await back()).status).toBe(200);
   });
 });
@@ -112,19 +112,19 @@ describe('a delegation is rejected, and nothing is written,', () => {
   it.each(['absent-agent', 'Writer', 'x'.repeat(65), 'executions', '__proto__'])(
     'with 404 not_found where it comes from %.12s, who is no agent',
     async (name) => {
-      await crew.refuses(() => crew.delegate(newDelegation, { name }), 404, 'not_found');
+      await api.refuses(() => api.delegate(newDelegation, { name }), 404, 'not_found');
     },
   );
 
   it("with 404 not_found where it comes from another organization's agent", async () => {
-    const other = await newCrew();
-    await other.registry.put({ name: 'theirs' });
-    await crew.refuses(() => crew.delegate(newDelegation, { name: 'theirs' }), 404, 'not_found');
+    const other = await newExecutionsApi();
+    await other.agents.put({ name: 'theirs' });
+    await api.refuses(() => api.delegate(newDelegation, { name: 'theirs' }), 404, 'not_found');
   });
 
   it('with 422 unknown_reference that names the agent and the task in one answer, where there is neither', async () => {
-    const send = () => crew.delegate({ ...newDelegation, toAgent: 'absent-agent', taskId: absent });
-    const { details } = await crew.refuses(send, 422, 'unknown_reference');
+    const send = () => api.delegate({ ...newDelegation, toAgent: 'absent-agent', taskId: absent });
+    const { details } = await api.refuses(send, 422, 'unknown_reference');
     expect(details).toMatchObject([
       { path: 'toAgent', code: 'not_found', message: expect.stringContaining('absent-agent') },
       { path: 'taskId', code: 'not_found', message: expect.stringContaining(absent) },
@@ -132,60 +132,66 @@ describe('a delegation is rejected, and nothing is written,', () => {
   });
 
   it("with 422 unknown_reference for another organization's agent, and its task", async () => {
-    const other = await newCrew();
-    await other.registry.put({ name: 'theirs' });
-    const taskId = await other.board.put();
+    const other = await newExecutionsApi();
+    await other.agents.put({ name: 'theirs' });
+    const taskId = await other.tasks.put();
     const before = await other.dump();
     for (const [path, fields] of [
       ['toAgent', { toAgent: 'theirs' }],
       ['taskId', { taskId }],
     ] as const) {
-      const send = () => crew.delegate({ ...newDelegation, ...fields });
-      expect((await crew.refuses(send, 422, 'unknown_reference')).details).toMatchObject([{ path, code: 'not_found' }]);
+      const send = () => api.delegate({ ...newDelegation, ...fields });
+      expect((await api.refuses(send, 422, 'unknown_reference')).details).toMatchObject([{ path, code: 'not_found' }]);
     }
     expect(await other.dump()).toEqual(before);
   });
 
   it('with 422 self_delegation for the very agent that it comes from', async () => {
-    const send = () => crew.delegate({ ...newDelegation, toAgent: 'writer' });
-    const { details } = await crew.refuses(send, 422, 'self_delegation');
+    const send = () => api.delegate({ ...newDelegation, toAgent: 'writer' });
+    const { details } = await api.refuses(send, 422, 'self_delegation');
     expect(details).toMatchObject([{ path: 'toAgent', code: 'invalid_value' }]);
   });
 
   it.each(['inactive', 'draft'])('with 409 agent_not_active for an agent that is %s, until it is', async (status) => {
-    await crew.registry.update('reader', { status });
-    const { message } = await crew.refuses(() => crew.delegate(), 409, 'agent_not_active');
+    await api.agents.update('reader', { status });
+    const { message } = await api.refuses(() => api.delegate(), 409, 'agent_not_active');
     expect(message).toContain(`reader is ${status}`);
-    await crew.registry.update('reader', { status: 'active' });
-    expect((await crew.delegate()).status).toBe(200);
+    await api.agents.update('reader', { status: 'active' });
+    expect((await api.delegate()).status).toBe(200);
   });
 
   it('with 409 task_blocked that names what its task waits for, until that is done', async () => {
-    const blocker = await crew.board.put({ status: 'qa_review' });
-    const taskId = await crew.board.put({ dependsOn: [blocker] });
-    const { details } = await crew.refuses(() => crew.delegate({ ...newDelegation, taskId }), 409, 'task_blocked');
+    const blocker = await api.tasks.put({ status: 'qa_review' });
+    const taskId = await api.tasks.put({ dependsOn: [blocker] });
+    const { details } = await api.refuses(() => api.delegate({ ...newDelegation, taskId }), 409, 'task_blocked');
     expect(details).toEqual([{ path: 'blockedBy.0', code: 'blocking', message: `${blocker} is qa_review.` }]);
-    await crew.board.updateTask({ params: { id: blocker }, body: { status: 'done' } });
-    expect((await crew.delegate({ ...newDelegation, taskId })).status).toBe(200);
+    await api.tasks.updateTask({ params: { id: blocker }, body: { status: 'done' } });
+    expect((await api.delegate({ ...newDelegation, taskId })).status).toBe(200);
   });
 
   it('with 403 insufficient_scope for a token that may do all but execute', async () => {
-    const writer = await newCrew(['agents:read', 'agents:write', 'tasks:read', 'tasks:write', 'webhooks:write']);
+    const writer = await newExecutionsApi([
+      'agents:read',
+      'agents:write',
+      'tasks:read',
+      'tasks:write',
+      'webhooks:write',
+    ]);
     const { message } = await writer.refuses(() => writer.delegate(), 403, 'insufficient_scope');
     expect(message).toContain('agents:execute');
   });
 });
 
 it('a delegation needs no scope but agents:execute', async () => {
-  const runner = await newCrew(['agents:execute']);
+  const runner = await newExecutionsApi(['agents:execute']);
   const body = { ...newDelegation, toAgent: 'prompt-improver' };
   expect((await runner.delegate(body, { name: 'qa-reviewer' })).status).toBe(200);
 });
 
 it('a delegation goes to the agent that it names at the moment of its start, though that is deleted at once', async () => {
-  const [handed, deleted] = await Promise.all([crew.delegate(), crew.registry.delete('reader')]);
+  const [handed, deleted] = await Promise.all([api.delegate(), api.agents.delete('reader')]);
   expect(deleted.status).toBe(200);
   expect([undefined, 'unknown_reference']).toContain(errorOf(handed)?.code);
-  const { total } = await listExecutions(processContext(), crew.organization, {}, { limit: 1, offset: 0 });
+  const { total } = await listExecutions(processContext(), api.organization, {}, { limit: 1, offset: 0 });
   expect(total).toBe(0);
 });

@@ -4,63 +4,63 @@ import { handler as listTasks } from '../../../functions/kanban-tasks/list-tasks
 import type { Task } from '../../../lib/contract/tasks.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { call } from '../../service.ts';
-import { agentOf, atOnce, itemsOf, openRegistries, type Registry } from './registry.ts';
+import { type AgentsApi, agentOf, createTestAgents, itemsOf, sendConcurrently } from './test-agents.ts';
 
-const { newRegistry } = await openRegistries();
-let registry: Registry;
+const { newAgentsApi } = await createTestAgents();
+let api: AgentsApi;
 beforeEach(async () => {
-  registry = await newRegistry();
+  api = await newAgentsApi();
 });
 
 const full = { description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.', capabilities: ['text'], status: 'draft' };
 
 describe('a delete', () => {
   it('returns only success', async () => {
-    await registry.put();
-    const answer = await registry.delete('writer');
+    await api.put();
+    const answer = await api.delete('writer');
     expect([answer.status, answer.body]).toEqual([200, { success: true }]);
     expect(answer.headers).not.toHaveProperty('ETag');
   });
 
   it('removes the agent from every read before it responds', async () => {
-    await registry.put(full);
-    await registry.delete('writer');
+    await api.put(full);
+    await api.delete('writer');
     const body = { skillId: 'sk_code-review' };
     for (const answer of [
-      await registry.get('writer'),
-      await registry.update('writer', {}),
-      await registry.updateSoul('writer', { soul: 'x' }),
-      await registry.skills('writer'),
-      await registry.assign('writer', body),
-      await registry.unassign('writer', 'sk_code-review'),
-      await registry.delete('writer'),
+      await api.get('writer'),
+      await api.update('writer', {}),
+      await api.updateSoul('writer', { soul: 'x' }),
+      await api.skills('writer'),
+      await api.assign('writer', body),
+      await api.unassign('writer', 'sk_code-review'),
+      await api.delete('writer'),
     ])
       expect(answer.status).toBe(404);
     for (const query of ['', 'search=writer', 'status=draft', 'category=business']) {
-      const list = await registry.list(query);
+      const list = await api.list(query);
       expect(itemsOf(list).map(({ name }) => name)).not.toContain('writer');
       expect(paginationOf(list).total).toBe(query === '' ? 2 : 0);
     }
   });
 
   it('frees the name for a new agent, which gets nothing of the deleted agent', async () => {
-    const { id } = agentOf(await registry.create({ name: 'writer', displayName: 'W', category: 'qa', ...full }));
-    await registry.give('writer', 'sk_code-review', 'sk_release-notes');
-    await registry.delete('writer');
-    await registry.put();
-    const namesake = agentOf(await registry.get('writer'));
+    const { id } = agentOf(await api.create({ name: 'writer', displayName: 'W', category: 'qa', ...full }));
+    await api.give('writer', 'sk_code-review', 'sk_release-notes');
+    await api.delete('writer');
+    await api.put();
+    const namesake = agentOf(await api.get('writer'));
     expect(namesake.id).not.toBe(id);
     expect(namesake).toMatchObject({ systemPrompt: '', soul: '', capabilities: [], status: 'active' });
     expect(namesake).not.toHaveProperty('description');
-    expect(await registry.skillsOf('writer')).toEqual([]);
+    expect(await api.skillsOf('writer')).toEqual([]);
   });
 
   it('keeps the name of the agent in its tasks, so that a filter finds them', async () => {
-    await registry.put();
-    const { token } = registry;
+    await api.put();
+    const { token } = api;
     const body = { title: 'Write', assignedAgent: 'writer' };
     const created = await call(createTask, { method: 'POST', path: '/api/kanban-tasks', body, token });
-    await registry.delete('writer');
+    await api.delete('writer');
     const found = await call(listTasks, { path: '/api/kanban-tasks', query: 'assigned_agent=writer', token });
     expect(dataOf<Task[]>(found)).toMatchObject([{ id: dataOf(created).id, assignedAgent: 'writer' }]);
     const refused = await call(createTask, { method: 'POST', path: '/api/kanban-tasks', body, token });
@@ -68,32 +68,32 @@ describe('a delete', () => {
   });
 
   it('succeeds once for ten concurrent deletes', async () => {
-    await registry.put(full);
-    const answers = await atOnce(10, () => registry.delete('writer'));
+    await api.put(full);
+    const answers = await sendConcurrently(10, () => api.delete('writer'));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(404)]);
   });
 
   it('and concurrent changes lead to no agent, in any order', async () => {
-    await registry.put();
+    await api.put();
     const sends = [
-      () => registry.delete('writer'),
-      () => registry.updateSoul('writer', { soul: 'New.' }),
-      () => registry.assign('writer', { skillId: 'sk_code-review' }),
+      () => api.delete('writer'),
+      () => api.updateSoul('writer', { soul: 'New.' }),
+      () => api.assign('writer', { skillId: 'sk_code-review' }),
     ];
     const [deleted, ...others] = await Promise.all(sends.map((send) => send()));
     expect(deleted?.status).toBe(200);
     for (const { status } of others) expect([200, 201, 404]).toContain(status);
-    expect((await registry.get('writer')).status).toBe(404);
-    await registry.put();
-    expect(agentOf(await registry.get('writer'))).toMatchObject({ soul: '' });
-    expect(await registry.skillsOf('writer')).toEqual([]);
+    expect((await api.get('writer')).status).toBe(404);
+    await api.put();
+    expect(agentOf(await api.get('writer'))).toMatchObject({ soul: '' });
+    expect(await api.skillsOf('writer')).toEqual([]);
   });
 
   it("does not change another organization's agent with that name", async () => {
-    const other = await newRegistry();
-    await Promise.all([registry.put(), other.put(full)]);
+    const other = await newAgentsApi();
+    await Promise.all([api.put(), other.put(full)]);
     const before = await other.dump();
-    await registry.delete('writer');
+    await api.delete('writer');
     expect(await other.dump()).toEqual(before);
     expect((await other.get('writer')).status).toBe(200);
   });
@@ -101,23 +101,23 @@ describe('a delete', () => {
 
 describe('a delete is rejected', () => {
   it.each(['qa-reviewer', 'prompt-improver'])('with 403 system_agent for %s, even inactive', async (name) => {
-    await registry.refuses(() => registry.delete(name), 403, 'system_agent');
-    await registry.update(name, { status: 'inactive' });
-    await registry.refuses(() => registry.delete(name), 403, 'system_agent');
+    await api.refuses(() => api.delete(name), 403, 'system_agent');
+    await api.update(name, { status: 'inactive' });
+    await api.refuses(() => api.delete(name), 403, 'system_agent');
   });
 
   it('with 404 not_found for an absent agent, an invalid name and an agent of another organization', async () => {
-    const other = await newRegistry();
+    const other = await newAgentsApi();
     await other.put();
     for (const name of ['absent-agent', 'QA-REVIEWER', 'writer'])
-      await registry.refuses(() => registry.delete(name, { headers: { 'If-Match': '"7"' } }), 404, 'not_found');
+      await api.refuses(() => api.delete(name, { headers: { 'If-Match': '"7"' } }), 404, 'not_found');
     expect((await other.get('writer')).status).toBe(200);
   });
 
   it('with 401, 403 and 400 before the agent is read', async () => {
-    const reader = await newRegistry(['agents:read', 'agents:execute', 'tasks:write']);
+    const reader = await newAgentsApi(['agents:read', 'agents:execute', 'tasks:write']);
     await reader.refuses(() => reader.delete('qa-reviewer', { token: '' }), 401, 'unauthorized');
     await reader.refuses(() => reader.delete('qa-reviewer'), 403, 'insufficient_scope');
-    await registry.refuses(() => registry.delete('qa-reviewer', { query: 'force=true' }), 400, 'validation_failed');
+    await api.refuses(() => api.delete('qa-reviewer', { query: 'force=true' }), 400, 'validation_failed');
   });
 });

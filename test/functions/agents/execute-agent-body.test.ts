@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import { listExecutions } from '../../../lib/executions/executions.ts';
 import { readExecutionInput } from '../../../lib/table/executions.ts';
-import { newExecution, openCrews } from './crew.ts';
+import { createTestExecutions, newExecution } from './test-executions.ts';
 
-const { service, newCrew } = await openCrews();
-const crew = await newCrew();
+const { service, newExecutionsApi } = await createTestExecutions();
+const api = await newExecutionsApi();
 
-const invalid = async (body: unknown) =>
-  (await crew.refuses(() => crew.execute(body), 400, 'validation_failed')).details;
+const invalid = async (body: unknown) => (await api.refuses(() => api.execute(body), 400, 'validation_failed')).details;
 
 describe('a start is rejected with 400 validation_failed, and nothing is written,', () => {
   it.each([
@@ -50,8 +49,8 @@ describe('a start is rejected with 400 validation_failed, and nothing is written
   });
 
   it('for a query parameter', async () => {
-    const send = () => crew.execute(newExecution, { query: 'taskId=x' });
-    const { details } = await crew.refuses(send, 400, 'validation_failed');
+    const send = () => api.execute(newExecution, { query: 'taskId=x' });
+    const { details } = await api.refuses(send, 400, 'validation_failed');
     expect(details).toMatchObject([{ path: 'taskId', code: 'unknown_field' }]);
   });
 
@@ -67,15 +66,15 @@ describe('a start passes to its worker', () => {
     ['the longest input that a body can contain', { input: 'é'.repeat(100_000) }],
     ['the largest context', { input: 'x', context: { a: 'x'.repeat(65_528) } }],
   ])('%s', async (_, body) => {
-    const id = await crew.start(body);
-    const { organization } = crew;
+    const id = await api.start(body);
+    const { organization } = api;
     expect(JSON.stringify(await readExecutionInput(service, { organization, id }))).toBe(JSON.stringify(body));
-    expect((await crew.execution(id)).input).toBe(body.input);
+    expect((await api.execution(id)).input).toBe(body.input);
   });
 });
 
 it('the list does not contain the input or context of an execution', async () => {
-  await crew.start({ input: 'private-input', context: { note: 'private-context' } });
-  const page = await listExecutions(processContext(), crew.organization, {}, { limit: 20, offset: 0 });
-  expect(JSON.stringify([page, (await crew.list()).body])).not.toContain('private');
+  await api.start({ input: 'private-input', context: { note: 'private-context' } });
+  const page = await listExecutions(processContext(), api.organization, {}, { limit: 20, offset: 0 });
+  expect(JSON.stringify([page, (await api.list()).body])).not.toContain('private');
 });

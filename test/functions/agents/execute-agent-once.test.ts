@@ -1,28 +1,28 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { dataOf } from '../../api.ts';
-import { type Crew, listed, newExecution, openCrews, startedOf } from './crew.ts';
+import { createTestExecutions, type ExecutionsApi, listed, newExecution, startedOf } from './test-executions.ts';
 
-const { newCrew } = await openCrews();
-let crew: Crew;
+const { newExecutionsApi } = await createTestExecutions();
+let api: ExecutionsApi;
 beforeEach(async () => {
-  crew = await newCrew();
+  api = await newExecutionsApi();
 });
 
 const headers = { 'Idempotency-Key': 'key' };
 const execute = (fields: Record<string, unknown> = {}, name = 'writer') =>
-  crew.execute({ ...newExecution, ...fields }, { headers, name });
+  api.execute({ ...newExecution, ...fields }, { headers, name });
 
 describe('a start under an Idempotency-Key', () => {
   it('sent at once with two inputs is accepted for one and rejected for the other', async () => {
     const answers = await Promise.all([execute(), execute({ input: 'Write a sonnet.' })]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
-    expect(listed(await crew.list())[1]).toBe(1);
+    expect(listed(await api.list())[1]).toBe(1);
   });
 
   it('is answered as at first though the execution has ended since', async () => {
     const first = await execute();
-    await crew.carryOut(startedOf(first).executionId);
-    expect((await crew.execution(startedOf(first).executionId)).status).toBe('completed');
+    await api.carryOut(startedOf(first).executionId);
+    expect((await api.execution(startedOf(first).executionId)).status).toBe('completed');
     expect((await execute()).body).toEqual(first.body);
   });
 
@@ -32,7 +32,7 @@ describe('a start under an Idempotency-Key', () => {
     ['task', { taskId: 'tk_01K00000000000000000000000' }],
   ])('is rejected with 422 idempotency_key_reused for another %s', async (_, fields) => {
     await execute();
-    await crew.refuses(() => execute(fields), 422, 'idempotency_key_reused');
+    await api.refuses(() => execute(fields), 422, 'idempotency_key_reused');
   });
 
   it.each([
@@ -40,21 +40,21 @@ describe('a start under an Idempotency-Key', () => {
     ['{"a":[1,2]}', '{"a":[2,1]}'],
     ['{"a":1}', '{"a":"1"}'],
   ])('knows a context of %s from one of %s', async (one, other) => {
-    const send = (context: string) => crew.execute(`{"input":"x","context":${context}}`, { headers });
+    const send = (context: string) => api.execute(`{"input":"x","context":${context}}`, { headers });
     expect((await send(one)).status).toBe(200);
-    await crew.refuses(() => send(other), 422, 'idempotency_key_reused');
+    await api.refuses(() => send(other), 422, 'idempotency_key_reused');
     expect((await send(one)).headers['Idempotency-Replayed']).toBe('true');
   });
 
   it('is rejected with 422 idempotency_key_reused for another agent, even one that there is not', async () => {
     await execute();
     for (const name of ['qa-reviewer', 'absent-agent'])
-      await crew.refuses(() => execute({}, name), 422, 'idempotency_key_reused');
+      await api.refuses(() => execute({}, name), 422, 'idempotency_key_reused');
   });
 
   it('keeps neither the key nor what was asked in its record', async () => {
-    await crew.execute({ input: 'private-input' }, { headers: { 'Idempotency-Key': 'private-key' } });
-    const records = Object.values(await crew.dump()).filter((item) => 'fingerprint' in (item as object));
+    await api.execute({ input: 'private-input' }, { headers: { 'Idempotency-Key': 'private-key' } });
+    const records = Object.values(await api.dump()).filter((item) => 'fingerprint' in (item as object));
     expect(records).toHaveLength(1);
     expect(JSON.stringify(records)).not.toContain('private');
   });
@@ -62,28 +62,28 @@ describe('a start under an Idempotency-Key', () => {
 
 describe('a rejected start leaves its Idempotency-Key free', () => {
   it('with 404, until there is such an agent', async () => {
-    await crew.refuses(() => execute({}, 'later'), 404, 'not_found');
-    await crew.registry.put({ name: 'later' });
+    await api.refuses(() => execute({}, 'later'), 404, 'not_found');
+    await api.agents.put({ name: 'later' });
     expect((await execute({}, 'later')).headers).not.toHaveProperty('Idempotency-Replayed');
   });
 
   it('with 422, for another task', async () => {
-    await crew.refuses(() => execute({ taskId: 'tk_01K00000000000000000000000' }), 422, 'unknown_reference');
-    expect((await execute({ taskId: await crew.board.put() })).status).toBe(200);
+    await api.refuses(() => execute({ taskId: 'tk_01K00000000000000000000000' }), 422, 'unknown_reference');
+    expect((await execute({ taskId: await api.tasks.put() })).status).toBe(200);
   });
 
   it('with 409, until the agent is active', async () => {
-    await crew.registry.update('writer', { status: 'draft' });
-    await crew.refuses(() => execute(), 409, 'agent_not_active');
-    await crew.registry.update('writer', { status: 'active' });
+    await api.agents.update('writer', { status: 'draft' });
+    await api.refuses(() => execute(), 409, 'agent_not_active');
+    await api.agents.update('writer', { status: 'active' });
     expect((await execute()).status).toBe(200);
   });
 
   it('with 409, until the task waits for no other', async () => {
-    const blocker = await crew.board.put();
-    const taskId = await crew.board.put({ dependsOn: [blocker] });
-    await crew.refuses(() => execute({ taskId }), 409, 'task_blocked');
-    expect(dataOf(await crew.board.updateTask({ params: { id: blocker }, body: { status: 'done' } })).status).toBe(
+    const blocker = await api.tasks.put();
+    const taskId = await api.tasks.put({ dependsOn: [blocker] });
+    await api.refuses(() => execute({ taskId }), 409, 'task_blocked');
+    expect(dataOf(await api.tasks.updateTask({ params: { id: blocker }, body: { status: 'done' } })).status).toBe(
       'done',
     );
     expect((await execute({ taskId })).status).toBe(200);

@@ -1,20 +1,20 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { errorOf } from '../../api.ts';
-import { type Crew, listed, newExecution, openCrews, startedOf } from './crew.ts';
-import { atOnce } from './registry.ts';
+import { sendConcurrently } from './test-agents.ts';
+import { createTestExecutions, type ExecutionsApi, listed, newExecution, startedOf } from './test-executions.ts';
 
-const { newCrew } = await openCrews();
-let crew: Crew;
+const { newExecutionsApi } = await createTestExecutions();
+let api: ExecutionsApi;
 beforeEach(async () => {
-  crew = await newCrew();
+  api = await newExecutionsApi();
 });
 
 const absent = 'tk_01K00000000000000000000000';
 
 describe('a start', () => {
   it('answers 200 with exactly executionId, agentName, status and startedAt', async () => {
-    const taskId = await crew.board.put();
-    const answer = await crew.execute({ ...newExecution, taskId, context: { tone: 'calm' } });
+    const taskId = await api.tasks.put();
+    const answer = await api.execute({ ...newExecution, taskId, context: { tone: 'calm' } });
     expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
     expect(Object.keys(startedOf(answer))).toEqual(['executionId', 'agentName', 'status', 'startedAt']);
     expect(startedOf(answer)).toEqual({
@@ -27,31 +27,31 @@ describe('a start', () => {
   });
 
   it('is in both lists and in the single read with its answer', async () => {
-    const id = await crew.start();
-    for (const answer of [await crew.list('status=running'), await crew.listOf('writer')])
+    const id = await api.start();
+    for (const answer of [await api.list('status=running'), await api.listOf('writer')])
       expect(listed(answer)).toEqual([[id], 1]);
-    expect(await crew.execution(id)).toMatchObject({ id, status: 'running' });
+    expect(await api.execution(id)).toMatchObject({ id, status: 'running' });
   });
 
   it('is of the agent that was asked, system agents included', async () => {
-    const id = await crew.start({}, 'qa-reviewer');
-    expect(listed(await crew.listOf('qa-reviewer'))).toEqual([[id], 1]);
-    expect(listed(await crew.listOf('writer'))).toEqual([[], 0]);
+    const id = await api.start({}, 'qa-reviewer');
+    expect(listed(await api.listOf('qa-reviewer'))).toEqual([[id], 1]);
+    expect(listed(await api.listOf('writer'))).toEqual([[], 0]);
   });
 
   it('goes by the model that its agent has at this moment', async () => {
-    const first = await crew.start();
-    await crew.registry.update('writer', { model: 'another.model' });
-    const second = await crew.start();
-    expect((await crew.execution(second)).model).toBe('another.model');
-    expect((await crew.execution(first)).model).not.toBe('another.model');
+    const first = await api.start();
+    await api.agents.update('writer', { model: 'another.model' });
+    const second = await api.start();
+    expect((await api.execution(second)).model).toBe('another.model');
+    expect((await api.execution(first)).model).not.toBe('another.model');
   });
 
   it('without a task touches none', async () => {
-    const taskId = await crew.board.put({ assignedAgent: 'writer' });
-    const before = await crew.board.getTask({ params: { id: taskId } });
-    await crew.start();
-    expect((await crew.board.getTask({ params: { id: taskId } })).body).toEqual(before.body);
+    const taskId = await api.tasks.put({ assignedAgent: 'writer' });
+    const before = await api.tasks.getTask({ params: { id: taskId } });
+    await api.start();
+    expect((await api.tasks.getTask({ params: { id: taskId } })).body).toEqual(before.body);
   });
 });
 
@@ -63,20 +63,20 @@ describe('a start is rejected, and nothing is written,', () => {
     ['the name of a path', 'executions'],
     ['a name out of the depths', '__proto__'],
   ])('with 404 not_found for %s', async (_, name) => {
-    await crew.refuses(() => crew.execute(newExecution, { name }), 404, 'not_found');
+    await api.refuses(() => api.execute(newExecution, { name }), 404, 'not_found');
   });
 
   it("with 404 not_found for another organization's agent", async () => {
-    const other = await newCrew();
-    await other.registry.put({ name: 'theirs' });
+    const other = await newExecutionsApi();
+    await other.agents.put({ name: 'theirs' });
     const before = await other.dump();
-    await crew.refuses(() => crew.execute(newExecution, { name: 'theirs' }), 404, 'not_found');
+    await api.refuses(() => api.execute(newExecution, { name: 'theirs' }), 404, 'not_found');
     expect(await other.dump()).toEqual(before);
   });
 
   it('with 422 unknown_reference at taskId for a task that there is not', async () => {
-    const { details } = await crew.refuses(
-      () => crew.execute({ ...newExecution, taskId: absent }),
+    const { details } = await api.refuses(
+      () => api.execute({ ...newExecution, taskId: absent }),
       422,
       'unknown_reference',
     );
@@ -84,44 +84,44 @@ describe('a start is rejected, and nothing is written,', () => {
   });
 
   it("with 422 unknown_reference at taskId for another organization's task", async () => {
-    const other = await newCrew();
-    const taskId = await other.board.put();
+    const other = await newExecutionsApi();
+    const taskId = await other.tasks.put();
     const before = await other.dump();
-    const { details } = await crew.refuses(() => crew.execute({ ...newExecution, taskId }), 422, 'unknown_reference');
+    const { details } = await api.refuses(() => api.execute({ ...newExecution, taskId }), 422, 'unknown_reference');
     expect(details).toMatchObject([{ path: 'taskId', code: 'not_found' }]);
     expect(await other.dump()).toEqual(before);
   });
 
   it('with 422 unknown_reference for a task that was deleted', async () => {
-    const taskId = await crew.board.put();
-    await crew.board.deleteTask({ params: { id: taskId } });
-    await crew.refuses(() => crew.execute({ ...newExecution, taskId }), 422, 'unknown_reference');
+    const taskId = await api.tasks.put();
+    await api.tasks.deleteTask({ params: { id: taskId } });
+    await api.refuses(() => api.execute({ ...newExecution, taskId }), 422, 'unknown_reference');
   });
 
   it.each(['inactive', 'draft'])('with 409 agent_not_active for an agent that is %s', async (status) => {
-    await crew.registry.update('writer', { status });
-    const { message } = await crew.refuses(() => crew.execute(), 409, 'agent_not_active');
+    await api.agents.update('writer', { status });
+    const { message } = await api.refuses(() => api.execute(), 409, 'agent_not_active');
     expect(message).toContain(`writer is ${status}`);
-    await crew.registry.update('writer', { status: 'active' });
-    expect((await crew.execute()).status).toBe(200);
+    await api.agents.update('writer', { status: 'active' });
+    expect((await api.execute()).status).toBe(200);
   });
 
   it.each(['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review'])(
     'with 409 task_blocked for a task that waits for one in %s',
     async (status) => {
-      const blocker = await crew.board.put({ status });
-      const taskId = await crew.board.put({ dependsOn: [blocker] });
-      const { details } = await crew.refuses(() => crew.execute({ ...newExecution, taskId }), 409, 'task_blocked');
+      const blocker = await api.tasks.put({ status });
+      const taskId = await api.tasks.put({ dependsOn: [blocker] });
+      const { details } = await api.refuses(() => api.execute({ ...newExecution, taskId }), 409, 'task_blocked');
       expect(details).toEqual([{ path: 'blockedBy.0', code: 'blocking', message: `${blocker} is ${status}.` }]);
     },
   );
 
   it('with 409 task_blocked that names at most 20 of those it waits for, and none that is done', async () => {
-    const done = await crew.board.put({ status: 'done' });
-    const blockers = await Promise.all(Array.from({ length: 24 }, () => crew.board.put()));
-    const taskId = await crew.board.put({ dependsOn: [done, ...blockers] });
-    const { details = [], message } = await crew.refuses(
-      () => crew.execute({ ...newExecution, taskId }),
+    const done = await api.tasks.put({ status: 'done' });
+    const blockers = await Promise.all(Array.from({ length: 24 }, () => api.tasks.put()));
+    const taskId = await api.tasks.put({ dependsOn: [done, ...blockers] });
+    const { details = [], message } = await api.refuses(
+      () => api.execute({ ...newExecution, taskId }),
       409,
       'task_blocked',
     );
@@ -131,29 +131,29 @@ describe('a start is rejected, and nothing is written,', () => {
   });
 
   it('until what its task waits for is done', async () => {
-    const blocker = await crew.board.put();
-    const taskId = await crew.board.put({ dependsOn: [blocker] });
-    expect(errorOf(await crew.execute({ ...newExecution, taskId })).code).toBe('task_blocked');
-    await crew.board.updateTask({ params: { id: blocker }, body: { status: 'done' } });
-    expect((await crew.execute({ ...newExecution, taskId })).status).toBe(200);
+    const blocker = await api.tasks.put();
+    const taskId = await api.tasks.put({ dependsOn: [blocker] });
+    expect(errorOf(await api.execute({ ...newExecution, taskId })).code).toBe('task_blocked');
+    await api.tasks.updateTask({ params: { id: blocker }, body: { status: 'done' } });
+    expect((await api.execute({ ...newExecution, taskId })).status).toBe(200);
   });
 
   it('with 409 task_blocked for a task that is done already and waits for others all the same', async () => {
-    const taskId = await crew.board.put({ status: 'done', dependsOn: [await crew.board.put()] });
-    await crew.refuses(() => crew.execute({ ...newExecution, taskId }), 409, 'task_blocked');
+    const taskId = await api.tasks.put({ status: 'done', dependsOn: [await api.tasks.put()] });
+    await api.refuses(() => api.execute({ ...newExecution, taskId }), 409, 'task_blocked');
   });
 
   it('with 403 insufficient_scope for a token that may do all but execute', async () => {
     const scopes = ['agents:read', 'agents:write', 'tasks:read', 'tasks:write', 'webhooks:write'] as const;
-    const writer = await newCrew(scopes);
-    await writer.registry.put();
+    const writer = await newExecutionsApi(scopes);
+    await writer.agents.put();
     const { message } = await writer.refuses(() => writer.execute(), 403, 'insufficient_scope');
     expect(message).toContain('agents:execute');
   });
 });
 
 it('a token that may execute and nothing else starts an execution, and reads none', async () => {
-  const runner = await newCrew(['agents:execute']);
+  const runner = await newExecutionsApi(['agents:execute']);
   const answer = await runner.execute(newExecution, { name: 'qa-reviewer' });
   expect(answer.status).toBe(200);
   const { executionId } = startedOf(answer);
@@ -166,42 +166,42 @@ it('a token that may execute and nothing else starts an execution, and reads non
 });
 
 it('of 56 starts at once 50 run, and six are rejected with 429 rate_limited and Retry-After', async () => {
-  const answers = await atOnce(56, () => crew.execute());
+  const answers = await sendConcurrently(56, () => api.execute());
   const refused = answers.filter(({ status }) => status !== 200);
   expect([answers.length - refused.length, refused.length]).toEqual([50, 6]);
   for (const answer of refused) {
     expect([answer.status, errorOf(answer).code]).toEqual([429, 'rate_limited']);
     expect(answer.headers['Retry-After']).toBe('10');
   }
-  expect(listed(await crew.list('status=running&limit=1'))[1]).toBe(50);
+  expect(listed(await api.list('status=running&limit=1'))[1]).toBe(50);
 });
 
 describe('of two faults, a start is rejected for', () => {
-  const blocked = async () => crew.board.put({ dependsOn: [await crew.board.put()] });
+  const blocked = async () => api.tasks.put({ dependsOn: [await api.tasks.put()] });
 
   it('the token before the scope, and the scope before the body', async () => {
-    const reader = await newCrew(['agents:read']);
+    const reader = await newExecutionsApi(['agents:read']);
     const tooLarge = 'x'.repeat(257 * 1024);
     await reader.refuses(() => reader.execute(tooLarge, { token: '' }), 401, 'unauthorized');
     await reader.refuses(() => reader.execute(tooLarge), 403, 'insufficient_scope');
   });
 
   it('an absent agent before an absent task', async () => {
-    await crew.refuses(
-      () => crew.execute({ ...newExecution, taskId: absent }, { name: 'absent-agent' }),
+    await api.refuses(
+      () => api.execute({ ...newExecution, taskId: absent }, { name: 'absent-agent' }),
       404,
       'not_found',
     );
   });
 
   it('an absent task before an agent that is not active', async () => {
-    await crew.registry.update('writer', { status: 'draft' });
-    await crew.refuses(() => crew.execute({ ...newExecution, taskId: absent }), 422, 'unknown_reference');
+    await api.agents.update('writer', { status: 'draft' });
+    await api.refuses(() => api.execute({ ...newExecution, taskId: absent }), 422, 'unknown_reference');
   });
 
   it('an agent that is not active before a task that waits', async () => {
-    await crew.registry.update('writer', { status: 'draft' });
+    await api.agents.update('writer', { status: 'draft' });
     const taskId = await blocked();
-    await crew.refuses(() => crew.execute({ ...newExecution, taskId }), 409, 'agent_not_active');
+    await api.refuses(() => api.execute({ ...newExecution, taskId }), 409, 'agent_not_active');
   });
 });

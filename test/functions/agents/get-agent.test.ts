@@ -2,15 +2,15 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { processContext } from '../../../lib/context.ts';
 import { errorOf } from '../../api.ts';
 import { newCaller } from '../../service.ts';
-import { agentOf, atOnce, newAgent, openRegistries, type Registry } from './registry.ts';
+import { type AgentsApi, agentOf, createTestAgents, newAgent, sendConcurrently } from './test-agents.ts';
 
 vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });
 afterAll(() => vi.useRealTimers());
 
-const { newRegistry } = await openRegistries();
-let registry: Registry;
+const { newAgentsApi } = await createTestAgents();
+let api: AgentsApi;
 beforeEach(async () => {
-  registry = await newRegistry();
+  api = await newAgentsApi();
 });
 
 const keysInOrder = [
@@ -31,8 +31,8 @@ const keysInOrder = [
 
 describe('a read', () => {
   it('returns the whole agent, in the order of the contract, with the ETag of its version', async () => {
-    await registry.put({ description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.' });
-    const answer = await registry.get('writer');
+    await api.put({ description: 'Writes', systemPrompt: 'Write.', soul: 'Kind.' });
+    const answer = await api.get('writer');
     expect(answer.status).toBe(200);
     expect(Object.keys(answer.body)).toEqual(['success', 'data']);
     expect(Object.keys(agentOf(answer))).toEqual(keysInOrder);
@@ -41,8 +41,8 @@ describe('a read', () => {
   });
 
   it('omits an unset description', async () => {
-    await registry.put();
-    const keys = Object.keys(agentOf(await registry.get('writer')));
+    await api.put();
+    const keys = Object.keys(agentOf(await api.get('writer')));
     expect(keys).toEqual(keysInOrder.filter((key) => key !== 'description'));
   });
 
@@ -51,7 +51,7 @@ describe('a read', () => {
     ['prompt-improver', 'operations'],
   ])('returns the system agent %s with isSystem', async (name, category) => {
     const now = new Date().toISOString();
-    const answer = await registry.get(name);
+    const answer = await api.get(name);
     expect(Object.keys(agentOf(answer))).toEqual(keysInOrder);
     const facts = { name, category, isSystem: true, status: 'active', soul: '', createdAt: now, updatedAt: now };
     expect(agentOf(answer)).toMatchObject(facts);
@@ -59,18 +59,18 @@ describe('a read', () => {
   });
 
   it('returns the agent of the organization of the caller, though another has the same name', async () => {
-    const other = await newRegistry();
+    const other = await newAgentsApi();
     await other.put({ displayName: 'Theirs', soul: 'Theirs.' });
-    await registry.put({ displayName: 'Ours', soul: 'Ours.' });
-    expect(agentOf(await registry.get('writer'))).toMatchObject({ displayName: 'Ours', soul: 'Ours.' });
+    await api.put({ displayName: 'Ours', soul: 'Ours.' });
+    expect(agentOf(await api.get('writer'))).toMatchObject({ displayName: 'Ours', soul: 'Ours.' });
     expect(agentOf(await other.get('writer'))).toMatchObject({ displayName: 'Theirs', soul: 'Theirs.' });
   });
 
   it('returns a prompt and a soul of the same version during concurrent changes of both', async () => {
     const pair = (nth: number) => ({ systemPrompt: `Prompt ${nth}`, soul: `Soul ${nth}` });
-    await registry.put(pair(0));
-    const answers = await atOnce(30, (nth) =>
-      nth % 6 === 0 ? registry.update('writer', pair(nth)) : registry.get('writer'),
+    await api.put(pair(0));
+    const answers = await sendConcurrently(30, (nth) =>
+      nth % 6 === 0 ? api.update('writer', pair(nth)) : api.get('writer'),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(200));
     const shown = answers.map(agentOf).map(({ systemPrompt, soul }) => [systemPrompt, soul].join());
@@ -85,21 +85,21 @@ describe('a read is rejected', () => {
     const absent = ['absent-agent', 'constructor', 'executions', 'soul'];
     const impossible = ['Writer', 'qa_reviewer', 'a#b', '', '..', '%71a-reviewer', 'qa-reviewer\n', 'x'.repeat(65)];
     for (const name of [...absent, ...impossible]) {
-      const answer = await registry.get(name);
+      const answer = await api.get(name);
       expect([name, answer.status, errorOf(answer).code]).toEqual([name, 404, 'not_found']);
     }
   });
 
   it("with 404 not_found for another organization's agent", async () => {
-    const other = await newRegistry();
+    const other = await newAgentsApi();
     await other.create(newAgent);
-    await registry.refuses(() => registry.get('writer'), 404, 'not_found');
+    await api.refuses(() => api.get('writer'), 404, 'not_found');
   });
 
   it('with 401, 403 and 400 before the agent is read', async () => {
     const { token } = await newCaller(processContext(), ['agents:write', 'agents:execute', 'tasks:read']);
-    await registry.refuses(() => registry.get('absent-agent', { token: undefined }), 401, 'unauthorized');
-    await registry.refuses(() => registry.get('absent-agent', { token }), 403, 'insufficient_scope');
-    await registry.refuses(() => registry.get('absent-agent', { query: 'fields=soul' }), 400, 'validation_failed');
+    await api.refuses(() => api.get('absent-agent', { token: undefined }), 401, 'unauthorized');
+    await api.refuses(() => api.get('absent-agent', { token }), 403, 'insufficient_scope');
+    await api.refuses(() => api.get('absent-agent', { query: 'fields=soul' }), 400, 'validation_failed');
   });
 });

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Crew, openCrews, passing } from './crew.ts';
+import { createTestExecutions, type ExecutionsApi, passing } from './test-executions.ts';
 
-const { newCrew } = await openCrews();
-let crew: Crew;
+const { newExecutionsApi } = await createTestExecutions();
+let api: ExecutionsApi;
 beforeEach(async () => {
-  crew = await newCrew();
+  api = await newExecutionsApi();
 });
 
 const always = ['model', 'qualityGates'];
@@ -13,11 +13,11 @@ const endOf = ['completedAt', 'durationMs'];
 
 describe('the read of an execution', () => {
   it('that is running has no end, no output and no tokens, and its gates are pending', async () => {
-    const id = await crew.start({ input: ' What?\n' });
-    const answer = await crew.get('writer', id);
+    const id = await api.start({ input: ' What?\n' });
+    const answer = await api.get('writer', id);
     expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
     expect(answer.headers).not.toHaveProperty('ETag');
-    const execution = await crew.execution(id);
+    const execution = await api.execution(id);
     expect(Object.keys(execution)).toEqual(['id', 'agentName', 'status', 'startedAt', 'input', ...always]);
     expect(execution).toMatchObject({
       id,
@@ -30,10 +30,10 @@ describe('the read of an execution', () => {
   });
 
   it('that has completed has every field, in the order of the contract', async () => {
-    const taskId = await crew.board.put();
-    const id = await crew.start({ taskId, context: { tone: 'calm' } });
-    await crew.carryOut(id, passing('A haiku.'));
-    const execution = await crew.execution(id);
+    const taskId = await api.tasks.put();
+    const id = await api.start({ taskId, context: { tone: 'calm' } });
+    await api.carryOut(id, passing('A haiku.'));
+    const execution = await api.execution(id);
     expect(Object.keys(execution)).toEqual([...startOf, ...endOf, 'input', 'output', 'tokensUsed', ...always]);
     expect(execution).toMatchObject({
       taskId,
@@ -46,9 +46,9 @@ describe('the read of an execution', () => {
   });
 
   it('that has failed has the error, no output and skipped gates', async () => {
-    const id = await crew.start();
-    await crew.carryOut(id, async () => ({ kind: 'failed', error: 'The model is not known.', tokens: 7 }));
-    const execution = await crew.execution(id);
+    const id = await api.start();
+    await api.carryOut(id, async () => ({ kind: 'failed', error: 'The model is not known.', tokens: 7 }));
+    const execution = await api.execution(id);
     const fields = ['id', 'agentName', 'status', 'startedAt', ...endOf, 'input', 'tokensUsed', ...always, 'error'];
     expect(Object.keys(execution)).toEqual(fields);
     expect(execution).toMatchObject({
@@ -60,33 +60,33 @@ describe('the read of an execution', () => {
   });
 
   it('that failed before any model answered has zero tokens', async () => {
-    const id = await crew.start();
-    await crew.carryOut(id, async () => ({ kind: 'failed', error: 'No.', tokens: 0 }));
-    expect((await crew.execution(id)).tokensUsed).toBe(0);
+    const id = await api.start();
+    await api.carryOut(id, async () => ({ kind: 'failed', error: 'No.', tokens: 0 }));
+    expect((await api.execution(id)).tokensUsed).toBe(0);
   });
 
   it('has the whole output, which is stored in several items', async () => {
     const output = '😀é'.repeat(120_000);
-    const id = await crew.start();
-    await crew.carryOut(id, passing(output));
-    expect((await crew.execution(id)).output === output).toBe(true);
+    const id = await api.start();
+    await api.carryOut(id, passing(output));
+    expect((await api.execution(id)).output === output).toBe(true);
   });
 
   it('has neither the context nor the fields of its worker', async () => {
-    const id = await crew.start({ context: { secret: 'private' } });
+    const id = await api.start({ context: { secret: 'private' } });
     const unsettled = async () => ({ kind: 'aborted', tokens: 0 }) as const;
-    for (const look of [async () => {}, () => crew.carryOut(id, unsettled)]) {
+    for (const look of [async () => {}, () => api.carryOut(id, unsettled)]) {
       await look();
-      const text = JSON.stringify((await crew.get('writer', id)).body);
+      const text = JSON.stringify((await api.get('writer', id)).body);
       for (const hidden of ['private', 'claim', 'lease', 'agentId', 'organization', 'due', 'selfTest":"private'])
         expect(text).not.toContain(hidden);
     }
   });
 
   it('exists for an agent that is inactive', async () => {
-    const id = await crew.start();
-    await crew.registry.update('writer', { status: 'inactive' });
-    expect((await crew.get('writer', id)).status).toBe(200);
+    const id = await api.start();
+    await api.agents.update('writer', { status: 'inactive' });
+    expect((await api.get('writer', id)).status).toBe(200);
   });
 });
 
@@ -101,34 +101,34 @@ describe('the read of an execution is rejected with 404 not_found', () => {
     ['is a property of objects', '__proto__'],
     ['is empty', ''],
   ])('for an id that %s', async (_, id) => {
-    await crew.refuses(() => crew.get('writer', id), 404, 'not_found');
+    await api.refuses(() => api.get('writer', id), 404, 'not_found');
   });
 
   it.each(['absent-agent', 'Writer', 'executions'])('with the path of %s, which is not an agent', async (name) => {
-    const id = await crew.start();
-    await crew.refuses(() => crew.get(name, id), 404, 'not_found');
+    const id = await api.start();
+    await api.refuses(() => api.get(name, id), 404, 'not_found');
   });
 
   it('with the path of another agent', async () => {
-    const id = await crew.start();
-    await crew.refuses(() => crew.get('qa-reviewer', id), 404, 'not_found');
-    expect((await crew.get('writer', id)).status).toBe(200);
+    const id = await api.start();
+    await api.refuses(() => api.get('qa-reviewer', id), 404, 'not_found');
+    expect((await api.get('writer', id)).status).toBe(200);
   });
 
   it("for another organization's execution, though the agents have the same name", async () => {
-    const id = await (await newCrew()).start();
-    await crew.refuses(() => crew.get('writer', id), 404, 'not_found');
+    const id = await (await newExecutionsApi()).start();
+    await api.refuses(() => api.get('writer', id), 404, 'not_found');
   });
 });
 
 it('the read of an execution rejects a query parameter', async () => {
-  const id = await crew.start();
-  const { details } = await crew.refuses(() => crew.get('writer', id, { query: 'full=1' }), 400, 'validation_failed');
+  const id = await api.start();
+  const { details } = await api.refuses(() => api.get('writer', id, { query: 'full=1' }), 400, 'validation_failed');
   expect(details).toMatchObject([{ path: 'full', code: 'unknown_field' }]);
 });
 
 it('the read of an execution is rejected with 401 and 403 before the execution is read', async () => {
-  await crew.refuses(() => crew.get('writer', 'ex_1', { token: '' }), 401, 'unauthorized');
-  const runner = await newCrew(['agents:write', 'agents:execute', 'tasks:read']);
+  await api.refuses(() => api.get('writer', 'ex_1', { token: '' }), 401, 'unauthorized');
+  const runner = await newExecutionsApi(['agents:write', 'agents:execute', 'tasks:read']);
   await runner.refuses(() => runner.get('writer', 'ex_1'), 403, 'insufficient_scope');
 });

@@ -3,20 +3,20 @@ import { handler } from '../../../functions/agents/get-metrics.ts';
 import type { AgentMetrics } from '../../../lib/contract/agent-metrics.ts';
 import { dataOf } from '../../api.ts';
 import { call, type Sent } from '../../service.ts';
-import { type Crew, openCrews } from './crew.ts';
+import { createTestExecutions, type ExecutionsApi } from './test-executions.ts';
 
-const { newCrew } = await openCrews();
+const { newExecutionsApi } = await createTestExecutions();
 /** An organization without executions. */
-const idle = await newCrew();
-let crew: Crew;
+const idle = await newExecutionsApi();
+let api: ExecutionsApi;
 beforeEach(async () => {
-  crew = await newCrew();
+  api = await newExecutionsApi();
 });
 
-const get = (by: Crew, name = 'writer', query = '', more: Sent = {}) =>
+const get = (by: ExecutionsApi, name = 'writer', query = '', more: Sent = {}) =>
   call(handler, { path: `/api/agents/${name}/metrics`, params: { name }, query, token: by.token, ...more });
 
-const metricsOf = async (name = 'writer', query = '') => dataOf<AgentMetrics>(await get(crew, name, query));
+const metricsOf = async (name = 'writer', query = '') => dataOf<AgentMetrics>(await get(api, name, query));
 
 const nothing = {
   executions: { total: 0, completed: 0, failed: 0, running: 0, successRate: 0 },
@@ -46,14 +46,14 @@ describe('the metrics of an agent', () => {
   });
 
   it('count running executions, and each end at once', async () => {
-    const [first, second] = [await crew.start(), await crew.start()];
-    await crew.start({}, 'qa-reviewer');
+    const [first, second] = [await api.start(), await api.start()];
+    await api.start({}, 'qa-reviewer');
     expect((await metricsOf()).executions).toEqual({ ...nothing.executions, total: 2, running: 2 });
-    await crew.carryOut(first);
-    await crew.carryOut(second, async () => ({ kind: 'failed', error: 'No.', tokens: 5 }));
+    await api.carryOut(first);
+    await api.carryOut(second, async () => ({ kind: 'failed', error: 'No.', tokens: 5 }));
     const metrics = await metricsOf();
     expect(metrics.executions).toEqual({ total: 2, completed: 1, failed: 1, running: 0, successRate: 0.5 });
-    const ends = [await crew.execution(first), await crew.execution(second)];
+    const ends = [await api.execution(first), await api.execution(second)];
     const [shorter = 0, longer = 0] = ends.map(({ durationMs = 0 }) => durationMs).sort((a, b) => a - b);
     expect(metrics.performance).toEqual({
       ...{ p50DurationMs: shorter, p95DurationMs: longer },
@@ -63,23 +63,23 @@ describe('the metrics of an agent', () => {
   });
 
   it.each(['inactive', 'draft'])('exist for an agent that is %s', async (status) => {
-    await crew.carryOut(await crew.start());
-    await crew.registry.update('writer', { status });
+    await api.carryOut(await api.start());
+    await api.agents.update('writer', { status });
     expect((await metricsOf()).executions.completed).toBe(1);
   });
 
   it('exist for a system agent, and require only the scope agents:read', async () => {
-    const reader = await newCrew(['agents:read']);
+    const reader = await newExecutionsApi(['agents:read']);
     expect(dataOf<AgentMetrics>(await get(reader, 'qa-reviewer'))).toMatchObject({ agentName: 'qa-reviewer' });
   });
 
   it('are deleted with the agent; a new agent with its name starts at zero', async () => {
-    await crew.carryOut(await crew.start());
-    await crew.start();
+    await api.carryOut(await api.start());
+    await api.start();
     expect((await metricsOf()).executions.total).toBe(2);
-    expect((await crew.registry.delete('writer')).status).toBe(200);
-    await crew.refuses(() => get(crew), 404, 'not_found');
-    await crew.registry.put();
+    expect((await api.agents.delete('writer')).status).toBe(200);
+    await api.refuses(() => get(api), 404, 'not_found');
+    await api.agents.put();
     for (const period of ['7d', '30d', '90d'])
       expect(await metricsOf('writer', `period=${period}`)).toEqual({ agentName: 'writer', period, ...nothing });
   });
@@ -94,7 +94,7 @@ describe('the metrics of an agent are rejected', () => {
   );
 
   it("with 404 not_found for another organization's agent", async () => {
-    await crew.registry.put({ name: 'theirs' });
+    await api.agents.put({ name: 'theirs' });
     await idle.refuses(() => get(idle, 'theirs'), 404, 'not_found');
   });
 
@@ -126,7 +126,7 @@ describe('the metrics of an agent are rejected', () => {
 
   it('with 401 without a token and 403 without agents:read', async () => {
     await idle.refuses(() => get(idle, 'absent-agent', '', { token: '' }), 401, 'unauthorized');
-    const runner = await newCrew(['agents:write', 'agents:execute', 'tasks:read']);
+    const runner = await newExecutionsApi(['agents:write', 'agents:execute', 'tasks:read']);
     await runner.refuses(() => get(runner, 'absent-agent'), 403, 'insufficient_scope');
   });
 });

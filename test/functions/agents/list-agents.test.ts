@@ -3,12 +3,12 @@ import { type AgentListItem, NewAgent } from '../../../lib/contract/agents.ts';
 import { errorOf, paginationOf } from '../../api.ts';
 import { fc } from '../../seeded.ts';
 import { seedAgents, storedAgent } from '../../table/agent-seed.ts';
-import { itemsOf, openRegistries, type Registry } from './registry.ts';
+import { type AgentsApi, createTestAgents, itemsOf } from './test-agents.ts';
 
-const { newRegistry, service } = await openRegistries();
-let registry: Registry;
+const { newAgentsApi, service } = await createTestAgents();
+let api: AgentsApi;
 beforeEach(async () => {
-  registry = await newRegistry();
+  api = await newAgentsApi();
 });
 
 const { category, status } = NewAgent.entries;
@@ -17,9 +17,9 @@ const { options: statuses } = status.wrapped;
 
 describe('a list', () => {
   it('returns exactly nine fields, in their order, without an unset description', async () => {
-    await registry.put({ name: 'bare' });
-    await registry.put({ name: 'full', description: 'd', systemPrompt: 'p', soul: 's', capabilities: ['c'] });
-    const items = itemsOf(await registry.list());
+    await api.put({ name: 'bare' });
+    await api.put({ name: 'full', description: 'd', systemPrompt: 'p', soul: 's', capabilities: ['c'] });
+    const items = itemsOf(await api.list());
     const [bare, full] = ['bare', 'full'].map((name) => items.find((item) => item.name === name) as AgentListItem);
     const nine = [
       'id',
@@ -38,7 +38,7 @@ describe('a list', () => {
   });
 
   it('of a new organization has its two system agents', async () => {
-    const answer = await registry.list();
+    const answer = await api.list();
     expect(Object.keys(answer.body)).toEqual(['success', 'data', 'pagination']);
     expect(answer.headers).not.toHaveProperty('ETag');
     expect(paginationOf(answer)).toEqual({ limit: 20, offset: 0, total: 2 });
@@ -47,44 +47,44 @@ describe('a list', () => {
   });
 
   it('has an agent immediately after its create, and after a change with the new fields', async () => {
-    await registry.put();
-    await registry.update('writer', { displayName: 'New', status: 'draft', description: null });
-    const [item] = itemsOf(await registry.list('search=writer&status=draft'));
+    await api.put();
+    await api.update('writer', { displayName: 'New', status: 'draft', description: null });
+    const [item] = itemsOf(await api.list('search=writer&status=draft'));
     expect(item).toMatchObject({ name: 'writer', displayName: 'New', status: 'draft' });
   });
 
   it('has nothing of another organization', async () => {
-    const other = await newRegistry();
+    const other = await newAgentsApi();
     await other.put();
-    expect(itemsOf(await registry.list('search=writer'))).toEqual([]);
-    expect(paginationOf(await registry.list()).total).toBe(2);
+    expect(itemsOf(await api.list('search=writer'))).toEqual([]);
+    expect(paginationOf(await api.list()).total).toBe(2);
   });
 
   it('is newest first, ties by descending id, with 20 items by default', async () => {
     const times = Array.from({ length: 30 }, (_, nth) => Date.UTC(2026, 0, 1, 0, 0, Math.floor(nth / 6)));
     const agents = times.map((time, nth) => storedAgent({ name: `agent-${nth}`, category: 'research' }, time));
-    await seedAgents(service.table, registry.organization, agents);
+    await seedAgents(service.table, api.organization, agents);
     const ids = agents
       .map(({ id }) => id)
       .sort()
       .reverse();
     const pages = [];
-    for (const offset of [0, 20, 40]) pages.push(await registry.list(`category=research&offset=${offset}`));
+    for (const offset of [0, 20, 40]) pages.push(await api.list(`category=research&offset=${offset}`));
     expect(pages.map((page) => itemsOf(page).map(({ id }) => id))).toEqual([ids.slice(0, 20), ids.slice(20), []]);
     expect(pages.map(paginationOf)).toEqual([0, 20, 40].map((offset) => ({ limit: 20, offset, total: 30 })));
-    const some = await registry.list('category=research&limit=7&offset=3');
+    const some = await api.list('category=research&limit=7&offset=3');
     expect(itemsOf(some).map(({ id }) => id)).toEqual(ids.slice(3, 10));
   });
 
   it('has 100 items at most, and returns that limit', async () => {
     const agents = Array.from({ length: 105 }, (_, nth) => storedAgent({ name: `agent-${nth}` }));
-    await seedAgents(service.table, registry.organization, agents);
+    await seedAgents(service.table, api.organization, agents);
     for (const limit of ['100', '99999999999999999999']) {
-      const answer = await registry.list(`limit=${limit}`);
+      const answer = await api.list(`limit=${limit}`);
       expect(itemsOf(answer)).toHaveLength(100);
       expect(paginationOf(answer)).toEqual({ limit: 100, offset: 0, total: 107 });
     }
-    const far = await registry.list('offset=999999999999999');
+    const far = await api.list('offset=999999999999999');
     expect([itemsOf(far), paginationOf(far).total]).toEqual([[], 107]);
   });
 });
@@ -157,7 +157,7 @@ function listed(agents: readonly Known[], { search: sought, ...rest }: Query): s
 
 it('any combination of filters finds the matching agents', async () => {
   const property = fc.asyncProperty(agents, queries, async (made, asked) => {
-    const { organization, ...caller } = await newRegistry();
+    const { organization, ...caller } = await newAgentsApi();
     const system = itemsOf(await caller.list()).map((item) => ({
       item,
       plain: `${item.name} ${item.displayName} ${item.description}`.toLowerCase().split(/[^a-z]+/),
@@ -200,14 +200,14 @@ describe('a list is rejected', () => {
       ['offset=-1', 'offset'],
       ['isSystem=true', 'isSystem'],
     ]) {
-      const answer = await registry.list(sent);
+      const answer = await api.list(sent);
       expect([sent, answer.status]).toEqual([sent, 400]);
       expect(errorOf(answer)).toMatchObject({ code: 'validation_failed', details: [{ path }] });
     }
   });
 
   it('with 401 without a token and 403 without agents:read', async () => {
-    const writer = await newRegistry(['agents:write', 'agents:execute', 'tasks:read']);
+    const writer = await newAgentsApi(['agents:write', 'agents:execute', 'tasks:read']);
     await writer.refuses(() => writer.list('limit=0', { token: '' }), 401, 'unauthorized');
     await writer.refuses(() => writer.list('limit=0'), 403, 'insufficient_scope');
   });

@@ -1,29 +1,29 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ExecutionListItem } from '../../../lib/contract/executions.ts';
 import { dataOf, paginationOf } from '../../api.ts';
-import { type Crew, listed, newestFirst, openCrews } from './crew.ts';
+import { createTestExecutions, type ExecutionsApi, listed, newestFirst } from './test-executions.ts';
 
-const { newCrew } = await openCrews();
+const { newExecutionsApi } = await createTestExecutions();
 /** An organization without executions. */
-const idle = await newCrew();
-let crew: Crew;
+const idle = await newExecutionsApi();
+let api: ExecutionsApi;
 beforeEach(async () => {
-  crew = await newCrew();
+  api = await newExecutionsApi();
 });
 
-const itemsOf = async (query = '') => dataOf<ExecutionListItem[]>(await crew.list(query));
+const itemsOf = async (query = '') => dataOf<ExecutionListItem[]>(await api.list(query));
 const failing = async () => ({ kind: 'failed', error: 'No.', tokens: 1 }) as const;
 
 /** Starts executions one after the other, and returns their ids, newest first. */
 async function started(count: number, name = 'writer'): Promise<string[]> {
   const ids: string[] = [];
-  for (let nth = 0; nth < count; nth++) ids.push(await crew.start({}, name));
+  for (let nth = 0; nth < count; nth++) ids.push(await api.start({}, name));
   return newestFirst(...ids);
 }
 
 describe('the list of executions', () => {
   it('is empty at first', async () => {
-    const answer = await crew.list();
+    const answer = await api.list();
     expect([answer.status, answer.body]).toEqual([
       200,
       { success: true, data: [], pagination: { limit: 20, offset: 0, total: 0 } },
@@ -31,8 +31,8 @@ describe('the list of executions', () => {
   });
 
   it('has exactly id, agentName, status and startedAt of a running execution', async () => {
-    const id = await crew.start({ context: { a: 1 } });
-    const answer = await crew.list();
+    const id = await api.start({ context: { a: 1 } });
+    const answer = await api.list();
     expect(Object.keys(answer.body)).toEqual(['success', 'data', 'pagination']);
     const [item] = await itemsOf();
     expect(Object.keys(item ?? {})).toEqual(['id', 'agentName', 'status', 'startedAt']);
@@ -43,9 +43,9 @@ describe('the list of executions', () => {
     ['completed', undefined],
     ['failed', failing],
   ])('has exactly seven fields, in their order, of an execution that has %s', async (status, model) => {
-    const taskId = await crew.board.put();
-    const id = await crew.start({ taskId });
-    await crew.carryOut(id, model);
+    const taskId = await api.tasks.put();
+    const id = await api.start({ taskId });
+    await api.carryOut(id, model);
     const [item] = await itemsOf();
     const fields = ['id', 'agentName', 'taskId', 'status', 'startedAt', 'completedAt', 'durationMs'];
     expect(Object.keys(item ?? {})).toEqual(fields);
@@ -56,19 +56,19 @@ describe('the list of executions', () => {
 
   it('has the executions of all agents, newest first, with the total', async () => {
     const ids = newestFirst(...(await started(2)), ...(await started(2, 'qa-reviewer')));
-    expect(listed(await crew.list())).toEqual([ids, 4]);
+    expect(listed(await api.list())).toEqual([ids, 4]);
   });
 
   it('has nothing of another organization', async () => {
-    await crew.start();
-    expect(listed(await (await newCrew()).list())).toEqual([[], 0]);
+    await api.start();
+    expect(listed(await (await newExecutionsApi()).list())).toEqual([[], 0]);
   });
 
   it('has 20 items by default and 100 at most, and returns that limit', async () => {
     const ids = await started(21);
-    expect(listed(await crew.list())).toEqual([ids.slice(0, 20), 21]);
+    expect(listed(await api.list())).toEqual([ids.slice(0, 20), 21]);
     for (const query of ['limit=101', 'limit=99999999999999999999']) {
-      const answer = await crew.list(query);
+      const answer = await api.list(query);
       expect(paginationOf(answer)).toEqual({ limit: 100, offset: 0, total: 21 });
       expect(listed(answer)[0]).toEqual(ids);
     }
@@ -76,42 +76,42 @@ describe('the list of executions', () => {
 
   it('can be paged; after the last page it is empty, with the total', async () => {
     const ids = await started(5);
-    expect(listed(await crew.list('limit=2&offset=1'))).toEqual([ids.slice(1, 3), 5]);
-    expect(listed(await crew.list('limit=2&offset=4'))).toEqual([ids.slice(4), 5]);
+    expect(listed(await api.list('limit=2&offset=1'))).toEqual([ids.slice(1, 3), 5]);
+    expect(listed(await api.list('limit=2&offset=4'))).toEqual([ids.slice(4), 5]);
     for (const offset of [5, 6, 999_999_999_999_999]) {
-      const answer = await crew.list(`limit=2&offset=${offset}&status=running`);
+      const answer = await api.list(`limit=2&offset=${offset}&status=running`);
       expect([listed(answer)[0], paginationOf(answer)]).toEqual([[], { limit: 2, offset, total: 5 }]);
     }
   });
 
   it('can be filtered by status, which the end of an execution changes at once', async () => {
     const [third, second, first] = (await started(3)) as [string, string, string];
-    await crew.carryOut(first);
-    await crew.carryOut(second, failing);
-    expect(listed(await crew.list('status=completed'))).toEqual([[first], 1]);
-    expect(listed(await crew.list('status=failed'))).toEqual([[second], 1]);
-    expect(listed(await crew.list('status=running'))).toEqual([[third], 1]);
-    expect(listed(await crew.list())).toEqual([[third, second, first], 3]);
+    await api.carryOut(first);
+    await api.carryOut(second, failing);
+    expect(listed(await api.list('status=completed'))).toEqual([[first], 1]);
+    expect(listed(await api.list('status=failed'))).toEqual([[second], 1]);
+    expect(listed(await api.list('status=running'))).toEqual([[third], 1]);
+    expect(listed(await api.list())).toEqual([[third, second, first], 3]);
   });
 
   it('can be filtered by agent, and by agent and status, and paged', async () => {
     const [second, first] = (await started(2)) as [string, string];
     const [other] = (await started(1, 'qa-reviewer')) as [string];
-    await crew.carryOut(first);
-    expect(listed(await crew.list('agentName=writer'))).toEqual([[second, first], 2]);
-    expect(listed(await crew.list('agentName=qa-reviewer'))).toEqual([[other], 1]);
-    expect(listed(await crew.list('agentName=writer&status=completed'))).toEqual([[first], 1]);
-    expect(listed(await crew.list('agentName=qa-reviewer&status=completed'))).toEqual([[], 0]);
-    expect(listed(await crew.list('agentName=writer&limit=1&offset=1'))).toEqual([[first], 2]);
+    await api.carryOut(first);
+    expect(listed(await api.list('agentName=writer'))).toEqual([[second, first], 2]);
+    expect(listed(await api.list('agentName=qa-reviewer'))).toEqual([[other], 1]);
+    expect(listed(await api.list('agentName=writer&status=completed'))).toEqual([[first], 1]);
+    expect(listed(await api.list('agentName=qa-reviewer&status=completed'))).toEqual([[], 0]);
+    expect(listed(await api.list('agentName=writer&limit=1&offset=1'))).toEqual([[first], 2]);
   });
 
   it('for an absent agent or an agent of another organization is an empty page', async () => {
-    await crew.start();
-    const other = await newCrew();
-    await other.registry.put({ name: 'theirs' });
+    await api.start();
+    const other = await newExecutionsApi();
+    await other.agents.put({ name: 'theirs' });
     await other.start({}, 'theirs');
     for (const name of ['absent-agent', 'theirs', 'executions']) {
-      const answer = await crew.list(`agentName=${name}&limit=7&offset=3`);
+      const answer = await api.list(`agentName=${name}&limit=7&offset=3`);
       expect([answer.status, listed(answer)[0], paginationOf(answer)]).toEqual([
         200,
         [],
@@ -150,7 +150,7 @@ describe('the list of executions is rejected', () => {
 
   it('with 401 without a token and 403 without agents:read', async () => {
     await idle.refuses(() => idle.list('', { token: '' }), 401, 'unauthorized');
-    const runner = await newCrew(['agents:write', 'agents:execute', 'tasks:read']);
+    const runner = await newExecutionsApi(['agents:write', 'agents:execute', 'tasks:read']);
     const { message } = await runner.refuses(() => runner.list('limit=0'), 403, 'insufficient_scope');
     expect(message).toContain('agents:read');
   });

@@ -6,9 +6,9 @@ import type { Scope } from '../../../lib/contract/endpoint.ts';
 import type { Skill } from '../../../lib/contract/skills.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { call, newCaller, type Sent } from '../../service.ts';
-import { openRegistries } from './registry.ts';
+import { createTestAgents } from './test-agents.ts';
 
-await openRegistries();
+await createTestAgents();
 
 const tokenFor = async (...scopes: Scope[]) => (await newCaller(processContext(), scopes)).token;
 const list = (sent: Sent) => call(listSkillCatalogue, { path: '/api/agents/skills', ...sent });

@@ -3,20 +3,20 @@ import type { Question } from '../../../lib/model/converse.ts';
 import { errorOf } from '../../api.ts';
 import { additions, proposes, usual } from '../../improvements/learning-model.ts';
 import type { Answer } from '../../service.ts';
-import { improvementOf, type Lessons, openLessons } from './lessons.ts';
-import { agentOf } from './registry.ts';
+import { agentOf } from './test-agents.ts';
+import { createTestImprovements, type ImprovementsApi, improvementOf } from './test-improvements.ts';
 
-const { bedrock, newLessons, teach } = await openLessons();
-let lessons: Lessons;
+const { bedrock, newImprovementsApi, teach } = await createTestImprovements();
+let api: ImprovementsApi;
 beforeEach(async () => {
-  lessons = await newLessons();
+  api = await newImprovementsApi();
 });
 
 const headers = { 'Idempotency-Key': 'key' };
-const improve = (body?: unknown) => lessons.improve(body, { headers });
+const improve = (body?: unknown) => api.improve(body, { headers });
 const replayed = (answer: Answer) => answer.headers['Idempotency-Replayed'] === 'true';
 const codeOf = (answer: Answer) => [answer.status, errorOf(answer)?.code];
-const writer = async () => agentOf(await lessons.registry.get('writer'));
+const writer = async () => agentOf(await api.agents.get('writer'));
 
 /** Makes the models wait with the proposal until the test calls `goOn`. */
 function held() {
@@ -37,17 +37,17 @@ describe('a pass under an Idempotency-Key', () => {
     teach({ proposal: proposes(addition) });
     const first = await improve();
     expect([first.status, replayed(first), improvementOf(first).improved]).toEqual([200, false, improved]);
-    const [before, calls] = [await lessons.dump(), bedrock.received.length];
+    const [before, calls] = [await api.dump(), bedrock.received.length];
     const again = await improve();
     expect([again.status, replayed(again), again.body]).toEqual([200, true, first.body]);
-    expect([await lessons.dump(), bedrock.received.length]).toEqual([before, calls]);
+    expect([await api.dump(), bedrock.received.length]).toEqual([before, calls]);
   });
 
   it('that was rejected leaves the key free', async () => {
     const { reached, goOn } = held();
-    const other = lessons.improve();
+    const other = api.improve();
     await reached;
-    await lessons.refuses(improve, 409, 'improvement_in_progress');
+    await api.refuses(improve, 409, 'improvement_in_progress');
     goOn();
     expect((await other).status).toBe(200);
     const answer = await improve();
@@ -57,9 +57,9 @@ describe('a pass under an Idempotency-Key', () => {
 
 it('of two concurrent passes without a key, one succeeds and one is rejected', async () => {
   const { reached, goOn } = held();
-  const first = lessons.improve();
+  const first = api.improve();
   await reached;
-  expect(codeOf(await lessons.improve())).toEqual([409, 'improvement_in_progress']);
+  expect(codeOf(await api.improve())).toEqual([409, 'improvement_in_progress']);
   goOn();
   expect(improvementOf(await first).improved).toBe(true);
   expect((await writer()).systemPrompt).toBe(`Write.\n\n${additions.better}`);

@@ -4,12 +4,12 @@ import { processContext } from '../../../lib/context.ts';
 import { readPromptChanges } from '../../../lib/table/agents.ts';
 import { createTimeline } from '../../executions/timeline.ts';
 import { additions, proposes } from '../../improvements/learning-model.ts';
-import { improvementOf, type Lessons, openLessons } from './lessons.ts';
-import { agentOf } from './registry.ts';
+import { agentOf } from './test-agents.ts';
+import { createTestImprovements, type ImprovementsApi, improvementOf } from './test-improvements.ts';
 
-const { service, bedrock, newLessons, teach } = await openLessons();
-const unchanged = await newLessons();
-let lessons: Lessons;
+const { service, bedrock, newImprovementsApi, teach } = await createTestImprovements();
+const unchanged = await newImprovementsApi();
+let api: ImprovementsApi;
 let asked: ReturnType<typeof teach>;
 beforeEach(() => {
   asked = teach();
@@ -17,16 +17,16 @@ beforeEach(() => {
 
 const sha256 = (text: string) => `sha256:${createHash('sha256').update(Buffer.from(text, 'utf8')).digest('hex')}`;
 const better = (prompt: string) => `${prompt}\n\n${additions.better}`;
-const writer = async () => agentOf(await lessons.registry.get('writer'));
+const writer = async () => agentOf(await api.agents.get('writer'));
 
 describe('a pass of self-improvement', () => {
   beforeEach(async () => {
-    lessons = await newLessons();
+    api = await newImprovementsApi();
   });
 
   it('returns 200 with exactly improved, changesSummary, previousPromptHash and newPromptHash', async () => {
     const before = await writer();
-    const answer = await lessons.improve({});
+    const answer = await api.improve({});
     expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
     const fields = ['improved', 'changesSummary', 'previousPromptHash', 'newPromptHash'];
     expect(Object.keys(improvementOf(answer))).toEqual(fields);
@@ -43,18 +43,18 @@ describe('a pass of self-improvement', () => {
   });
 
   it('changes the ETag, so that an update with the earlier ETag is rejected', async () => {
-    const { ETag = '' } = (await lessons.registry.get('writer')).headers;
-    await lessons.improve();
+    const { ETag = '' } = (await api.agents.get('writer')).headers;
+    await api.improve();
     const earlier = { headers: { 'If-Match': ETag } };
     const patch = { systemPrompt: 'Mine.' };
-    await lessons.refuses(() => lessons.registry.update('writer', patch, earlier), 412, 'precondition_failed');
+    await api.refuses(() => api.agents.update('writer', patch, earlier), 412, 'precondition_failed');
   });
 
   it('hashes the UTF-8 bytes of a prompt, also of an empty prompt', async () => {
     for (const systemPrompt of ['Schreib schön. 🖋️', '']) {
-      await lessons.registry.update('writer', { systemPrompt });
+      await api.agents.update('writer', { systemPrompt });
       teach({ proposal: proposes(additions.idle) });
-      expect(improvementOf(await lessons.improve())).toMatchObject({
+      expect(improvementOf(await api.improve())).toMatchObject({
         improved: false,
         previousPromptHash: sha256(systemPrompt),
         newPromptHash: sha256(systemPrompt),
@@ -64,53 +64,53 @@ describe('a pass of self-improvement', () => {
 
   it('changes nothing if no proposal is better, and says why', async () => {
     teach({ proposal: proposes(additions.worse, 'It lets it guess.') });
-    const before = await lessons.dump();
-    const { data } = (await lessons.improve()).body;
+    const before = await api.dump();
+    const { data } = (await api.improve()).body;
     expect(data).toMatchObject({
       improved: false,
       changesSummary: 'The proposal was seen to do worse: It lets it guess.',
     });
-    expect(await lessons.dump()).toEqual(before);
+    expect(await api.dump()).toEqual(before);
   });
 
   it('uses 20 executions and no focus without a body', async () => {
-    await Promise.all(Array.from({ length: 20 }, () => lessons.start()));
-    const { changesSummary } = improvementOf(await lessons.improve());
+    await Promise.all(Array.from({ length: 20 }, () => api.start()));
+    const { changesSummary } = improvementOf(await api.improve());
     expect(changesSummary).toBe('There is nothing to learn from: no execution has finished yet.');
-    expect(improvementOf(await lessons.improve({ lookbackExecutions: 21 })).improved).toBe(true);
+    expect(improvementOf(await api.improve({ lookbackExecutions: 21 })).improved).toBe(true);
     expect(asked[0]?.user).not.toContain('<focus>');
   });
 
   it.each([1, 100])('accepts a lookback of %d executions', async (lookbackExecutions) => {
-    expect((await lessons.improve({ lookbackExecutions })).status).toBe(200);
+    expect((await api.improve({ lookbackExecutions })).status).toBe(200);
   });
 
   it('accepts a focus of 1,000 characters, and passes it to the model', async () => {
     const focusArea = '😀'.repeat(1_000);
-    expect((await lessons.improve({ focusArea })).status).toBe(200);
+    expect((await api.improve({ focusArea })).status).toBe(200);
     expect(asked[0]?.user).toContain(`<focus>\n${focusArea}\n</focus>`);
   });
 
   it.each(['inactive', 'draft'])('accepts an agent that is %s', async (status) => {
-    await lessons.registry.update('writer', { status });
-    expect(improvementOf(await lessons.improve()).improved).toBe(true);
+    await api.agents.update('writer', { status });
+    expect(improvementOf(await api.improve()).improved).toBe(true);
     expect((await writer()).status).toBe(status);
   });
 
   it('records the token that changed the prompt', async () => {
-    await lessons.improve();
-    const [change] = await readPromptChanges(service, lessons.organization, (await writer()).id);
+    await api.improve();
+    const [change] = await readPromptChanges(service, api.organization, (await writer()).id);
     expect(change).toMatchObject({
       why: 'self-improved',
       summary: 'It asks for more.',
       promptHash: sha256(better('Write.')),
     });
-    expect(lessons.token).toContain(change?.by);
+    expect(api.token).toContain(change?.by);
   });
 });
 
 describe('a pass is rejected, calls no model and writes nothing,', () => {
-  const refused = async (send: () => ReturnType<Lessons['improve']>, status: number, code: string) => {
+  const refused = async (send: () => ReturnType<ImprovementsApi['improve']>, status: number, code: string) => {
     const error = await unchanged.refuses(send, status, code);
     expect(asked).toEqual([]);
     return error;
@@ -146,8 +146,8 @@ describe('a pass is rejected, calls no model and writes nothing,', () => {
   });
 
   it('with 404 not_found for the agent of another organization', async () => {
-    const others = await newLessons();
-    await others.registry.put({ name: 'editor' });
+    const others = await newImprovementsApi();
+    await others.agents.put({ name: 'editor' });
     await refused(() => unchanged.improve({}, { name: 'editor' }), 404, 'not_found');
   });
 
@@ -157,14 +157,14 @@ describe('a pass is rejected, calls no model and writes nothing,', () => {
 
   it('with 403 insufficient_scope for a token with all scopes except agents:execute', async () => {
     const scopes = ['agents:read', 'agents:write', 'tasks:read', 'tasks:write', 'webhooks:write'] as const;
-    const manager = await newLessons(scopes);
+    const manager = await newImprovementsApi(scopes);
     const { message } = await manager.refuses(() => manager.improve(), 403, 'insufficient_scope');
     expect(message).toContain('agents:execute');
   });
 });
 
 it('a pass requires only the scope agents:execute', async () => {
-  const runner = await newLessons(['agents:execute']);
+  const runner = await newImprovementsApi(['agents:execute']);
   expect((await runner.improve({}, { name: 'qa-reviewer' })).status).toBe(200);
 });
 

@@ -2,15 +2,15 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSystemAgents } from '../../../lib/agents/agents.ts';
 import { processContext } from '../../../lib/context.ts';
 import { newCaller } from '../../service.ts';
-import { agentOf, defaultModel, openRegistries, type Registry } from './registry.ts';
+import { type AgentsApi, agentOf, createTestAgents, defaultModel } from './test-agents.ts';
 
 vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });
 afterAll(() => vi.useRealTimers());
 
-const { newRegistry } = await openRegistries();
-let registry: Registry;
+const { newAgentsApi } = await createTestAgents();
+let api: AgentsApi;
 beforeEach(async () => {
-  registry = await newRegistry();
+  api = await newAgentsApi();
 });
 
 /** Advances the clock by a minute. */
@@ -27,15 +27,15 @@ const full = {
 };
 
 const refused = async (patch: unknown) => {
-  await registry.put();
-  return (await registry.refuses(() => registry.update('writer', patch), 400, 'validation_failed')).details;
+  await api.put();
+  return (await api.refuses(() => api.update('writer', patch), 400, 'validation_failed')).details;
 };
 
 describe('a patch', () => {
   it('returns what a read returns afterwards', async () => {
-    await registry.put();
-    const changed = await registry.update('writer', { displayName: 'New', category: 'qa', ...full });
-    const read = await registry.get('writer');
+    await api.put();
+    const changed = await api.update('writer', { displayName: 'New', category: 'qa', ...full });
+    const read = await api.get('writer');
     expect(changed.status).toBe(200);
     expect(agentOf(changed)).toMatchObject({ displayName: 'New', category: 'qa', ...full });
     expect(JSON.stringify(changed.body)).toBe(JSON.stringify(read.body));
@@ -58,35 +58,35 @@ describe('a patch', () => {
     ['capabilities', ['tables', 'text']],
     ['status', 'inactive'],
   ])('of %s to %j changes only that field, updatedAt and the ETag', async (field, value) => {
-    await registry.put(full);
-    const before = agentOf(await registry.get('writer'));
+    await api.put(full);
+    const before = agentOf(await api.get('writer'));
     wait();
-    const answer = await registry.update('writer', { [field]: value });
+    const answer = await api.update('writer', { [field]: value });
     expect(agentOf(answer)).toEqual({ ...before, [field]: value, updatedAt: new Date().toISOString() });
     expect(answer.headers.ETag).toBe('"2"');
-    expect(agentOf(await registry.get('writer'))).toEqual(agentOf(answer));
+    expect(agentOf(await api.get('writer'))).toEqual(agentOf(answer));
   });
 
   it('with null clears the description', async () => {
-    await registry.put(full);
-    const answer = await registry.update('writer', { description: null });
+    await api.put(full);
+    const answer = await api.update('writer', { description: null });
     expect(answer.status).toBe(200);
     expect(agentOf(answer)).not.toHaveProperty('description');
-    expect(agentOf(await registry.get('writer'))).not.toHaveProperty('description');
+    expect(agentOf(await api.get('writer'))).not.toHaveProperty('description');
   });
 
   it('with null empties the prompt and the soul and writes the default model', async () => {
-    await registry.put(full);
-    await registry.update('writer', { systemPrompt: null, soul: null, model: null });
+    await api.put(full);
+    await api.update('writer', { systemPrompt: null, soul: null, model: null });
     const empty = { systemPrompt: '', soul: '', model: defaultModel, description: 'Writes' };
-    expect(agentOf(await registry.get('writer'))).toMatchObject(empty);
+    expect(agentOf(await api.get('writer'))).toMatchObject(empty);
   });
 
   it('back to an earlier text returns that text', async () => {
-    await registry.put(full);
+    await api.put(full);
     for (const systemPrompt of ['Second.', '', full.systemPrompt])
-      expect(agentOf(await registry.update('writer', { systemPrompt }))).toMatchObject({ systemPrompt });
-    expect(agentOf(await registry.get('writer'))).toMatchObject(full);
+      expect(agentOf(await api.update('writer', { systemPrompt }))).toMatchObject({ systemPrompt });
+    expect(agentOf(await api.get('writer'))).toMatchObject(full);
   });
 
   it.each([
@@ -95,42 +95,42 @@ describe('a patch', () => {
     ['the values that the agent has', { displayName: 'Writer', category: 'business', ...full }],
     ['one value that the agent has', { soul: full.soul }],
   ])('of %s writes nothing and keeps ETag and updatedAt', async (_, patch) => {
-    await registry.put(full);
-    const [before, read] = [await registry.dump(), await registry.get('writer')];
+    await api.put(full);
+    const [before, read] = [await api.dump(), await api.get('writer')];
     wait();
-    const answer = await registry.update('writer', patch);
+    const answer = await api.update('writer', patch);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual(read.body);
     expect(answer.headers.ETag).toBe(read.headers.ETag);
-    expect(await registry.dump()).toEqual(before);
+    expect(await api.dump()).toEqual(before);
   });
 
   it('of null writes nothing if the fields are already cleared', async () => {
-    await registry.put();
-    const before = await registry.dump();
-    const answer = await registry.update('writer', { description: null, model: null, systemPrompt: null, soul: null });
+    await api.put();
+    const before = await api.dump();
+    const answer = await api.update('writer', { description: null, model: null, systemPrompt: null, soul: null });
     expect([answer.status, answer.headers.ETag]).toEqual([200, '"1"']);
-    expect(await registry.dump()).toEqual(before);
+    expect(await api.dump()).toEqual(before);
   });
 
   it('can change any status to any other, also of a system agent', async () => {
     for (const status of ['inactive', 'draft', 'active', 'draft', 'inactive', 'active'])
-      expect(agentOf(await registry.update('qa-reviewer', { status })).status).toBe(status);
+      expect(agentOf(await api.update('qa-reviewer', { status })).status).toBe(status);
   });
 
   it('can change the same fields of a system agent, which stays a system agent', async () => {
-    const answer = await registry.update('qa-reviewer', { displayName: 'Mine', ...full });
+    const answer = await api.update('qa-reviewer', { displayName: 'Mine', ...full });
     expect(agentOf(answer)).toMatchObject({ displayName: 'Mine', ...full, name: 'qa-reviewer', isSystem: true });
     await newCaller(processContext());
-    await createSystemAgents(processContext(), registry.organization);
-    expect(agentOf(await registry.get('qa-reviewer'))).toEqual(agentOf(answer));
+    await createSystemAgents(processContext(), api.organization);
+    expect(agentOf(await api.get('qa-reviewer'))).toEqual(agentOf(answer));
   });
 
   it("does not change another organization's agent with that name", async () => {
-    const other = await newRegistry();
-    await Promise.all([registry.put(), other.put()]);
+    const other = await newAgentsApi();
+    await Promise.all([api.put(), other.put()]);
     const before = await other.dump();
-    await registry.update('writer', full);
+    await api.update('writer', full);
     expect(await other.dump()).toEqual(before);
   });
 });
@@ -168,24 +168,24 @@ describe('the checks of a patch', () => {
     const update =
       (name: string, ...rest: [unknown, object?]) =>
       () =>
-        registry.update(name, ...rest);
-    await registry.refuses(update('No Name', tooLarge, { token: '' }), 401, 'unauthorized');
-    await registry.refuses(update('No Name', tooLarge, { token }), 403, 'insufficient_scope');
-    await registry.refuses(update('No Name', tooLarge, { headers }), 413, 'payload_too_large');
-    await registry.refuses(update('No Name', '{', { headers }), 415, 'unsupported_media_type');
-    await registry.refuses(update('No Name', '{'), 400, 'invalid_json');
-    await registry.refuses(update('No Name', bad), 404, 'not_found');
-    await registry.refuses(update('absent-agent', bad), 400, 'validation_failed');
-    await registry.refuses(update('absent-agent', {}, otherVersion), 404, 'not_found');
-    await registry.refuses(update('qa-reviewer', bad, otherVersion), 400, 'validation_failed');
-    await registry.refuses(update('qa-reviewer', {}, otherVersion), 412, 'precondition_failed');
+        api.update(name, ...rest);
+    await api.refuses(update('No Name', tooLarge, { token: '' }), 401, 'unauthorized');
+    await api.refuses(update('No Name', tooLarge, { token }), 403, 'insufficient_scope');
+    await api.refuses(update('No Name', tooLarge, { headers }), 413, 'payload_too_large');
+    await api.refuses(update('No Name', '{', { headers }), 415, 'unsupported_media_type');
+    await api.refuses(update('No Name', '{'), 400, 'invalid_json');
+    await api.refuses(update('No Name', bad), 404, 'not_found');
+    await api.refuses(update('absent-agent', bad), 400, 'validation_failed');
+    await api.refuses(update('absent-agent', {}, otherVersion), 404, 'not_found');
+    await api.refuses(update('qa-reviewer', bad, otherVersion), 400, 'validation_failed');
+    await api.refuses(update('qa-reviewer', {}, otherVersion), 412, 'precondition_failed');
   });
 
   it("do not find another organization's agent", async () => {
-    const other = await newRegistry();
+    const other = await newAgentsApi();
     await other.put();
     const before = await other.dump();
-    await registry.refuses(() => registry.update('writer', full), 404, 'not_found');
+    await api.refuses(() => api.update('writer', full), 404, 'not_found');
     expect(await other.dump()).toEqual(before);
   });
 });

@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { agentOf, atOnce, openRegistries, type Registry } from './registry.ts';
+import { type AgentsApi, agentOf, createTestAgents, sendConcurrently } from './test-agents.ts';
 
-const { newRegistry } = await openRegistries();
-let registry: Registry;
+const { newAgentsApi } = await createTestAgents();
+let api: AgentsApi;
 beforeEach(async () => {
-  registry = await newRegistry();
-  await registry.put({ systemPrompt: 'Write.', soul: 'Kind.' });
+  api = await newAgentsApi();
+  await api.put({ systemPrompt: 'Write.', soul: 'Kind.' });
 });
 
 describe('an update of the soul', () => {
   it('returns what a read returns afterwards, and changes no other field', async () => {
-    const before = agentOf(await registry.get('writer'));
-    const answer = await registry.updateSoul('writer', { soul: ' \u0000 ' });
-    const read = await registry.get('writer');
+    const before = agentOf(await api.get('writer'));
+    const answer = await api.updateSoul('writer', { soul: ' \u0000 ' });
+    const read = await api.get('writer');
     expect(answer.status).toBe(200);
     expect(JSON.stringify(answer.body)).toBe(JSON.stringify(read.body));
     const { updatedAt } = agentOf(read);
@@ -21,25 +21,25 @@ describe('an update of the soul', () => {
   });
 
   it.each(['', 'Write.'])('accepts %j', async (soul) => {
-    await registry.updateSoul('writer', { soul });
-    expect(agentOf(await registry.get('writer'))).toMatchObject({ soul, systemPrompt: 'Write.' });
+    await api.updateSoul('writer', { soul });
+    expect(agentOf(await api.get('writer'))).toMatchObject({ soul, systemPrompt: 'Write.' });
   });
 
   it('to the same text writes nothing', async () => {
-    const [before, read] = [await registry.dump(), await registry.get('writer')];
-    const answer = await registry.updateSoul('writer', { soul: 'Kind.' });
+    const [before, read] = [await api.dump(), await api.get('writer')];
+    const answer = await api.updateSoul('writer', { soul: 'Kind.' });
     expect([answer.status, answer.body, answer.headers.ETag]).toEqual([200, read.body, '"1"']);
-    expect(await registry.dump()).toEqual(before);
+    expect(await api.dump()).toEqual(before);
   });
 
   it('can change a system agent', async () => {
-    expect(agentOf(await registry.updateSoul('qa-reviewer', { soul: 'Strict.' }))).toMatchObject({ soul: 'Strict.' });
+    expect(agentOf(await api.updateSoul('qa-reviewer', { soul: 'Strict.' }))).toMatchObject({ soul: 'Strict.' });
   });
 
   it('succeeds ten times concurrently, with a version for each', async () => {
-    const answers = await atOnce(10, (nth) => registry.updateSoul('writer', { soul: `Soul ${nth}` }));
+    const answers = await sendConcurrently(10, (nth) => api.updateSoul('writer', { soul: `Soul ${nth}` }));
     expect(answers.map((answer) => agentOf(answer).soul)).toEqual(answers.map((_, nth) => `Soul ${nth}`));
-    const read = await registry.get('writer');
+    const read = await api.get('writer');
     const [last] = answers.filter(({ headers }) => headers.ETag === '"11"');
     expect([read.headers.ETag, read.body]).toEqual(['"11"', last?.body]);
   });
@@ -56,21 +56,21 @@ describe('an update of the soul is rejected', () => {
     ],
     ['an unknown field', { soul: 'x', souls: 'x' }, { path: 'souls', code: 'unknown_field' }],
   ])('with 400 validation_failed for %s', async (_, body, fault) => {
-    const send = () => registry.updateSoul('writer', body);
-    expect((await registry.refuses(send, 400, 'validation_failed')).details).toMatchObject([fault]);
+    const send = () => api.updateSoul('writer', body);
+    expect((await api.refuses(send, 400, 'validation_failed')).details).toMatchObject([fault]);
   });
 
   it('with 404 for an absent agent, an invalid name and an agent of another organization', async () => {
-    const other = await newRegistry();
+    const other = await newAgentsApi();
     const soul = { soul: 'x' };
     for (const name of ['absent-agent', 'WRITER']) {
-      await registry.refuses(() => registry.updateSoul(name, soul), 404, 'not_found');
+      await api.refuses(() => api.updateSoul(name, soul), 404, 'not_found');
       await other.refuses(() => other.updateSoul('writer', soul), 404, 'not_found');
     }
   });
 
   it('with 401 without a token and 403 without the scope', async () => {
-    const reader = await newRegistry(['agents:read', 'agents:execute']);
+    const reader = await newAgentsApi(['agents:read', 'agents:execute']);
     await reader.refuses(() => reader.updateSoul('qa-reviewer', {}, { token: '' }), 401, 'unauthorized');
     await reader.refuses(() => reader.updateSoul('qa-reviewer', {}), 403, 'insufficient_scope');
   });

@@ -6,9 +6,9 @@ import type { Operation } from '../../../lib/contract/routes.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { webhooksLimit } from '../../../lib/table/webhooks.ts';
 import { dataOf, paginationOf } from '../../api.ts';
-import { listed, newDelegation, newExecution, startedOf } from '../../functions/agents/crew.ts';
-import { faulty } from '../../functions/agents/lessons.ts';
-import { newAgent } from '../../functions/agents/registry.ts';
+import { newAgent } from '../../functions/agents/test-agents.ts';
+import { listed, newDelegation, newExecution, startedOf } from '../../functions/agents/test-executions.ts';
+import { faulty } from '../../functions/agents/test-improvements.ts';
 import { newWebhook } from '../../functions/webhooks/registry.ts';
 import type { Answer } from '../../service.ts';
 import type { Request, Tenant } from './tenant.ts';
@@ -36,13 +36,13 @@ export type Case = {
 };
 
 /** Returns the number of changes of an agent. */
-const changes = async ({ registry }: Tenant, name = 'writer'): Promise<number> =>
-  Number(JSON.parse((await registry.get(name)).headers.ETag ?? '"1"')) - 1;
+const changes = async ({ agents }: Tenant, name = 'writer'): Promise<number> =>
+  Number(JSON.parse((await agents.get(name)).headers.ETag ?? '"1"')) - 1;
 
 /** Deletes an agent; returns the function that creates it again. */
-async function withoutAgent({ registry }: Tenant, name: string) {
-  await registry.delete(name);
-  return () => registry.put({ name });
+async function withoutAgent({ agents }: Tenant, name: string) {
+  await agents.delete(name);
+  return () => agents.put({ name });
 }
 
 /** Deletes an item; returns the function that puts it back. */
@@ -73,69 +73,69 @@ async function full({ organization, service: { table } }: Tenant) {
 /** The case of each operation. */
 export const cases: Record<Post, Case> = {
   createTask: {
-    prepare: async ({ registry }) => {
-      await registry.put({ name: 'helper' });
+    prepare: async ({ agents }) => {
+      await agents.put({ name: 'helper' });
       return { body: { title: 'Once', assignedAgent: 'helper' } };
     },
     otherBody: { title: 'Twice' },
-    counts: async ({ board }) => [paginationOf(await board.listTasks()).total],
+    counts: async ({ tasks }) => [paginationOf(await tasks.listTasks()).total],
     close: (tenant) => withoutAgent(tenant, 'helper'),
     refused: 'unknown_reference',
-    remove: ({ board }, _, answer) => board.deleteTask({ params: { id: dataOf(answer).id } }),
+    remove: ({ tasks }, _, answer) => tasks.deleteTask({ params: { id: dataOf(answer).id } }),
   },
   createAgent: {
     prepare: async () => ({ body: newAgent }),
     otherBody: { ...newAgent, name: 'other' },
-    counts: async ({ registry }) => [paginationOf(await registry.list('category=business')).total],
-    close: async ({ registry }) => {
-      await registry.create();
-      return () => registry.delete('writer');
+    counts: async ({ agents }) => [paginationOf(await agents.list('category=business')).total],
+    close: async ({ agents }) => {
+      await agents.create();
+      return () => agents.delete('writer');
     },
     refused: 'name_taken',
-    remove: ({ registry }) => registry.delete('writer'),
+    remove: ({ agents }) => agents.delete('writer'),
   },
   assignSkill: {
-    prepare: async ({ registry }) => ({
-      params: { name: await registry.put() },
+    prepare: async ({ agents }) => ({
+      params: { name: await agents.put() },
       body: { skillId: 'sk_code-review' },
     }),
     otherBody: { skillId: 'sk_release-notes' },
     otherParams: async () => ({ name: 'qa-reviewer' }),
-    counts: async (tenant) => [await changes(tenant), (await tenant.registry.skillsOf('writer')).length],
+    counts: async (tenant) => [await changes(tenant), (await tenant.agents.skillsOf('writer')).length],
     close: (tenant) => withoutAgent(tenant, 'writer'),
     refused: 'not_found',
-    remove: ({ registry }) => registry.unassign('writer', 'sk_code-review'),
+    remove: ({ agents }) => agents.unassign('writer', 'sk_code-review'),
   },
   executeAgent: {
-    prepare: async ({ board, registry }) => ({
-      params: { name: await registry.put() },
-      body: { ...newExecution, taskId: await board.put() },
+    prepare: async ({ tasks, agents }) => ({
+      params: { name: await agents.put() },
+      body: { ...newExecution, taskId: await tasks.put() },
     }),
     otherBody: { input: 'Write a sonnet.' },
     otherParams: async () => ({ name: 'qa-reviewer' }),
     counts: async (tenant) => [listed(await tenant.listOf('writer'))[1], await taskMoves(tenant)],
     close: crowded,
     refused: 'rate_limited',
-    remove: ({ registry }) => registry.delete('writer'),
+    remove: ({ agents }) => agents.delete('writer'),
   },
   delegateTask: {
-    prepare: async ({ board, registry }) => {
-      await registry.put({ name: 'reader' });
-      return { params: { name: await registry.put() }, body: { ...newDelegation, taskId: await board.put() } };
+    prepare: async ({ tasks, agents }) => {
+      await agents.put({ name: 'reader' });
+      return { params: { name: await agents.put() }, body: { ...newDelegation, taskId: await tasks.put() } };
     },
     otherBody: { ...newDelegation, instruction: 'Read it in silence.' },
     otherParams: async () => ({ name: 'qa-reviewer' }),
     counts: async (tenant) => [listed(await tenant.listOf('reader'))[1], await taskMoves(tenant)],
-    close: async ({ registry }) => {
-      await registry.update('reader', { status: 'inactive' });
-      return () => registry.update('reader', { status: 'active' });
+    close: async ({ agents }) => {
+      await agents.update('reader', { status: 'inactive' });
+      return () => agents.update('reader', { status: 'active' });
     },
     refused: 'agent_not_active',
-    remove: ({ registry }) => registry.delete('reader'),
+    remove: ({ agents }) => agents.delete('reader'),
   },
   selfImproveAgent: {
     prepare: async (tenant) => {
-      const name = await tenant.registry.put({ systemPrompt: 'Write.' });
+      const name = await tenant.agents.put({ systemPrompt: 'Write.' });
       await tenant.carryOut(await tenant.start(), faulty);
       return { params: { name }, body: { lookbackExecutions: 5 } };
     },
@@ -144,7 +144,7 @@ export const cases: Record<Post, Case> = {
     counts: async (tenant) => [await changes(tenant), tenant.proposals()],
     close: (tenant) => withoutAgent(tenant, 'writer'),
     refused: 'not_found',
-    remove: ({ registry }) => registry.delete('writer'),
+    remove: ({ agents }) => agents.delete('writer'),
   },
   registerWebhook: {
     prepare: async () => ({ body: { ...newWebhook, secret: 'a private secret' } }),
@@ -169,8 +169,8 @@ export const cases: Record<Post, Case> = {
 };
 
 /** Returns the number of tasks in progress. */
-async function taskMoves({ board }: Tenant): Promise<number> {
-  return paginationOf(await board.listTasks({ query: 'status=in_progress' })).total;
+async function taskMoves({ tasks }: Tenant): Promise<number> {
+  return paginationOf(await tasks.listTasks({ query: 'status=in_progress' })).total;
 }
 
 /** Registers a webhook for the receiver of the tenant. */

@@ -26,8 +26,8 @@ type Case = {
   expectDone: (request: Request, answer: Answer) => unknown;
 };
 
-const task = async () => ({ id: await tenant.board.put() });
-const agent = async () => ({ name: await tenant.registry.put() });
+const task = async () => ({ id: await tenant.tasks.put() });
+const agent = async () => ({ name: await tenant.agents.put() });
 const isAt = (read: Operation, version: string) => async (request: Request) => {
   const { headers } = await tenant.send(read, { params: request.params ?? {} });
   expect(headers.ETag).toBe(version);
@@ -54,7 +54,7 @@ const changes: Record<Change, Case[]> = {
     expectDone: isAt('getAgent', '"2"'),
   })),
   updateSoul: [{ soul: 'New.' }, { soul: '' }].map((body) => ({
-    prepare: async () => ({ params: { name: await tenant.registry.put({ soul: 'Old.' }) }, body }),
+    prepare: async () => ({ params: { name: await tenant.agents.put({ soul: 'Old.' }) }, body }),
     expectDone: isAt('getAgent', '"2"'),
   })),
   deleteAgent: [{ prepare: async () => ({ params: await agent() }), expectDone: isGone('getAgent') }],
@@ -62,7 +62,7 @@ const changes: Record<Change, Case[]> = {
     {
       prepare: async () => {
         const { name } = await agent();
-        await tenant.registry.assign(name, { skillId: 'sk_code-review' });
+        await tenant.agents.assign(name, { skillId: 'sk_code-review' });
         return { params: { name, skillId: 'sk_code-review' } };
       },
       expectDone: isAt('getAgent', '"3"'),

@@ -112,7 +112,7 @@ describe.each(posts)('%s with an Idempotency-Key', (operation, one) => {
 
 it.each(['key', 'a b', ''])('the Idempotency-Key %j is ignored by methods other than POST', async (given) => {
   const tenant = await newTenant();
-  const params = { id: await tenant.board.put() };
+  const params = { id: await tenant.tasks.put() };
   const sent = [
     await tenant.send('getTask', { params }, { key: given }),
     await tenant.send('updateTask', { params, body: { title: 'One' } }, { key: given }),

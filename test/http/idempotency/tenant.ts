@@ -7,7 +7,7 @@ import { environment } from '../../../lib/deployment/environment.ts';
 import { issueToken } from '../../../lib/http/issue-token.ts';
 import { createApi } from '../../api.ts';
 import { type EngineProxy, startEngineProxy } from '../../engine-proxy.ts';
-import { openLessons } from '../../functions/agents/lessons.ts';
+import { createTestImprovements } from '../../functions/agents/test-improvements.ts';
 import { usual } from '../../improvements/learning-model.ts';
 import type { Answer } from '../../service.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
@@ -32,7 +32,7 @@ const cap = 2;
 export async function createTenants() {
   vi.useFakeTimers({ toFake: ['Date'], now: start });
   afterAll(() => vi.useRealTimers());
-  const { service, newLessons, teach } = await openLessons();
+  const { service, newImprovementsApi, teach } = await createTestImprovements();
   const engine: EngineProxy = await startEngineProxy(service.endpoint);
   Object.assign(process.env, {
     [environment.dynamodbEndpoint]: engine.endpoint,
@@ -58,8 +58,8 @@ export async function createTenants() {
   return {
     engine,
     newTenant: async () => {
-      const lessons = await newLessons(scopes);
-      const { organization } = lessons;
+      const api = await newImprovementsApi(scopes);
+      const { organization } = api;
       const asked = teach({
         proposal: async (question) => {
           await answering();
@@ -68,7 +68,7 @@ export async function createTenants() {
       });
       const before = receiver.received.length;
       return {
-        ...lessons,
+        ...api,
         service,
         receiver: receiver.url,
         /** The number of requests to the receiver; `proposals` is the number of model calls for a proposal. */
@@ -80,7 +80,7 @@ export async function createTenants() {
         send: (
           operation: Operation,
           request: Request = {},
-          { key, ifMatch, token = lessons.token }: { key?: string; ifMatch?: string; token?: string } = {},
+          { key, ifMatch, token = api.token }: { key?: string; ifMatch?: string; token?: string } = {},
         ): Promise<Answer> => {
           const headers = {
             ...(key !== undefined && { 'Idempotency-Key': key }),

@@ -10,7 +10,7 @@ import { createCaller } from '../../caller.ts';
 import { type Answer, newCaller, openService, type Service } from '../../service.ts';
 
 /** The agent endpoints, called with one token. */
-export type Registry = ReturnType<typeof registryOf>;
+export type AgentsApi = ReturnType<typeof agentsApiOf>;
 
 /** The default model in these tests. */
 export const defaultModel = 'test.default-model';
@@ -25,15 +25,15 @@ export const agentOf = (answer: Answer): Agent => dataOf<Agent>(answer);
 export const itemsOf = (answer: Answer): AgentListItem[] => dataOf<AgentListItem[]>(answer);
 
 /** Sends this number of requests concurrently and returns the responses. */
-export const atOnce = (count: number, send: (nth: number) => Promise<Answer>): Promise<Answer[]> =>
+export const sendConcurrently = (count: number, send: (nth: number) => Promise<Answer>): Promise<Answer[]> =>
   Promise.all(Array.from({ length: count }, (_, nth) => send(nth)));
 
 /**
  * Creates a table for the test file and configures the handlers of this process to use it. A test file calls this
- * once, before its first request. Each `newRegistry` creates an organization with its two system agents. The stream of
+ * once, before its first request. Each `newAgentsApi` creates an organization with its two system agents. The stream of
  * the table is disabled: these tests do not read it, and writes take half the time without it.
  */
-export async function openRegistries() {
+export async function createTestAgents() {
   const service = await openService();
   await service.table.client.send(
     new UpdateTableCommand({ TableName: service.tableName, StreamSpecification: { StreamEnabled: false } }),
@@ -45,16 +45,16 @@ export async function openRegistries() {
   });
   return {
     service,
-    newRegistry: async (scopes?: readonly Scope[]) => {
+    newAgentsApi: async (scopes?: readonly Scope[]) => {
       const { organization, token } = await newCaller(processContext(), scopes);
-      return registryOf(service, organization, token);
+      return agentsApiOf(service, organization, token);
     },
   };
 }
 
-function registryOf(service: Service, organization: Organization, token: string) {
+function agentsApiOf(service: Service, organization: Organization, token: string) {
   const caller = createCaller(service, organization, token);
-  const registry = {
+  const api = {
     ...caller,
     list: (query = '', more: Request = {}) => caller.listAgents({ query, ...more }),
     create: (body: unknown = newAgent, more: Request = {}) => caller.createAgent({ body, ...more }),
@@ -70,22 +70,22 @@ function registryOf(service: Service, organization: Organization, token: string)
     unassign: (name: string, skillId: string, more: Request = {}) =>
       caller.unassignSkill({ params: { name, skillId }, ...more }),
     /** Returns the endpoints of the same organization, called with another token. */
-    by: (other: string) => registryOf(service, organization, other),
+    by: (other: string) => agentsApiOf(service, organization, other),
 
     /** Creates an agent and returns its name. */
     put: async (fields: Record<string, unknown> = {}): Promise<string> => {
-      const answer = await registry.create({ ...newAgent, ...fields });
+      const answer = await api.create({ ...newAgent, ...fields });
       expect(answer.status).toBe(201);
       return agentOf(answer).name;
     },
 
     /** Assigns skills to an agent, one after the other. */
     give: async (name: string, ...skillIds: string[]): Promise<void> => {
-      for (const skillId of skillIds) expect((await registry.assign(name, { skillId })).status).toBe(201);
+      for (const skillId of skillIds) expect((await api.assign(name, { skillId })).status).toBe(201);
     },
 
     /** Returns the skills of an agent as the API returns them. */
-    skillsOf: async (name: string): Promise<AssignedSkill[]> => dataOf<AssignedSkill[]>(await registry.skills(name)),
+    skillsOf: async (name: string): Promise<AssignedSkill[]> => dataOf<AssignedSkill[]>(await api.skills(name)),
   };
-  return registry;
+  return api;
 }

@@ -8,10 +8,10 @@ import type { Model } from '../../../lib/model/converse.ts';
 import { dataOf, paginationOf, type Request } from '../../api.ts';
 import type { Answer, Service } from '../../service.ts';
 import { boardOf } from '../kanban-tasks/board.ts';
-import { openRegistries, type Registry } from './registry.ts';
+import { type AgentsApi, createTestAgents } from './test-agents.ts';
 
 /** The agents, tasks and execution endpoints of an organization, called with one token. */
-export type Crew = Awaited<ReturnType<Awaited<ReturnType<typeof openCrews>>['newCrew']>>;
+export type ExecutionsApi = Awaited<ReturnType<Awaited<ReturnType<typeof createTestExecutions>>['newExecutionsApi']>>;
 
 /** A body that starts an execution, with only the required fields. */
 export const newExecution = { input: 'Write a haiku.' };
@@ -41,55 +41,55 @@ export const listed = (answer: Answer): [string[], number] => [
 
 /**
  * Creates a table for the test file and configures the handlers of this process to use it. A test file calls this
- * once, before its first request. Each `newCrew` creates an organization with an active agent `writer`.
+ * once, before its first request. Each `newExecutionsApi` creates an organization with an active agent `writer`.
  *
  * @param cap the limit of concurrent executions of an organization; the default limit if omitted
  */
-export async function openCrews(cap?: number) {
+export async function createTestExecutions(cap?: number) {
   if (cap !== undefined) process.env[environment.runningCap] = String(cap);
-  const { service, newRegistry } = await openRegistries();
+  const { service, newAgentsApi } = await createTestAgents();
   return {
     service,
-    newCrew: async (scopes?: readonly Scope[]) => {
-      const registry = await newRegistry(scopes);
-      if (!scopes) await registry.put();
-      return crewOf(service, registry);
+    newExecutionsApi: async (scopes?: readonly Scope[]) => {
+      const agents = await newAgentsApi(scopes);
+      if (!scopes) await agents.put();
+      return executionsApiOf(service, agents);
     },
   };
 }
 
-function crewOf(service: Service, registry: Registry) {
-  const { organization, token } = registry;
-  const crew = {
+function executionsApiOf(service: Service, agents: AgentsApi) {
+  const { organization, token } = agents;
+  const api = {
     organization,
     token,
-    registry,
-    board: boardOf(service, organization, token),
-    refuses: registry.refuses,
-    dump: registry.dump,
+    agents,
+    tasks: boardOf(service, organization, token),
+    refuses: agents.refuses,
+    dump: agents.dump,
     execute: (body: unknown = newExecution, { name = 'writer', ...more }: Request & { name?: string } = {}) =>
-      registry.executeAgent({ params: { name }, body, ...more }),
+      agents.executeAgent({ params: { name }, body, ...more }),
     delegate: (body: unknown = newDelegation, { name = 'writer', ...more }: Request & { name?: string } = {}) =>
-      registry.delegateTask({ params: { name }, body, ...more }),
-    list: (query = '', more: Request = {}) => registry.listExecutions({ query, ...more }),
+      agents.delegateTask({ params: { name }, body, ...more }),
+    list: (query = '', more: Request = {}) => agents.listExecutions({ query, ...more }),
     listOf: (name: string, query = '', more: Request = {}) =>
-      registry.listAgentExecutions({ params: { name }, query, ...more }),
-    get: (name: string, id: string, more: Request = {}) => registry.getExecution({ params: { name, id }, ...more }),
+      agents.listAgentExecutions({ params: { name }, query, ...more }),
+    get: (name: string, id: string, more: Request = {}) => agents.getExecution({ params: { name, id }, ...more }),
 
     /** Starts an execution and returns its id. */
     start: async (fields: Record<string, unknown> = {}, name = 'writer'): Promise<string> => {
-      const answer = await crew.execute({ ...newExecution, ...fields }, { name });
+      const answer = await api.execute({ ...newExecution, ...fields }, { name });
       expect(answer.status).toBe(200);
       return startedOf(answer).executionId;
     },
 
     /** Delegates from an agent to another, and returns the execution that this starts. */
-    handOn: async (from: string, toAgent: string, fields: Record<string, unknown> = {}): Promise<Execution> => {
-      const answer = await crew.delegate({ ...newDelegation, toAgent, ...fields }, { name: from });
+    startDelegated: async (from: string, toAgent: string, fields: Record<string, unknown> = {}): Promise<Execution> => {
+      const answer = await api.delegate({ ...newDelegation, toAgent, ...fields }, { name: from });
       expect(answer.status).toBe(200);
       const { delegationId } = delegationOf(answer);
-      const [ids] = listed(await crew.listOf(toAgent));
-      const executions = await Promise.all(ids.map((id) => crew.execution(id, toAgent)));
+      const [ids] = listed(await api.listOf(toAgent));
+      const executions = await Promise.all(ids.map((id) => api.execution(id, toAgent)));
       return executions.find((one) => one.delegationId === delegationId) as Execution;
     },
 
@@ -98,7 +98,7 @@ function crewOf(service: Service, registry: Registry) {
       runExecution(processContext(), { organization, executionId }, { model, catalogue: [] }),
 
     /** Returns an execution as the API returns it. */
-    execution: async (id: string, name = 'writer'): Promise<Execution> => dataOf<Execution>(await crew.get(name, id)),
+    execution: async (id: string, name = 'writer'): Promise<Execution> => dataOf<Execution>(await api.get(name, id)),
   };
-  return crew;
+  return api;
 }

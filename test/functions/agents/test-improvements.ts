@@ -6,13 +6,15 @@ import { dataOf, type Request } from '../../api.ts';
 import { learningModel, type Says, type Step } from '../../improvements/learning-model.ts';
 import { bedrockError, json, startBedrock } from '../../model/bedrock-server.ts';
 import type { Answer } from '../../service.ts';
-import { type Crew, openCrews } from './crew.ts';
+import { createTestExecutions, type ExecutionsApi } from './test-executions.ts';
 
 /** Returns the result of a pass of self-improvement in a response. */
 export const improvementOf = (answer: Answer): Improvement => dataOf<Improvement>(answer);
 
-/** A crew with the endpoint of self-improvement. */
-export type Lessons = Crew & { improve: (body?: unknown, sent?: Request & { name?: string }) => Promise<Answer> };
+/** The execution endpoints, and the endpoint of self-improvement. */
+export type ImprovementsApi = ExecutionsApi & {
+  improve: (body?: unknown, sent?: Request & { name?: string }) => Promise<Answer>;
+};
 
 /** A model whose output fails the review. */
 export const faulty = async ({ user }: { user: string }): Promise<Said> => ({
@@ -21,9 +23,9 @@ export const faulty = async ({ user }: { user: string }): Promise<Said> => ({
   tokens: 1,
 });
 
-/** Creates crews as `openCrews` does; the handlers call a Bedrock server of the test. */
-export async function openLessons() {
-  const [{ service, newCrew }, bedrock] = await Promise.all([openCrews(), startBedrock()]);
+/** Creates organizations as `createTestExecutions` does; the handlers call a Bedrock server of the test. */
+export async function createTestImprovements() {
+  const [{ service, newExecutionsApi }, bedrock] = await Promise.all([createTestExecutions(), startBedrock()]);
   process.env[environment.modelEndpoint] = bedrock.endpoint;
 
   /** Sets what the models answer from now on, and returns the list that records their questions. */
@@ -46,16 +48,16 @@ export async function openLessons() {
     bedrock,
     teach,
 
-    /** Creates a crew whose agent `writer` has a prompt and, unless `scopes` is given, a failed execution. */
-    newLessons: async (scopes?: readonly Scope[]): Promise<Lessons> => {
-      const crew = await newCrew(scopes);
+    /** Creates an organization whose agent `writer` has a prompt and, unless `scopes` is given, a failed execution. */
+    newImprovementsApi: async (scopes?: readonly Scope[]): Promise<ImprovementsApi> => {
+      const api = await newExecutionsApi(scopes);
       if (!scopes) {
-        await crew.registry.update('writer', { systemPrompt: 'Write.', soul: 'Calm.' });
-        await crew.carryOut(await crew.start(), faulty);
+        await api.agents.update('writer', { systemPrompt: 'Write.', soul: 'Calm.' });
+        await api.carryOut(await api.start(), faulty);
       }
-      const improve: Lessons['improve'] = (body, { name = 'writer', ...more } = {}) =>
-        crew.registry.selfImproveAgent({ params: { name }, body, ...more });
-      return { ...crew, improve };
+      const improve: ImprovementsApi['improve'] = (body, { name = 'writer', ...more } = {}) =>
+        api.agents.selfImproveAgent({ params: { name }, body, ...more });
+      return { ...api, improve };
     },
   };
 }
