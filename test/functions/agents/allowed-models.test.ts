@@ -25,25 +25,25 @@ const refused = (message: string) => ({
 const notAllowed = refused('This deployment does not allow the model model.c; choose one of model.a, model.b.');
 
 describe('where the deployment limits models', () => {
-  it('a create with an allowed model, or none, is taken', async () => {
+  it('a create with an allowed model, or no model, is accepted', async () => {
     expect(agentOf(await api.get(await api.put({ name: 'first', model: 'model.b' }))).model).toBe('model.b');
     expect(agentOf(await api.get(await api.put({ name: 'second' }))).model).toBe('model.a');
   });
 
-  it('a create with another model is refused, with those that are allowed, and creates nothing', async () => {
+  it('a create with another model is rejected with the allowed models, and creates nothing', async () => {
     const answer = await api.create({ ...newAgent, model: 'model.c' });
     expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(notAllowed)]);
     expect((await api.get(newAgent.name)).status).toBe(404);
   });
 
-  it('a patch to another model is refused, and changes nothing', async () => {
+  it('a patch to another model is rejected, and changes nothing', async () => {
     const name = await api.put({ name: 'third' });
     const answer = await api.update(name, { model: 'model.c', soul: 'Kind.' });
     expect([answer.status, errorOf(answer)]).toEqual([400, expect.objectContaining(notAllowed)]);
     expect(agentOf(await api.get(name))).toMatchObject({ model: 'model.a', soul: '' });
   });
 
-  it('a default of the organization that is not allowed any more is refused where it would be given', async () => {
+  it('a default model of the organization that is no longer allowed is rejected', async () => {
     const { organization } = api;
     const name = await api.put({ name: 'fourth' });
     await changeSettings(processContext(), organization, { defaultModel: 'model.c' });
@@ -55,7 +55,7 @@ describe('where the deployment limits models', () => {
     await changeSettings(processContext(), organization, { defaultModel: undefined });
   });
 
-  it('an agent that has another model from before can be changed otherwise, and moved', async () => {
+  it('an agent that already has another model can be updated, and moved to an allowed model', async () => {
     const name = await api.put({ name: 'fifth' });
     const { organization } = api;
     const move = (from: string, to: string) => replaceAgentModel(processContext(), organization, name, { from, to });

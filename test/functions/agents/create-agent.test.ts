@@ -11,7 +11,7 @@ beforeEach(async () => {
 const invalid = async (body: unknown) => (await api.refuses(() => api.create(body), 400, 'validation_failed')).details;
 
 describe('a create', () => {
-  it('answers 201 with exactly id, name, displayName and createdAt', async () => {
+  it('returns 201 with exactly id, name, displayName and createdAt', async () => {
     const answer = await api.create({
       ...newAgent,
       description: 'Writes',
@@ -33,7 +33,7 @@ describe('a create', () => {
     expect(answer.headers).not.toHaveProperty('ETag');
   });
 
-  it('of what is required alone is active, has the default model, and is else empty', async () => {
+  it('with only the required fields is active, has the default model, and is empty otherwise', async () => {
     const { id, createdAt } = agentOf(await api.create());
     expect(agentOf(await api.get('writer'))).toEqual({
       id,
@@ -65,12 +65,12 @@ describe('a create', () => {
     expect(agentOf(await api.get('constructor'))).toMatchObject(sent);
   });
 
-  it('may have one text for its prompt and its soul', async () => {
+  it('can have the same text as prompt and soul', async () => {
     await api.put({ systemPrompt: 'Both.', soul: 'Both.' });
     expect(agentOf(await api.get('writer'))).toMatchObject({ systemPrompt: 'Both.', soul: 'Both.' });
   });
 
-  it('stores every text at its longest, of characters of four bytes', async () => {
+  it('stores the longest texts, of four-byte characters', async () => {
     const longest = {
       displayName: '😀'.repeat(200),
       description: '😀'.repeat(10_000),
@@ -87,39 +87,39 @@ describe('a create', () => {
   });
 });
 
-describe('a create is refused with 400 validation_failed and written nowhere', () => {
-  it('for what only the service sets', async () => {
+describe('a create is rejected with 400 validation_failed, and nothing is written,', () => {
+  it('for fields that only the service sets', async () => {
     const asked = { id: 'x', isSystem: true, createdAt: 'x', updatedAt: 'x' };
     const details = await invalid({ ...newAgent, ...asked });
     expect(details).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'read_only' })));
   });
 
-  it('for what no answer has', async () => {
+  it('for unknown fields', async () => {
     const asked = { version: 7, promptHash: 'x', soulHash: 'x', constructor: 'x' };
     const details = await invalid({ ...newAgent, ...asked });
     expect(details).toMatchObject(Object.keys(asked).map((path) => ({ path, code: 'unknown_field' })));
   });
 
-  it('for all its faults at once', async () => {
+  it('with all errors in one response', async () => {
     const details = await invalid({ name: 'A', category: 'x', soul: null, skills: [] });
     expect(details?.map(({ path }) => path).sort()).toEqual(['category', 'displayName', 'name', 'skills', 'soul']);
   });
 });
 
 describe('a name', () => {
-  it.each(['executions', 'skills'])('%s is refused with 422 reserved_name', async (name) => {
+  it.each(['executions', 'skills'])('%s is rejected with 422 reserved_name', async (name) => {
     const error = await api.refuses(() => api.create({ ...newAgent, name }), 422, 'reserved_name');
     expect(error.details).toMatchObject([{ path: 'name' }]);
   });
 
-  it.each(['writer', 'qa-reviewer'])('%s that an agent has is refused with 409 name_taken', async (name) => {
+  it.each(['writer', 'qa-reviewer'])('%s of an existing agent is rejected with 409 name_taken', async (name) => {
     await api.put();
     const body = { ...newAgent, name, systemPrompt: 'Another.', soul: 'Another.' };
     const error = await api.refuses(() => api.create(body), 409, 'name_taken');
     expect(error.details).toMatchObject([{ path: 'name' }]);
   });
 
-  it("that another organization's agent has is free", async () => {
+  it("of another organization's agent is available", async () => {
     const other = await newAgentsApi();
     await other.put({ displayName: 'Theirs' });
     await api.put({ displayName: 'Ours' });
@@ -127,7 +127,7 @@ describe('a name', () => {
     expect(agentOf(await api.get('writer')).displayName).toBe('Ours');
   });
 
-  it('asked for by ten at once is given to one', async () => {
+  it('is given to one of ten concurrent creates', async () => {
     const answers = await sendConcurrently(10, (nth) => api.create({ ...newAgent, systemPrompt: `Prompt ${nth}` }));
     const winners = answers.filter(({ status }) => status === 201).map(agentOf);
     const losers = answers.filter(({ status }) => status === 409);

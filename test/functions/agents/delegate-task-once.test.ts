@@ -14,7 +14,7 @@ const delegate = (fields: object = {}, name = 'writer') =>
   api.delegate({ ...newDelegation, ...fields }, { headers, name });
 
 describe('a delegation under an Idempotency-Key', () => {
-  it('sent by ten callers at once starts one execution, beyond the cap though they are, and gets ten equal answers', async () => {
+  it('sent ten times concurrently, above the cap, starts one execution and gets ten equal responses', async () => {
     const taskId = await api.tasks.put();
     const answers = await sendConcurrently(10, () => delegate({ taskId }));
     expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
@@ -24,14 +24,14 @@ describe('a delegation under an Idempotency-Key', () => {
     expect((await api.tasks.getTask({ params: { id: taskId } })).headers.ETag).toBe('"2"');
   });
 
-  it('sent by ten callers at once for the last place gets one answer', async () => {
+  it('sent ten times concurrently below the cap by one gets one response', async () => {
     await Promise.all([api.start(), api.start()]);
     const answers = await sendConcurrently(10, () => delegate());
     expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
     expect(answers[0]?.status).toBe(200);
   });
 
-  it('is answered as accepted though its execution has ended since, or either agent is gone', async () => {
+  it('is replayed after its execution has ended and after both agents are deleted', async () => {
     const first = await delegate();
     const [[id = '']] = listed(await api.listOf('reader'));
     await api.carryOut(id);
@@ -40,7 +40,7 @@ describe('a delegation under an Idempotency-Key', () => {
     expect((await delegate()).body).toEqual(first.body);
   });
 
-  it('is answered again where it could not be made again', async () => {
+  it('is replayed though a new delegation would be rejected', async () => {
     const taskId = await api.tasks.put();
     const first = await delegate({ taskId });
     await api.startDelegated('reader', 'qa-reviewer', { taskId });
@@ -59,7 +59,7 @@ describe('a delegation under an Idempotency-Key', () => {
     await api.refuses(() => delegate(fields), 422, 'idempotency_key_reused');
   });
 
-  it('is rejected with 422 idempotency_key_reused from another agent, even one that there is not', async () => {
+  it('is rejected with 422 idempotency_key_reused from another agent, even an absent one', async () => {
     await delegate();
     for (const name of ['qa-reviewer', 'absent-agent'])
       await api.refuses(() => delegate({}, name), 422, 'idempotency_key_reused');
@@ -67,7 +67,7 @@ describe('a delegation under an Idempotency-Key', () => {
 });
 
 describe('a rejected delegation leaves its Idempotency-Key free', () => {
-  it('with 422, until there is such an agent', async () => {
+  it('with 422, until the agent exists', async () => {
     await api.refuses(() => delegate({ toAgent: 'later' }), 422, 'unknown_reference');
     await api.agents.put({ name: 'later' });
     expect((await delegate({ toAgent: 'later' })).headers).not.toHaveProperty('Idempotency-Replayed');
@@ -81,7 +81,7 @@ describe('a rejected delegation leaves its Idempotency-Key free', () => {
     expect((await delegate({ taskId })).status).toBe(200);
   });
 
-  it('with 429, until there is room', async () => {
+  it('with 429, until there is capacity', async () => {
     const [id] = await Promise.all([api.start(), api.start(), api.start()]);
     await api.refuses(() => delegate(), 429, 'rate_limited');
     await api.carryOut(id);

@@ -14,28 +14,28 @@ const absent = 'tk_01K00000000000000000000000';
 const delegate = (from: string, toAgent: string, fields: object = {}) =>
   api.delegate({ ...newDelegation, toAgent, taskId, ...fields }, { name: from });
 
-/** Agents of these names, the first of which was executed on the task; each has handed it on to the next. */
+/** Starts an execution of the first agent on the task, and delegates from each agent to the next. */
 async function chainOf(...names: string[]): Promise<void> {
   await api.start({ taskId }, names[0]);
   for (const [at, name] of names.entries())
     if (at > 0) await api.startDelegated(names[at - 1] as string, name, { taskId });
 }
 
-/** A chain that can go no further, at the cap too. */
+/** Creates a chain of the longest length, at the cap. */
 async function longestChain(): Promise<void> {
   for (const name of ['reader', 'last']) await api.agents.put({ name });
   await chainOf('writer', 'qa-reviewer', 'prompt-improver', 'reader');
 }
 
 describe('a chain of delegations', () => {
-  it('may have three delegations; the fourth is rejected with 409 delegation_too_deep', async () => {
+  it('can have three delegations; the fourth is rejected with 409 delegation_too_deep', async () => {
     await longestChain();
     const { details, message } = await api.refuses(() => delegate('reader', 'last'), 409, 'delegation_too_deep');
     expect(message).toContain('3 times');
     expect(details).toMatchObject([{ path: 'toAgent', code: 'limit' }]);
   });
 
-  it('has no agent twice: 409 delegation_cycle, which names the agent', async () => {
+  it('cannot have an agent twice: 409 delegation_cycle with the agent', async () => {
     await chainOf('writer', 'qa-reviewer', 'prompt-improver');
     for (const name of ['writer', 'qa-reviewer']) {
       const { details, message } = await api.refuses(() => delegate('prompt-improver', name), 409, 'delegation_cycle');
@@ -46,21 +46,21 @@ describe('a chain of delegations', () => {
     }
   });
 
-  it('is of one task: for another, and for none, it may come back', async () => {
+  it('is of one task: for another task or no task, an agent can delegate back', async () => {
     await chainOf('writer', 'qa-reviewer');
     for (const other of [await api.tasks.put(), undefined])
       expect((await delegate('qa-reviewer', 'writer', { taskId: other })).status).toBe(200);
   });
 });
 
-describe('of two faults, a delegation is rejected for', () => {
+describe('with two errors, a delegation is rejected for', () => {
   it('the token before the scope, and the scope before the body', async () => {
     const reader = await newExecutionsApi(['agents:read']);
     await reader.refuses(() => reader.delegate('{', { token: '' }), 401, 'unauthorized');
     await reader.refuses(() => reader.delegate('{'), 403, 'insufficient_scope');
   });
 
-  it('an absent agent before what it names, itself included', async () => {
+  it('an absent agent before an absent task, and before itself', async () => {
     await api.refuses(() => delegate('absent-agent', 'none', { taskId: absent }), 404, 'not_found');
     await api.refuses(() => delegate('absent-agent', 'absent-agent'), 404, 'not_found');
   });
@@ -76,7 +76,7 @@ describe('of two faults, a delegation is rejected for', () => {
     await api.refuses(() => delegate('writer', 'qa-reviewer', { taskId: absent }), 422, 'unknown_reference');
   });
 
-  it('an agent that is not active before a task that waits', async () => {
+  it('an agent that is not active before a blocked task', async () => {
     const waits = await api.tasks.put({ dependsOn: [taskId] });
     await api.agents.update('qa-reviewer', { status: 'draft' });
     await api.refuses(() => delegate('writer', 'qa-reviewer', { taskId: waits }), 409, 'agent_not_active');

@@ -15,7 +15,7 @@ beforeEach(async () => {
 const absent = 'tk_01K00000000000000000000000';
 
 describe('a delegation', () => {
-  it('answers 200 with exactly delegationId, fromAgent, toAgent and status', async () => {
+  it('returns 200 with exactly delegationId, fromAgent, toAgent and status', async () => {
     const taskId = await api.tasks.put();
     const answer = await api.delegate({ ...newDelegation, taskId, context: { tone: 'calm' } });
     expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
@@ -29,7 +29,7 @@ describe('a delegation', () => {
     expect(answer.headers).not.toHaveProperty('ETag');
   });
 
-  it('has the other agent run with its answer, on the instruction verbatim and the context as it was sent', async () => {
+  it('starts an execution of the other agent immediately, with the exact instruction and context', async () => {
     const instruction = ' Read\r\nit — aloud. 🧭\u0000\n';
     const context = { b: 1, a: [null, { constructor: 'x' }] };
     const { id, ...execution } = await api.startDelegated('writer', 'reader', { instruction, context });
@@ -41,7 +41,7 @@ describe('a delegation', () => {
     expect(listed(await api.listOf('writer'))).toEqual([[], 0]);
   });
 
-  it('is named in the detail of its execution and nowhere else, and shows nothing of its chain', async () => {
+  it('has its id only in the read of its execution, without the chain', async () => {
     const taskId = await api.tasks.put();
     const begun = await api.startDelegated('writer', 'reader', { taskId });
     const id = begun.delegationId as string;
@@ -75,7 +75,7 @@ describe('a delegation', () => {
     expect(dataOf(await api.tasks.getTask({ params: { id: taskId } })).status).toBe('up_for_review');
   });
 
-  it('leaves its task alone where the handing agent’s execution has it, which still moves it in the end', async () => {
+  it('does not change a task that the delegating agent’s execution owns and moves at its end', async () => {
     const taskId = await api.tasks.put();
     const own = await api.start({ taskId });
     const before = await api.tasks.getTask({ params: { id: taskId } });
@@ -87,17 +87,17 @@ describe('a delegation', () => {
     expect(dataOf(await api.tasks.getTask({ params: { id: taskId } })).status).toBe('up_for_review');
   });
 
-  it.each(['inactive', 'draft'])('may come from an agent that is %s', async (status) => {
+  it.each(['inactive', 'draft'])('can come from an agent that is %s', async (status) => {
     await api.agents.update('writer', { status });
     expect(await api.startDelegated('writer', 'reader')).toMatchObject({ status: 'running' });
   });
 
-  it('may come from a system agent and go to one', async () => {
+  it('can come from a system agent and go to one', async () => {
     await api.startDelegated('prompt-improver', 'qa-reviewer');
     expect(listed(await api.listOf('qa-reviewer'))[1]).toBe(1);
   });
 
-  it('may go to a new agent under the name of a deleted one that is in the chain', async () => {
+  it('can go to a new agent with the name of a deleted agent of the chain', async () => {
     const taskId = await api.tasks.put();
     await api.startDelegated('writer', 'reader', { taskId });
     const back = () => api.delegate({ ...newDelegation, toAgent: 'writer', taskId }, { name: 'reader' });
@@ -110,7 +110,7 @@ describe('a delegation', () => {
 
 describe('a delegation is rejected, and nothing is written,', () => {
   it.each(['absent-agent', 'Writer', 'x'.repeat(65), 'executions', '__proto__'])(
-    'with 404 not_found where it comes from %.12s, who is no agent',
+    'with 404 not_found where it comes from %.12s, which is not an agent',
     async (name) => {
       await api.refuses(() => api.delegate(newDelegation, { name }), 404, 'not_found');
     },
@@ -122,7 +122,7 @@ describe('a delegation is rejected, and nothing is written,', () => {
     await api.refuses(() => api.delegate(newDelegation, { name: 'theirs' }), 404, 'not_found');
   });
 
-  it('with 422 unknown_reference that names the agent and the task in one answer, where there is neither', async () => {
+  it('with 422 unknown_reference with the agent and the task in one response, if both are absent', async () => {
     const send = () => api.delegate({ ...newDelegation, toAgent: 'absent-agent', taskId: absent });
     const { details } = await api.refuses(send, 422, 'unknown_reference');
     expect(details).toMatchObject([
@@ -146,7 +146,7 @@ describe('a delegation is rejected, and nothing is written,', () => {
     expect(await other.dump()).toEqual(before);
   });
 
-  it('with 422 self_delegation for the very agent that it comes from', async () => {
+  it('with 422 self_delegation for the same agent', async () => {
     const send = () => api.delegate({ ...newDelegation, toAgent: 'writer' });
     const { details } = await api.refuses(send, 422, 'self_delegation');
     expect(details).toMatchObject([{ path: 'toAgent', code: 'invalid_value' }]);
@@ -160,7 +160,7 @@ describe('a delegation is rejected, and nothing is written,', () => {
     expect((await api.delegate()).status).toBe(200);
   });
 
-  it('with 409 task_blocked that names what its task waits for, until that is done', async () => {
+  it('with 409 task_blocked with the blocking task, until that is done', async () => {
     const blocker = await api.tasks.put({ status: 'qa_review' });
     const taskId = await api.tasks.put({ dependsOn: [blocker] });
     const { details } = await api.refuses(() => api.delegate({ ...newDelegation, taskId }), 409, 'task_blocked');
@@ -169,7 +169,7 @@ describe('a delegation is rejected, and nothing is written,', () => {
     expect((await api.delegate({ ...newDelegation, taskId })).status).toBe(200);
   });
 
-  it('with 403 insufficient_scope for a token that may do all but execute', async () => {
+  it('with 403 insufficient_scope for a token with all scopes except agents:execute', async () => {
     const writer = await newExecutionsApi([
       'agents:read',
       'agents:write',
@@ -182,13 +182,13 @@ describe('a delegation is rejected, and nothing is written,', () => {
   });
 });
 
-it('a delegation needs no scope but agents:execute', async () => {
+it('a delegation requires only the scope agents:execute', async () => {
   const runner = await newExecutionsApi(['agents:execute']);
   const body = { ...newDelegation, toAgent: 'prompt-improver' };
   expect((await runner.delegate(body, { name: 'qa-reviewer' })).status).toBe(200);
 });
 
-it('a delegation goes to the agent that it names at the moment of its start, though that is deleted at once', async () => {
+it('a delegation and a concurrent delete of its agent leave no execution', async () => {
   const [handed, deleted] = await Promise.all([api.delegate(), api.agents.delete('reader')]);
   expect(deleted.status).toBe(200);
   expect([undefined, 'unknown_reference']).toContain(errorOf(handed)?.code);

@@ -11,7 +11,7 @@ beforeEach(async () => {
 
 const failing = async () => ({ kind: 'failed', error: 'No.', tokens: 1 }) as const;
 
-/** One execution of the agent that runs, one that has completed and one that has failed. */
+/** Creates a running, a completed and a failed execution of an agent. */
 async function everyKind(name = 'writer'): Promise<string[]> {
   const ids = [await api.start({}, name), await api.start({}, name), await api.start({}, name)] as const;
   await api.carryOut(ids[1]);
@@ -19,8 +19,8 @@ async function everyKind(name = 'writer'): Promise<string[]> {
   return [...ids];
 }
 
-describe('with the answer to the delete of an agent', () => {
-  it('its executions are gone from the list of all, and from its totals', async () => {
+describe('after the delete of an agent', () => {
+  it('its executions are not in the list of all or its totals', async () => {
     await everyKind();
     const others = await everyKind('qa-reviewer');
     expect((await api.agents.delete('writer')).status).toBe(200);
@@ -51,7 +51,7 @@ describe('with the answer to the delete of an agent', () => {
     await api.refuses(() => api.execute(newExecution), 404, 'not_found');
   });
 
-  it('an agent that is created again under its name sees nothing of them', async () => {
+  it('a new agent with its name has none of them', async () => {
     const ids = await everyKind();
     await api.agents.delete('writer');
     const { id } = agentOf(await api.agents.create());
@@ -63,7 +63,7 @@ describe('with the answer to the delete of an agent', () => {
     expect(listed(await api.list())).toEqual([[own], 1]);
   });
 
-  it('an execution that ends after it comes back nowhere', async () => {
+  it('an execution that ends later is in no list', async () => {
     const id = await api.start();
     await api.carryOut(id, async () => {
       if ((await api.agents.get('writer')).status === 200) await api.agents.delete('writer');
@@ -75,7 +75,7 @@ describe('with the answer to the delete of an agent', () => {
     await api.refuses(() => api.get('writer', id), 404, 'not_found');
   });
 
-  it("another organization's executions of an agent of its name stand", async () => {
+  it("another organization's executions of an agent with its name stay", async () => {
     const other = await newExecutionsApi();
     const id = await other.start();
     await api.start();

@@ -15,7 +15,7 @@ const { newExecutionsApi } = await createTestExecutions(cap);
 let api: ExecutionsApi;
 let running: string[];
 
-/** An organization that runs as many executions as it may. */
+/** Creates an organization that is at the cap. */
 beforeEach(async () => {
   api = await newExecutionsApi();
   running = [await api.start(), await api.start({}, 'qa-reviewer')];
@@ -33,7 +33,7 @@ describe('a start at the cap', () => {
     expect(answer.headers['X-Request-Id']).toBe(errorOf(answer).requestId);
   });
 
-  it('says when to come again beside a task too, which stays as it was', async () => {
+  it('has Retry-After for a task too, which does not change', async () => {
     const taskId = await api.tasks.put();
     await refused(() => api.execute({ ...newExecution, taskId }));
     const answer = await api.execute({ ...newExecution, taskId }, { headers });
@@ -41,7 +41,7 @@ describe('a start at the cap', () => {
     expect((await api.tasks.getTask({ params: { id: taskId } })).headers.ETag).toBe('"1"');
   });
 
-  it("leaves another organization's room alone", async () => {
+  it('does not limit another organization', async () => {
     const other = await newExecutionsApi();
     expect((await other.execute()).status).toBe(200);
   });
@@ -55,7 +55,7 @@ describe('a start at the cap', () => {
     await refused();
   });
 
-  it('under an Idempotency-Key keeps no record, and is taken when there is room', async () => {
+  it('under an Idempotency-Key stores no record, and is accepted when there is capacity', async () => {
     await refused(() => api.execute(newExecution, { headers }));
     await api.carryOut(running[0] as string);
     const answer = await api.execute(newExecution, { headers });
@@ -63,7 +63,7 @@ describe('a start at the cap', () => {
     expect(answer.headers).not.toHaveProperty('Idempotency-Replayed');
   });
 
-  it('is answered again where it was taken before', async () => {
+  it('is replayed if it was accepted before', async () => {
     const other = await newExecutionsApi();
     const first = await other.execute(newExecution, { headers });
     await other.start();
@@ -72,7 +72,7 @@ describe('a start at the cap', () => {
     expect([again.status, again.body]).toEqual([200, first.body]);
   });
 
-  it('that comes ten times at once for the last place takes it once', async () => {
+  it('sent ten times concurrently below the cap by one is accepted once', async () => {
     await api.carryOut(running[0] as string);
     const answers = await sendConcurrently(10, () => api.execute());
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(429)]);
@@ -80,7 +80,7 @@ describe('a start at the cap', () => {
     expect(listed(await api.list('status=running'))).toEqual([newestFirst(...won, running[1] as string), 2]);
   });
 
-  it('that comes ten times at once under one Idempotency-Key for the last place gets one answer', async () => {
+  it('sent ten times concurrently under one Idempotency-Key, below the cap by one, gets one response', async () => {
     await api.carryOut(running[0] as string);
     const answers = await sendConcurrently(10, () => api.execute(newExecution, { headers }));
     expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
@@ -89,15 +89,15 @@ describe('a start at the cap', () => {
 });
 
 describe('at the cap a start is rejected', () => {
-  it('with 404 for an agent that there is not', async () => {
+  it('with 404 for an absent agent', async () => {
     await api.refuses(() => api.execute(newExecution, { name: 'absent-agent' }), 404, 'not_found');
   });
 
-  it('with 400 for what cannot be', async () => {
+  it('with 400 for an invalid body', async () => {
     await api.refuses(() => api.execute({}), 400, 'validation_failed');
   });
 
-  it('with 422 for a task that there is not', async () => {
+  it('with 422 for an absent task', async () => {
     const taskId = 'tk_01K00000000000000000000000';
     await api.refuses(() => api.execute({ ...newExecution, taskId }), 422, 'unknown_reference');
   });
@@ -107,13 +107,13 @@ describe('at the cap a start is rejected', () => {
     await api.refuses(() => api.execute(), 409, 'agent_not_active');
   });
 
-  it('with 409 for a task that waits', async () => {
+  it('with 409 for a blocked task', async () => {
     const taskId = await api.tasks.put({ dependsOn: [await api.tasks.put()] });
     await api.refuses(() => api.execute({ ...newExecution, taskId }), 409, 'task_blocked');
   });
 });
 
-it('reads and changes go on at the cap', async () => {
+it('reads and changes succeed at the cap', async () => {
   expect(listed(await api.list('status=running'))[1]).toBe(cap);
   expect((await api.agents.update('writer', { displayName: 'W' })).status).toBe(200);
 });

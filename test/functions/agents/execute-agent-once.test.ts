@@ -13,13 +13,13 @@ const execute = (fields: Record<string, unknown> = {}, name = 'writer') =>
   api.execute({ ...newExecution, ...fields }, { headers, name });
 
 describe('a start under an Idempotency-Key', () => {
-  it('sent at once with two inputs is accepted for one and rejected for the other', async () => {
+  it('sent concurrently with two inputs is accepted for one and rejected for the other', async () => {
     const answers = await Promise.all([execute(), execute({ input: 'Write a sonnet.' })]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
     expect(listed(await api.list())[1]).toBe(1);
   });
 
-  it('is answered as at first though the execution has ended since', async () => {
+  it('is replayed after the execution has ended', async () => {
     const first = await execute();
     await api.carryOut(startedOf(first).executionId);
     expect((await api.execution(startedOf(first).executionId)).status).toBe('completed');
@@ -39,20 +39,20 @@ describe('a start under an Idempotency-Key', () => {
     ['{"a":1,"__proto__":{"b":1}}', '{"a":1,"__proto__":{"b":2}}'],
     ['{"a":[1,2]}', '{"a":[2,1]}'],
     ['{"a":1}', '{"a":"1"}'],
-  ])('knows a context of %s from one of %s', async (one, other) => {
+  ])('distinguishes a context of %s from %s', async (one, other) => {
     const send = (context: string) => api.execute(`{"input":"x","context":${context}}`, { headers });
     expect((await send(one)).status).toBe(200);
     await api.refuses(() => send(other), 422, 'idempotency_key_reused');
     expect((await send(one)).headers['Idempotency-Replayed']).toBe('true');
   });
 
-  it('is rejected with 422 idempotency_key_reused for another agent, even one that there is not', async () => {
+  it('is rejected with 422 idempotency_key_reused for another agent, even an absent one', async () => {
     await execute();
     for (const name of ['qa-reviewer', 'absent-agent'])
       await api.refuses(() => execute({}, name), 422, 'idempotency_key_reused');
   });
 
-  it('keeps neither the key nor what was asked in its record', async () => {
+  it('stores neither the key nor the input in its record', async () => {
     await api.execute({ input: 'private-input' }, { headers: { 'Idempotency-Key': 'private-key' } });
     const records = Object.values(await api.dump()).filter((item) => 'fingerprint' in (item as object));
     expect(records).toHaveLength(1);
@@ -61,7 +61,7 @@ describe('a start under an Idempotency-Key', () => {
 });
 
 describe('a rejected start leaves its Idempotency-Key free', () => {
-  it('with 404, until there is such an agent', async () => {
+  it('with 404, until the agent exists', async () => {
     await api.refuses(() => execute({}, 'later'), 404, 'not_found');
     await api.agents.put({ name: 'later' });
     expect((await execute({}, 'later')).headers).not.toHaveProperty('Idempotency-Replayed');
@@ -79,7 +79,7 @@ describe('a rejected start leaves its Idempotency-Key free', () => {
     expect((await execute()).status).toBe(200);
   });
 
-  it('with 409, until the task waits for no other', async () => {
+  it('with 409, until the task is no longer blocked', async () => {
     const blocker = await api.tasks.put();
     const taskId = await api.tasks.put({ dependsOn: [blocker] });
     await api.refuses(() => execute({ taskId }), 409, 'task_blocked');

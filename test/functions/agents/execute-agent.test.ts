@@ -12,7 +12,7 @@ beforeEach(async () => {
 const absent = 'tk_01K00000000000000000000000';
 
 describe('a start', () => {
-  it('answers 200 with exactly executionId, agentName, status and startedAt', async () => {
+  it('returns 200 with exactly executionId, agentName, status and startedAt', async () => {
     const taskId = await api.tasks.put();
     const answer = await api.execute({ ...newExecution, taskId, context: { tone: 'calm' } });
     expect([answer.status, Object.keys(answer.body)]).toEqual([200, ['success', 'data']]);
@@ -26,20 +26,20 @@ describe('a start', () => {
     expect(answer.headers).not.toHaveProperty('ETag');
   });
 
-  it('is in both lists and in the single read with its answer', async () => {
+  it('is in both lists and in the single read immediately', async () => {
     const id = await api.start();
     for (const answer of [await api.list('status=running'), await api.listOf('writer')])
       expect(listed(answer)).toEqual([[id], 1]);
     expect(await api.execution(id)).toMatchObject({ id, status: 'running' });
   });
 
-  it('is of the agent that was asked, system agents included', async () => {
+  it('belongs to its agent, also a system agent', async () => {
     const id = await api.start({}, 'qa-reviewer');
     expect(listed(await api.listOf('qa-reviewer'))).toEqual([[id], 1]);
     expect(listed(await api.listOf('writer'))).toEqual([[], 0]);
   });
 
-  it('goes by the model that its agent has at this moment', async () => {
+  it('uses the current model of its agent', async () => {
     const first = await api.start();
     await api.agents.update('writer', { model: 'another.model' });
     const second = await api.start();
@@ -47,7 +47,7 @@ describe('a start', () => {
     expect((await api.execution(first)).model).not.toBe('another.model');
   });
 
-  it('without a task touches none', async () => {
+  it('without a task changes no task', async () => {
     const taskId = await api.tasks.put({ assignedAgent: 'writer' });
     const before = await api.tasks.getTask({ params: { id: taskId } });
     await api.start();
@@ -57,11 +57,11 @@ describe('a start', () => {
 
 describe('a start is rejected, and nothing is written,', () => {
   it.each([
-    ['absent-agent', 'absent-agent'],
-    ['a name that cannot be one', 'Writer'],
+    ['an absent agent', 'absent-agent'],
+    ['an invalid name', 'Writer'],
     ['a name that is too long', 'x'.repeat(65)],
-    ['the name of a path', 'executions'],
-    ['a name out of the depths', '__proto__'],
+    ['a segment of a path', 'executions'],
+    ['a property of objects', '__proto__'],
   ])('with 404 not_found for %s', async (_, name) => {
     await api.refuses(() => api.execute(newExecution, { name }), 404, 'not_found');
   });
@@ -74,7 +74,7 @@ describe('a start is rejected, and nothing is written,', () => {
     expect(await other.dump()).toEqual(before);
   });
 
-  it('with 422 unknown_reference at taskId for a task that there is not', async () => {
+  it('with 422 unknown_reference at taskId for an absent task', async () => {
     const { details } = await api.refuses(
       () => api.execute({ ...newExecution, taskId: absent }),
       422,
@@ -107,7 +107,7 @@ describe('a start is rejected, and nothing is written,', () => {
   });
 
   it.each(['backlog', 'assigned', 'in_progress', 'qa_review', 'up_for_review'])(
-    'with 409 task_blocked for a task that waits for one in %s',
+    'with 409 task_blocked for a task that depends on one in %s',
     async (status) => {
       const blocker = await api.tasks.put({ status });
       const taskId = await api.tasks.put({ dependsOn: [blocker] });
@@ -116,7 +116,7 @@ describe('a start is rejected, and nothing is written,', () => {
     },
   );
 
-  it('with 409 task_blocked that names at most 20 of those it waits for, and none that is done', async () => {
+  it('with 409 task_blocked with at most 20 blocking tasks, and none that is done', async () => {
     const done = await api.tasks.put({ status: 'done' });
     const blockers = await Promise.all(Array.from({ length: 24 }, () => api.tasks.put()));
     const taskId = await api.tasks.put({ dependsOn: [done, ...blockers] });
@@ -130,7 +130,7 @@ describe('a start is rejected, and nothing is written,', () => {
     for (const { message: named } of details) expect(blockers).toContain(named.split(' ')[0]);
   });
 
-  it('until what its task waits for is done', async () => {
+  it('until the blocking task is done', async () => {
     const blocker = await api.tasks.put();
     const taskId = await api.tasks.put({ dependsOn: [blocker] });
     expect(errorOf(await api.execute({ ...newExecution, taskId })).code).toBe('task_blocked');
@@ -138,12 +138,12 @@ describe('a start is rejected, and nothing is written,', () => {
     expect((await api.execute({ ...newExecution, taskId })).status).toBe(200);
   });
 
-  it('with 409 task_blocked for a task that is done already and waits for others all the same', async () => {
+  it('with 409 task_blocked for a task that is done and depends on others', async () => {
     const taskId = await api.tasks.put({ status: 'done', dependsOn: [await api.tasks.put()] });
     await api.refuses(() => api.execute({ ...newExecution, taskId }), 409, 'task_blocked');
   });
 
-  it('with 403 insufficient_scope for a token that may do all but execute', async () => {
+  it('with 403 insufficient_scope for a token with all scopes except agents:execute', async () => {
     const scopes = ['agents:read', 'agents:write', 'tasks:read', 'tasks:write', 'webhooks:write'] as const;
     const writer = await newExecutionsApi(scopes);
     await writer.agents.put();
@@ -152,7 +152,7 @@ describe('a start is rejected, and nothing is written,', () => {
   });
 });
 
-it('a token that may execute and nothing else starts an execution, and reads none', async () => {
+it('a token with only agents:execute starts an execution, and reads none', async () => {
   const runner = await newExecutionsApi(['agents:execute']);
   const answer = await runner.execute(newExecution, { name: 'qa-reviewer' });
   expect(answer.status).toBe(200);
@@ -165,7 +165,7 @@ it('a token that may execute and nothing else starts an execution, and reads non
     await runner.refuses(send, 403, 'insufficient_scope');
 });
 
-it('of 56 starts at once 50 run, and six are rejected with 429 rate_limited and Retry-After', async () => {
+it('of 56 concurrent starts 50 run, and six are rejected with 429 rate_limited and Retry-After', async () => {
   const answers = await sendConcurrently(56, () => api.execute());
   const refused = answers.filter(({ status }) => status !== 200);
   expect([answers.length - refused.length, refused.length]).toEqual([50, 6]);
@@ -176,7 +176,7 @@ it('of 56 starts at once 50 run, and six are rejected with 429 rate_limited and 
   expect(listed(await api.list('status=running&limit=1'))[1]).toBe(50);
 });
 
-describe('of two faults, a start is rejected for', () => {
+describe('with two errors, a start is rejected for', () => {
   const blocked = async () => api.tasks.put({ dependsOn: [await api.tasks.put()] });
 
   it('the token before the scope, and the scope before the body', async () => {
@@ -199,7 +199,7 @@ describe('of two faults, a start is rejected for', () => {
     await api.refuses(() => api.execute({ ...newExecution, taskId: absent }), 422, 'unknown_reference');
   });
 
-  it('an agent that is not active before a task that waits', async () => {
+  it('an agent that is not active before a blocked task', async () => {
     await api.agents.update('writer', { status: 'draft' });
     const taskId = await blocked();
     await api.refuses(() => api.execute({ ...newExecution, taskId }), 409, 'agent_not_active');
