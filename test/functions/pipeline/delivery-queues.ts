@@ -6,16 +6,16 @@ import type { QueueName } from '../../../lib/deployment/queues.ts';
 import { queueEvent } from '../../queue-event.ts';
 import type { Pipeline } from './pipeline.ts';
 
-/** A message as a turn met it. */
-export type Met = { queue: QueueName; body: string };
+/** A message and the queue that it was received from. */
+export type ReceivedMessage = { queue: QueueName; body: string };
 
 /**
- * Lambda's part for the queues of deliveries, a turn at a time: gives what each queue has now to the handler, and
- * deletes what that is done with. What it is not done with stays hidden for the queue's time.
+ * Does what Lambda does for the delivery queues, once: passes the visible messages of each queue to the handler and
+ * deletes those that succeed. Messages that fail stay hidden for the visibility timeout of the queue.
  *
- * @returns what was received
+ * @returns the received messages
  */
-export async function takeTurn(pipeline: Pipeline): Promise<Met[]> {
+export async function takeTurn(pipeline: Pipeline): Promise<ReceivedMessage[]> {
   const shards = consumers.deliverWebhook.sources.map(async ({ queue }) => {
     const bodies = await receiveFrom(pipeline, queue, deliver);
     return bodies.map((body) => ({ queue, body }));
@@ -23,24 +23,24 @@ export async function takeTurn(pipeline: Pipeline): Promise<Met[]> {
   return (await Promise.all(shards)).flat();
 }
 
-/** Makes the attempts of a batch: which messages are not done with. */
+/** Makes the attempts of a batch and returns the ids of the messages that failed. */
 async function deliver(bodies: readonly string[]): Promise<string[]> {
   const { batchItemFailures } = await handler(queueEvent(bodies), contextOf('deliverWebhook', 30));
   return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 }
 
 /**
- * Gives what a queue has now to a handler, and deletes what that is done with.
+ * Passes the visible messages of a queue to a handler and deletes those that succeed.
  *
- * @param handle answers which messages of a batch it is not done with
- * @returns what was received
+ * @param handle returns the ids of the messages of a batch that failed
+ * @returns the received messages
  */
 export async function receiveFrom(
   { sqs, urls }: Pipeline,
   queue: QueueName,
   handle: (bodies: readonly string[]) => Promise<string[]>,
 ): Promise<string[]> {
-  const met: string[] = [];
+  const received: string[] = [];
   const QueueUrl = urls[queue];
   for (let more = true; more; ) {
     const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
@@ -52,9 +52,9 @@ export async function receiveFrom(
       failed.includes(`message-${at}`) ? [] : [{ Id: String(at), ReceiptHandle }],
     );
     if (Entries.length > 0) await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-    met.push(...bodies);
+    received.push(...bodies);
   }
-  return met;
+  return received;
 }
 
 const counts = [
@@ -63,7 +63,7 @@ const counts = [
   'ApproximateNumberOfMessagesDelayed',
 ] as const;
 
-/** How many messages a queue has, whether they can be received, are delayed or are hidden. */
+/** Counts the messages of a queue: visible, delayed and hidden. */
 export async function messagesIn({ sqs }: Pipeline, QueueUrl: string): Promise<number> {
   const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...counts] }));
   return counts.reduce((total, count) => total + Number(Attributes[count]), 0);

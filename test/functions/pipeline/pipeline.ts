@@ -16,17 +16,17 @@ import { newCaller, openService, type Service } from '../../service.ts';
 import { type Queues, startQueues } from '../../sqs-emulator.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
 
-/** The pipeline of this process, and an organization in it. */
+/** The table and the queues that the handlers of this process use, and an organization. */
 export type Pipeline = {
   service: Service;
   organization: Organization;
   /** Registers a webhook of the organization. */
   register: (url?: string, events?: EventName[], secret?: string) => Promise<Webhook>;
-  /** Takes what can be received from a queue, that of first attempts unless it is named: the bodies, as they are. */
+  /** Receives all visible messages of a queue, by default the queue of first attempts, and returns their bodies. */
   receive: (queue?: QueueName) => Promise<string[]>;
-  /** Takes the messages of first attempts, and reads from the log which event each is about. */
-  told: () => Promise<LoggedEvent[]>;
-  /** Where the queues are, and a client of them. */
+  /** Receives the messages of first attempts and returns the event of each from the event log. */
+  publishedEvents: () => Promise<LoggedEvent[]>;
+  /** A client of the queues, and their URLs. */
   sqs: SQSClient;
   urls: Queues['urls'];
 };
@@ -68,7 +68,7 @@ export async function openPipeline(): Promise<Pipeline> {
     register: (url = 'https://example.com/hooks', events = ['task.created'], secret) =>
       registerWebhook(processContext(), organization, { url, events, secret }, undefined),
     receive,
-    told: async () => {
+    publishedEvents: async () => {
       const day = 24 * 60 * 60_000;
       const log = readEvents(service, organization, Date.now() - day, Date.now() + day);
       const events = new Map((await Array.fromAsync(log)).map((event) => [event.id, event]));
@@ -81,5 +81,5 @@ export async function openPipeline(): Promise<Pipeline> {
   };
 }
 
-/** The attempt that a received body asks for. */
+/** Parses the body of a delivery message. */
 export const messageOf = (body: string) => v.parse(DeliveryMessage, JSON.parse(body));

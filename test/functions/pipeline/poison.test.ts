@@ -40,8 +40,8 @@ describe.each(shards)('a message in %s that cannot be read', (queue) => {
     for (const body of [good[0], poison, good[1]]) await put(body ?? '');
     const first = await takeTurn(pipeline);
     expect(first.map(({ body }) => body).sort()).toEqual([...good, poison].sort());
-    const told = received.map(({ headers }) => headers['x-service-delivery']);
-    for (const body of good) expect(told.filter((id) => id === messageOf(body).deliveryId)).toHaveLength(1);
+    const deliveryIds = received.map(({ headers }) => headers['x-service-delivery']);
+    for (const body of good) expect(deliveryIds.filter((id) => id === messageOf(body).deliveryId)).toHaveLength(1);
 
     for (let receives = 2; receives <= maxReceiveCount; receives++) {
       vi.setSystemTime(Date.now() + queues[queue].visibilitySeconds * 1000);

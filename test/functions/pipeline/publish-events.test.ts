@@ -11,10 +11,10 @@ import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { messageOf, openPipeline } from './pipeline.ts';
 
-const { service, organization, register, receive, told } = await openPipeline();
+const { service, organization, register, receive, publishedEvents } = await openPipeline();
 const webhook = await register('https://example.com/hooks', ['task.created', 'task.status_changed', 'task.completed']);
 
-/** A task as it is stored: put on the board now, by an id of its own. */
+/** Returns a stored task with a new id, created now. */
 function newTask(fields: Partial<StoredTask> = {}): StoredTask {
   const now = processContext().clock();
   const at = new Date(now).toISOString();
@@ -29,7 +29,7 @@ function newTask(fields: Partial<StoredTask> = {}): StoredTask {
   } as StoredTask;
 }
 
-/** A record of the stream as Lambda hands it over. */
+/** A record of the stream, in the form that Lambda passes. */
 function recordOf(before: StoredTask | undefined, after: StoredTask | undefined, nth = 0, of = organization) {
   const image = (task: StoredTask) => marshall(taskItem(of, task)) as never;
   const record: DynamoDBRecord = {
@@ -59,8 +59,8 @@ async function publish(...records: DynamoDBRecord[]) {
   return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
 }
 
-/** The names of the events that messages wait for, in no order. */
-const toldNames = async () => (await told()).map(({ event }) => event).sort();
+/** The sorted names of the events whose messages are in the queue. */
+const publishedNames = async () => (await publishedEvents()).map(({ event }) => event).sort();
 
 beforeEach(() => {
   vi.spyOn(processContext().log, 'error').mockImplementation(() => {});
@@ -92,7 +92,7 @@ describe('publish-events', () => {
       updatedAt: new Date(processContext().clock()).toISOString(),
     };
     expect(await publish(recordOf(before, after))).toEqual([]);
-    expect(await toldNames()).toEqual(['task.completed', 'task.status_changed']);
+    expect(await publishedNames()).toEqual(['task.completed', 'task.status_changed']);
   });
 
   it('publishes no other change, no new dependent and no deletion', async () => {
@@ -119,7 +119,7 @@ describe('publish-events', () => {
     poison(poisoned);
     const failures = await publish(recordOf(undefined, newTask(), 0), poisoned, recordOf(undefined, newTask(), 2));
     expect(failures).toEqual([]);
-    expect(await toldNames()).toEqual(['task.created', 'task.created']);
+    expect(await publishedNames()).toEqual(['task.created', 'task.created']);
     expect((await receive('deadLetters')).map((body) => JSON.parse(body))).toEqual([poisoned]);
   });
 
@@ -148,7 +148,7 @@ describe('publish-events', () => {
       undefined,
     );
     expect(await publish(...(await streamed(service, 'task')))).toEqual([]);
-    const [event, ...more] = await told();
+    const [event, ...more] = await publishedEvents();
     expect([event?.event, more]).toEqual(['task.created', []]);
     expect(JSON.parse(event?.data ?? '{}')).toEqual({
       task: { id: task.id, title: 'From the stream', status: 'done' },

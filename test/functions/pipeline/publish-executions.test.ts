@@ -10,7 +10,7 @@ import { dumpOf } from '../../table-dump.ts';
 import { streamed } from '../../table-stream.ts';
 import { openPipeline } from './pipeline.ts';
 
-const { service, organization, register, receive, told } = await openPipeline();
+const { service, organization, register, receive, publishedEvents } = await openPipeline();
 await register('https://example.com/hooks', ['agent.spawned', 'agent.completed', 'agent.failed', 'task.created']);
 const ended = { durationMs: 7, tokensUsed: 111, selfTest: 'passed', qaReview: 'skipped' } as const;
 
@@ -19,13 +19,13 @@ async function publish(...records: DynamoDBRecord[]): Promise<void> {
   expect(batchItemFailures).toEqual([]);
 }
 
-/** The events that messages wait for, with the executions that they tell of. */
-async function toldOf(): Promise<{ event: string; execution: Record<string, unknown> }[]> {
-  return (await told()).map(({ event, data }) => ({ event, execution: JSON.parse(data).execution }));
+/** The events whose messages are in the queue, each with its execution. */
+async function publishedExecutions(): Promise<{ event: string; execution: Record<string, unknown> }[]> {
+  return (await publishedEvents()).map(({ event, data }) => ({ event, execution: JSON.parse(data).execution }));
 }
 
-/** Starts an execution, has it claimed twice and held on to, and ends it: the records that the stream has of it. */
-async function lived(status: 'completed' | 'failed', agent = 'qa-reviewer') {
+/** Starts an execution, leases it twice, renews the lease and ends it. Returns its stream records. */
+async function endedExecution(status: 'completed' | 'failed', agent = 'qa-reviewer') {
   const { executionId: id } = await executeAgent(processContext(), organization, agent, { input: 'Do it.' }, undefined);
   const now = processContext().clock();
   const lease = (nth: number) => ({
@@ -35,7 +35,7 @@ async function lived(status: 'completed' | 'failed', agent = 'qa-reviewer') {
   });
   await leaseExecution(service, { organization, id }, lease(0));
   const held = await leaseExecution(service, { organization, id }, lease(1));
-  if (!held) throw new Error('It is not in hand.');
+  if (!held) throw new Error('The execution is not leased.');
   await renewLease(service, held, timestamp(now + 90_000));
   const error = status === 'failed' ? { error: 'deadline' } : {};
   await endExecution(
@@ -52,29 +52,29 @@ const recordsOf = async (id: string) =>
 
 describe('publish-events', () => {
   it.each(['completed', 'failed'] as const)(
-    'wakes a worker at the start, and tells the start and the end: %s',
+    'sends a message to a worker at the start, and publishes the start and the end: %s',
     async (status) => {
-      const { id, records } = await lived(status);
+      const { id, records } = await endedExecution(status);
       const [start, ...more] = records as [DynamoDBRecord, ...DynamoDBRecord[]];
       const end = more.pop() as DynamoDBRecord;
       await publish(start);
-      const woken = (await receive('executions')).map((body) => JSON.parse(body));
-      expect(woken).toEqual([{ organization, executionId: id }]);
-      expect(await toldOf()).toEqual([
+      const messages = (await receive('executions')).map((body) => JSON.parse(body));
+      expect(messages).toEqual([{ organization, executionId: id }]);
+      expect(await publishedExecutions()).toEqual([
         {
           event: 'agent.spawned',
           execution: { id, agentName: 'qa-reviewer', status: 'running', startedAt: expect.any(String) },
         },
       ]);
 
-      // Two claims and a renewal.
+      // Two leases and a renewal.
       expect(more).toHaveLength(3);
       await publish(...more);
-      expect([await receive('executions'), await toldOf()]).toEqual([[], []]);
+      expect([await receive('executions'), await publishedExecutions()]).toEqual([[], []]);
 
       await publish(end);
       expect(await receive('executions')).toEqual([]);
-      const [{ event, execution } = { event: '', execution: {} }, ...others] = await toldOf();
+      const [{ event, execution } = { event: '', execution: {} }, ...others] = await publishedExecutions();
       expect([event, others]).toEqual([`agent.${status}`, []]);
       expect(execution).toMatchObject({ id, status, durationMs: 7, tokensUsed: 111 });
       expect('error' in execution).toBe(status === 'failed');
@@ -82,19 +82,19 @@ describe('publish-events', () => {
   );
 
   it('publishes a start and an end once although their records come twice, and sends a message to a worker each time', async () => {
-    const { records } = await lived('completed');
+    const { records } = await endedExecution('completed');
     await publish(...records);
-    const events = (await toldOf()).map(({ event }) => event).sort();
+    const events = (await publishedExecutions()).map(({ event }) => event).sort();
     expect(events).toEqual(['agent.completed', 'agent.spawned']);
     const before = await dumpOf(service.table, organization);
     await publish(...records);
     expect(await dumpOf(service.table, organization)).toEqual(before);
     expect(await receive('executions')).toHaveLength(2);
-    expect((await toldOf()).map(({ event }) => event).sort()).toEqual(events);
+    expect((await publishedExecutions()).map(({ event }) => event).sort()).toEqual(events);
   });
 
   it('publishes nothing and sends no message for a purged execution', async () => {
-    const { records } = await lived('completed');
+    const { records } = await endedExecution('completed');
     const [start, end] = [records[0], records.at(-1)];
     const removals = [start, end].map((record) => {
       const { NewImage: OldImage, ...dynamodb } = record?.dynamodb ?? {};
@@ -103,6 +103,6 @@ describe('publish-events', () => {
     const before = await dumpOf(service.table, organization);
     await publish(...removals);
     expect(await dumpOf(service.table, organization)).toEqual(before);
-    expect([await receive('executions'), await toldOf()]).toEqual([[], []]);
+    expect([await receive('executions'), await publishedExecutions()]).toEqual([[], []]);
   });
 });

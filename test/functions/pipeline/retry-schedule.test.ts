@@ -9,7 +9,7 @@ import { readDue } from '../../../lib/table/due.ts';
 import { publishEvents } from '../../../lib/webhooks/publish-events.ts';
 import { deleteWebhook, getWebhook, listDeliveries, listWebhooks } from '../../../lib/webhooks/webhooks.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
-import { type Met, messagesIn, takeTurn } from './delivery-queues.ts';
+import { messagesIn, type ReceivedMessage, takeTurn } from './delivery-queues.ts';
 import { allTime, runJob } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 
@@ -65,12 +65,12 @@ async function receiverFailing(times: number) {
  *
  * @returns all that was sent, and what was received too early
  */
-async function deliverAll(): Promise<{ sent: Sent[]; early: Met[] }> {
+async function deliverAll(): Promise<{ sent: Sent[]; early: ReceivedMessage[] }> {
   const item = `tk_${processContext().ulid()}`;
   const data = { task: { id: item, title: 'Grüße 🚀', status: 'backlog' as const }, occurredAt: timestamp(Date.now()) };
   await publishEvents(processContext(), { organization, item, version: 1, events: [{ event: 'task.created', data }] });
   const sent = newlySent();
-  const early: Met[] = [];
+  const early: ReceivedMessage[] = [];
   for (const { at, delaySeconds } of sent) {
     const due = at + delaySeconds * 1000;
     if (delaySeconds > 0) {
@@ -104,7 +104,7 @@ describe('a receiver that always answers 500', () => {
   let completed: {
     id: string;
     arrived: Arrived[];
-    early: Met[];
+    early: ReceivedMessage[];
     records: DeliveryRecord[];
     sent: Sent[];
     left: number;

@@ -8,26 +8,26 @@ import { endExecution, leaseExecution } from '../../../lib/table/executions.ts';
 import { allTime, runJob } from './jobs.ts';
 import { openPipeline } from './pipeline.ts';
 
-// The queues' engine and the service read the time in this process: a faked one is moved, and nobody waits.
+// The queues' engine and the service read the time in this process, so a test moves a fake clock and never waits.
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 vi.useFakeTimers({ toFake: ['Date'], now: opening });
 
 const { service, organization, receive } = await openPipeline();
 const pass = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
-const woken = async () => (await receive('executions')).map((body) => JSON.parse(body).executionId);
+const messagedExecutions = async () => (await receive('executions')).map((body) => JSON.parse(body).executionId);
 
 async function start(): Promise<string> {
   return (await executeAgent(processContext(), organization, 'qa-reviewer', { input: 'Do it.' }, undefined))
     .executionId;
 }
 
-const claim = (id: string, leaseMs = 30_000) => {
+const lease = (id: string, leaseMs = 30_000) => {
   const now = Date.now();
-  const lease = { leaseId: `${now}`, now: timestamp(now), until: timestamp(now + leaseMs) };
-  return leaseExecution(service, { organization, id }, lease) as Promise<RunningExecution>;
+  const details = { leaseId: `${now}`, now: timestamp(now), until: timestamp(now + leaseMs) };
+  return leaseExecution(service, { organization, id }, details) as Promise<RunningExecution>;
 };
 
-/** Ends an execution, so that the tests after have nothing of it. */
+/** Ends an execution, so that it cannot affect later tests. */
 async function end(held: RunningExecution): Promise<void> {
   const judged = { selfTest: 'skipped', qaReview: 'skipped' } as const;
   const ending = {
@@ -45,64 +45,64 @@ describe('sweep-overdue', () => {
     const id = await start();
     pass(59_999);
     await runJob('executions');
-    expect(await woken()).toEqual([]);
+    expect(await messagedExecutions()).toEqual([]);
     pass(1);
     for (let minute = 0; minute < 3; minute++) {
       await runJob('executions');
-      expect(await woken()).toEqual([id]);
+      expect(await messagedExecutions()).toEqual([id]);
       await runJob('executions');
-      expect(await woken()).toEqual([]);
+      expect(await messagedExecutions()).toEqual([]);
       pass(60_000);
     }
-    await end(await claim(id));
+    await end(await lease(id));
   });
 
   it('sends no message of a leased execution, and sends it when the lease has expired', async () => {
     const id = await start();
-    await claim(id);
+    await lease(id);
     pass(29_999);
     await runJob('executions');
-    expect(await woken()).toEqual([]);
+    expect(await messagedExecutions()).toEqual([]);
     pass(1);
     await runJob('executions');
-    expect(await woken()).toEqual([id]);
-    await end(await claim(id));
+    expect(await messagedExecutions()).toEqual([id]);
+    await end(await lease(id));
   });
 
   it('sends the message of a leased execution for the expiry of its lease, when it is called for all time to come', async () => {
     const id = await start();
-    await claim(id, 29_500);
+    await lease(id, 29_500);
     await runJob('executions', allTime);
-    expect(await woken()).toEqual([]);
+    expect(await messagedExecutions()).toEqual([]);
     pass(29_499);
-    expect(await woken()).toEqual([]);
+    expect(await messagedExecutions()).toEqual([]);
     pass(501);
-    expect(await woken()).toEqual([id]);
-    await end(await claim(id));
+    expect(await messagedExecutions()).toEqual([id]);
+    await end(await lease(id));
   });
 
   it('sends no message of an execution that has ended', async () => {
-    await end(await claim(await start()));
+    await end(await lease(await start()));
     await runJob('executions', allTime);
     pass(900_000);
-    expect(await woken()).toEqual([]);
+    expect(await messagedExecutions()).toEqual([]);
   });
 
   it('measures the longest time that an execution has waited for a worker, without the time that a worker takes', async () => {
     const measured = async () => (await sweepExecutions(processContext(), { until: Date.now() })).waits;
     expect(await measured()).toEqual({ ExecutionsLate: 0 });
     const [waiting, worked] = [await start(), await start()];
-    const held = await claim(worked, 700_000);
+    const held = await lease(worked, 700_000);
     pass(300_000);
     expect(await measured()).toEqual({ ExecutionsLate: 300 });
-    await end(await claim(waiting));
+    await end(await lease(waiting));
     pass(360_000);
     expect(await measured()).toEqual({ ExecutionsLate: 0 });
     pass(40_000 + 90_000);
     // Its worker was lost: since the lease has expired another worker could lease it.
     expect(await measured()).toEqual({ ExecutionsLate: 90 });
     await end(held);
-    await woken();
+    await messagedExecutions();
   });
 
   it('sends messages of executions although the sweep of deliveries fails', async () => {
@@ -114,7 +114,7 @@ describe('sweep-overdue', () => {
     await expect(runJob('deliveries')).rejects.toThrow('The table does not answer.');
     failing.mockRestore();
     await runJob('executions');
-    expect(await woken()).toEqual([id]);
-    await end(await claim(id));
+    expect(await messagedExecutions()).toEqual([id]);
+    await end(await lease(id));
   });
 });

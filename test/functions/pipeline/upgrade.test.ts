@@ -26,7 +26,7 @@ type Left = {
   attempt: number;
   /** How many attempts its history has; all failed but that which delivered it. */
   attempts: number;
-  /** Whether a worker of that version has the attempt in hand. */
+  /** Whether a worker of that version has leased the attempt. */
   claimed?: boolean;
   /** Which attempts the messages in the queues ask for. */
   messages: number[];
@@ -88,7 +88,7 @@ describe('a delivery that the version before has left', () => {
     ['waiting at a receiver that fails', first, 500, 4],
     ['with its message lost', { ...first, messages: [] }, 204, 1],
     ['with copies of its message', { ...first, messages: [1, 1, 1] }, 204, 1],
-    ['while a worker of that version had it in hand', { ...first, claimed: true }, 204, 1],
+    ['while a worker of that version had leased it', { ...first, claimed: true }, 204, 1],
     ['waiting for its second retry', retry, 204, 1],
     ['waiting for its second retry at a receiver that fails', retry, 500, 2],
     ['waiting for its second retry with a message of its first', { ...retry, messages: [2, 3] }, 204, 1],
