@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../infra/local/gateway.ts';
-import { openBoards } from '../functions/kanban-tasks/board.ts';
+import { createTaskCallers } from '../functions/kanban-tasks/task-caller.ts';
 
-const { newBoard } = await openBoards();
+const { newTaskCaller } = await createTaskCallers();
 const gateway = await startGateway(0);
-const board = await newBoard();
+const board = await newTaskCaller();
 const port = Number(new URL(gateway.url).port);
 
 afterAll(() => gateway.stop());

@@ -4,10 +4,10 @@ import { processContext } from '../../lib/context.ts';
 import type { ErrorCode } from '../../lib/contract/errors.ts';
 import { readToken } from '../../lib/http/token.ts';
 import { revokeStoredToken } from '../../lib/table/tokens.ts';
-import { type Board, openBoards } from '../functions/kanban-tasks/board.ts';
+import { createTaskCallers, type TaskCaller } from '../functions/kanban-tasks/task-caller.ts';
 import { type Answer, call } from '../service.ts';
 
-const { newBoard } = await openBoards();
+const { newTaskCaller } = await createTaskCallers();
 const absent = { id: 'tk_01K00000000000000000000000' };
 const malformed = { id: 'malformed' };
 const big = 'x'.repeat(300 * 1024);
@@ -17,7 +17,7 @@ const malformedKey = { 'Idempotency-Key': 'a b' };
 const usedKey = { 'Idempotency-Key': 'once' };
 const dependent = { title: 't', dependsOn: [absent.id] };
 
-type Send = (board: Board, id: string) => Promise<Answer>;
+type Send = (board: TaskCaller, id: string) => Promise<Answer>;
 
 /**
  * The order of checks (docs/architecture.md#order-of-checks). Each request fails two checks; the first one determines
@@ -30,13 +30,13 @@ describe('the order of checks', () => {
   });
 
   it('puts 401 before 403: a revoked token that lacks the scope', async () => {
-    const board = await newBoard(['agents:read']);
+    const board = await newTaskCaller(['agents:read']);
     await revokeStoredToken(processContext(), readToken(board.token)?.id as string, new Date().toISOString());
     await board.refuses(() => board.createTask({ body: { title: 't' } }), 401, 'unauthorized');
   });
 
   it('puts 403 before 404 and 413', async () => {
-    const board = await newBoard(['agents:read']);
+    const board = await newTaskCaller(['agents:read']);
     await board.refuses(() => board.getTask({ params: absent }), 403, 'insufficient_scope');
     await board.refuses(() => board.createTask({ body: big }), 403, 'insufficient_scope');
   });
@@ -57,13 +57,13 @@ describe('the order of checks', () => {
       (board, id) => board.updateTask({ params: { id }, body: { assignedAgent: 'absent' }, headers: otherVersion }),
     ],
   ])('puts %i %s before %s', async (status, code, _, send) => {
-    const board = await newBoard();
+    const board = await newTaskCaller();
     const id = await board.put();
     await board.refuses(() => send(board, id), status, code);
   });
 
   it('puts 412 before 409: another version of a task that others depend on', async () => {
-    const board = await newBoard();
+    const board = await newTaskCaller();
     const id = await board.put();
     await board.put({ dependsOn: [id] });
     const send = () => board.deleteTask({ params: { id }, headers: otherVersion });
@@ -71,7 +71,7 @@ describe('the order of checks', () => {
   });
 
   it('puts 422 before 409: an agent that does not exist and a dependency on itself', async () => {
-    const board = await newBoard();
+    const board = await newTaskCaller();
     const id = await board.put();
     const send = () => board.updateTask({ params: { id }, body: { assignedAgent: 'absent', dependsOn: [id] } });
     const error = await board.refuses(send, 422, 'unknown_reference');
@@ -82,7 +82,7 @@ describe('the order of checks', () => {
     [{}, 'title'],
     [dependent, 'Idempotency-Key'],
   ])('puts the body before a malformed Idempotency-Key, and that before 422: %j', async (body, path) => {
-    const board = await newBoard();
+    const board = await newTaskCaller();
     const send = () => board.createTask({ body, headers: malformedKey });
     const error = await board.refuses(send, 400, 'validation_failed');
     expect(error.details?.[0]).toMatchObject({ path });
@@ -94,7 +94,7 @@ describe('the order of checks', () => {
   ] as const)(
     'puts the body before a reused Idempotency-Key, and that before 422: %i %s',
     async (status, code, body) => {
-      const board = await newBoard();
+      const board = await newTaskCaller();
       await board.createTask({ body: { title: 't' }, headers: usedKey });
       await board.refuses(() => board.createTask({ body, headers: usedKey }), status, code);
     },
@@ -102,7 +102,7 @@ describe('the order of checks', () => {
 });
 
 it('all errors of query and body are in one 400', async () => {
-  const board = await newBoard();
+  const board = await newTaskCaller();
   const body = { title: '', status: 'x', dependsOn: ['y'], colour: 1 };
   const error = await board.refuses(() => board.createTask({ body, query: 'a=b&c=d' }), 400, 'validation_failed');
   const paths = ['a', 'c', 'colour', 'dependsOn.0', 'status', 'title'];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/open/unmatched.ts';
 import { errorOf } from '../api.ts';
-import { openBoards } from '../functions/kanban-tasks/board.ts';
+import { createTaskCallers } from '../functions/kanban-tasks/task-caller.ts';
 import { call, eventOf } from '../service.ts';
 
-await openBoards();
+await createTaskCallers();
 const id = 'tk_01K00000000000000000000000';
 
 const send = (method: string, path: string) => call(handler, { method, path });

@@ -7,7 +7,7 @@ import { runExecution } from '../../../lib/executions/run-execution.ts';
 import type { Model } from '../../../lib/model/converse.ts';
 import { dataOf, paginationOf, type Request } from '../../api.ts';
 import type { Answer, Service } from '../../service.ts';
-import { boardOf } from '../kanban-tasks/board.ts';
+import { taskCallerOf } from '../kanban-tasks/task-caller.ts';
 import { type AgentsApi, createTestAgents } from './test-agents.ts';
 
 /** The agents, tasks and execution endpoints of an organization, called with one token. */
@@ -64,7 +64,7 @@ function executionsApiOf(service: Service, agents: AgentsApi) {
     organization,
     token,
     agents,
-    tasks: boardOf(service, organization, token),
+    tasks: taskCallerOf(service, organization, token),
     refuses: agents.refuses,
     dump: agents.dump,
     execute: (body: unknown = newExecution, { name = 'writer', ...more }: Request & { name?: string } = {}) =>

@@ -2,16 +2,16 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { keys } from '../../../lib/table/keys.ts';
 import { dataOf, errorOf } from '../../api.ts';
-import { openBoards } from './board.ts';
+import { createTaskCallers } from './task-caller.ts';
 
-const { newBoard, service } = await openBoards();
+const { newTaskCaller, service } = await createTaskCallers();
 const absent = 'tk_01K00000000000000000000000';
 const absentToo = 'tk_01K00000000000000000000001';
 
 describe('a create', () => {
   it('answers 201 with the five specified fields and no others', async () => {
-    const board = await newBoard();
-    const answer = await board.createTask({
+    const caller = await newTaskCaller();
+    const answer = await caller.createTask({
       body: {
         title: 'Write the docs',
         description: 'All pages',
@@ -19,7 +19,7 @@ describe('a create', () => {
         priority: 'high',
         assignedAgent: 'qa-reviewer',
         projectId: 'proj_docs',
-        dependsOn: [await board.put()],
+        dependsOn: [await caller.put()],
       },
     });
     expect(answer.status).toBe(201);
@@ -31,21 +31,21 @@ describe('a create', () => {
   });
 
   it('has a JSON answer without an ETag', async () => {
-    const board = await newBoard();
-    const { headers } = await board.createTask({ body: { title: 'A task' } });
+    const caller = await newTaskCaller();
+    const { headers } = await caller.createTask({ body: { title: 'A task' } });
     expect(headers['Content-Type']).toBe('application/json');
     expect(headers).not.toHaveProperty('ETag');
   });
 
   it('defaults to the backlog and to medium priority', async () => {
-    const board = await newBoard();
-    const answer = await board.createTask({ body: { title: 'A task' } });
+    const caller = await newTaskCaller();
+    const answer = await caller.createTask({ body: { title: 'A task' } });
     expect(dataOf(answer)).toMatchObject({ status: 'backlog', priority: 'medium' });
   });
 
   it('stores every field as it was sent', async () => {
-    const board = await newBoard();
-    const first = await board.put();
+    const caller = await newTaskCaller();
+    const first = await caller.put();
     const sent = {
       title: ' Two  spaces, \u0000 and 👩‍🚀 ',
       description: '',
@@ -55,15 +55,15 @@ describe('a create', () => {
       projectId: 'proj___proto__',
       dependsOn: [first],
     };
-    await board.put(sent);
-    const [newest] = dataOf<unknown[]>(await board.listTasks());
+    await caller.put(sent);
+    const [newest] = dataOf<unknown[]>(await caller.listTasks());
     expect(newest).toMatchObject(sent);
   });
 
   it('takes an agent by any name that an agent has, and refuses one that only objects have', async () => {
-    const board = await newBoard();
-    const error = await board.refuses(
-      () => board.createTask({ body: { title: 'A task', assignedAgent: 'constructor' } }),
+    const caller = await newTaskCaller();
+    const error = await caller.refuses(
+      () => caller.createTask({ body: { title: 'A task', assignedAgent: 'constructor' } }),
       422,
       'unknown_reference',
     );
@@ -71,16 +71,16 @@ describe('a create', () => {
   });
 
   it('takes the title at its longest, counted in code points', async () => {
-    const board = await newBoard();
-    expect((await board.createTask({ body: { title: '😀'.repeat(500) } })).status).toBe(201);
-    await board.refuses(() => board.createTask({ body: { title: '😀'.repeat(501) } }), 400, 'validation_failed');
+    const caller = await newTaskCaller();
+    expect((await caller.createTask({ body: { title: '😀'.repeat(500) } })).status).toBe(201);
+    await caller.refuses(() => caller.createTask({ body: { title: '😀'.repeat(501) } }), 400, 'validation_failed');
   });
 
   it('takes the description at its longest, counted in code points', async () => {
-    const board = await newBoard();
-    expect((await board.createTask({ body: { title: 'A task', description: '😀'.repeat(10_000) } })).status).toBe(201);
+    const caller = await newTaskCaller();
+    expect((await caller.createTask({ body: { title: 'A task', description: '😀'.repeat(10_000) } })).status).toBe(201);
     const tooLong = { title: 'A task', description: 'x'.repeat(10_001) };
-    await board.refuses(() => board.createTask({ body: tooLong }), 400, 'validation_failed');
+    await caller.refuses(() => caller.createTask({ body: tooLong }), 400, 'validation_failed');
   });
 });
 
@@ -131,19 +131,19 @@ describe('a create is refused with 400 validation_failed and written nowhere', (
     ['a body that is a text', '"title"', [{ path: '', code: 'invalid_type' }]],
     ['a body that is a number', '1e3', [{ path: '', code: 'invalid_type' }]],
   ])('for %s', async (_, body, details) => {
-    const board = await newBoard();
-    const error = await board.refuses(() => board.createTask({ body }), 400, 'validation_failed');
+    const caller = await newTaskCaller();
+    const error = await caller.refuses(() => caller.createTask({ body }), 400, 'validation_failed');
     expect(error.details).toMatchObject(details);
   });
 
   it('for 26 dependencies', async () => {
-    const board = await newBoard();
+    const caller = await newTaskCaller();
     const dependsOn = Array.from(
       { length: 26 },
       (_, at) => `tk_01K000000000000000000000${String(at).padStart(2, '0')}`,
     );
-    const error = await board.refuses(
-      () => board.createTask({ body: { title: 't', dependsOn } }),
+    const error = await caller.refuses(
+      () => caller.createTask({ body: { title: 't', dependsOn } }),
       400,
       'validation_failed',
     );
@@ -151,52 +151,52 @@ describe('a create is refused with 400 validation_failed and written nowhere', (
   });
 
   it('for no body at all, which counts as an empty object', async () => {
-    const board = await newBoard();
-    const error = await board.refuses(() => board.createTask(), 400, 'validation_failed');
+    const caller = await newTaskCaller();
+    const error = await caller.refuses(() => caller.createTask(), 400, 'validation_failed');
     expect(error.details).toMatchObject([{ path: 'title', code: 'required' }]);
   });
 
   it('for a query, which a create does not take', async () => {
-    const board = await newBoard();
-    const send = () => board.createTask({ body: { title: 't' }, query: 'limit=5' });
-    const error = await board.refuses(send, 400, 'validation_failed');
+    const caller = await newTaskCaller();
+    const send = () => caller.createTask({ body: { title: 't' }, query: 'limit=5' });
+    const error = await caller.refuses(send, 400, 'validation_failed');
     expect(error.details).toMatchObject([{ path: 'limit', code: 'unknown_field' }]);
   });
 });
 
 describe('a create is refused and written nowhere', () => {
   it('with 401 unauthorized without a token', async () => {
-    const board = await newBoard();
-    await board.refuses(() => board.createTask({ body: { title: 't' }, token: undefined }), 401, 'unauthorized');
+    const caller = await newTaskCaller();
+    await caller.refuses(() => caller.createTask({ body: { title: 't' }, token: undefined }), 401, 'unauthorized');
   });
 
   it('with 403 insufficient_scope by a token that may only read tasks and write everything else', async () => {
-    const board = await newBoard(['tasks:read', 'agents:write', 'webhooks:write']);
-    await board.refuses(() => board.createTask({ body: { title: 't' } }), 403, 'insufficient_scope');
+    const caller = await newTaskCaller(['tasks:read', 'agents:write', 'webhooks:write']);
+    await caller.refuses(() => caller.createTask({ body: { title: 't' } }), 403, 'insufficient_scope');
   });
 
   it('with 413 payload_too_large for 300 KB', async () => {
-    const board = await newBoard();
+    const caller = await newTaskCaller();
     const body = { title: 't', description: 'x'.repeat(300 * 1024) };
-    await board.refuses(() => board.createTask({ body }), 413, 'payload_too_large');
+    await caller.refuses(() => caller.createTask({ body }), 413, 'payload_too_large');
   });
 
   it('with 415 unsupported_media_type for a form', async () => {
-    const board = await newBoard();
+    const caller = await newTaskCaller();
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    await board.refuses(() => board.createTask({ body: 'title=t', headers }), 415, 'unsupported_media_type');
+    await caller.refuses(() => caller.createTask({ body: 'title=t', headers }), 415, 'unsupported_media_type');
   });
 
   it('with 400 invalid_json for broken JSON', async () => {
-    const board = await newBoard();
-    await board.refuses(() => board.createTask({ body: '{"title":' }), 400, 'invalid_json');
+    const caller = await newTaskCaller();
+    await caller.refuses(() => caller.createTask({ body: '{"title":' }), 400, 'invalid_json');
   });
 
   it('with 422 unknown_reference, whose details name each dependency that does not exist', async () => {
-    const board = await newBoard();
-    const known = await board.put();
-    const send = () => board.createTask({ body: { title: 't', dependsOn: [absent, known, absentToo] } });
-    const error = await board.refuses(send, 422, 'unknown_reference');
+    const caller = await newTaskCaller();
+    const known = await caller.put();
+    const send = () => caller.createTask({ body: { title: 't', dependsOn: [absent, known, absentToo] } });
+    const error = await caller.refuses(send, 422, 'unknown_reference');
     expect(error.details?.map(({ path, code }) => [path, code])).toEqual([
       ['dependsOn.0', 'not_found'],
       ['dependsOn.2', 'not_found'],
@@ -205,18 +205,18 @@ describe('a create is refused and written nowhere', () => {
   });
 
   it('with 422 unknown_reference for an agent and a dependency in one answer', async () => {
-    const board = await newBoard();
-    const send = () => board.createTask({ body: { title: 't', assignedAgent: 'nobody', dependsOn: [absent] } });
-    const error = await board.refuses(send, 422, 'unknown_reference');
+    const caller = await newTaskCaller();
+    const send = () => caller.createTask({ body: { title: 't', assignedAgent: 'missing-agent', dependsOn: [absent] } });
+    const error = await caller.refuses(send, 422, 'unknown_reference');
     expect(error.details?.map(({ path }) => path).sort()).toEqual(['assignedAgent', 'dependsOn.0']);
   });
 
   it("with 422 unknown_reference for another organization's task, which stays as it is", async () => {
-    const [board, other] = [await newBoard(), await newBoard()];
+    const [caller, other] = [await newTaskCaller(), await newTaskCaller()];
     const theirs = await other.put();
     const before = await other.dump();
-    await board.refuses(
-      () => board.createTask({ body: { title: 't', dependsOn: [theirs] } }),
+    await caller.refuses(
+      () => caller.createTask({ body: { title: 't', dependsOn: [theirs] } }),
       422,
       'unknown_reference',
     );
@@ -224,36 +224,36 @@ describe('a create is refused and written nowhere', () => {
   });
 
   it('with 409 limit_reached as the 501st dependent of a task, named by its place', async () => {
-    const board = await newBoard();
-    const [free, full] = [await board.put(), await board.put()];
+    const caller = await newTaskCaller();
+    const [free, full] = [await caller.put(), await caller.put()];
     const dependents = new Set(Array.from({ length: 500 }, (_, at) => `tk_01K${String(at).padStart(23, '0')}`));
     await service.table.client.send(
       new UpdateCommand({
         TableName: service.tableName,
-        Key: keys.task(board.organization, full.slice(3)),
+        Key: keys.task(caller.organization, full.slice(3)),
         UpdateExpression: 'SET dependents = :dependents',
         ExpressionAttributeValues: { ':dependents': dependents },
       }),
     );
-    const send = () => board.createTask({ body: { title: 't', dependsOn: [free, full] } });
-    const error = await board.refuses(send, 409, 'limit_reached');
+    const send = () => caller.createTask({ body: { title: 't', dependsOn: [free, full] } });
+    const error = await caller.refuses(send, 409, 'limit_reached');
     expect(error.details).toMatchObject([{ path: 'dependsOn.1', code: 'limit' }]);
   });
 });
 
 it('gives two creates of the same body two tasks', async () => {
-  const board = await newBoard();
+  const caller = await newTaskCaller();
   const [one, other] = [
-    await board.createTask({ body: { title: 'Twice' } }),
-    await board.createTask({ body: { title: 'Twice' } }),
+    await caller.createTask({ body: { title: 'Twice' } }),
+    await caller.createTask({ body: { title: 'Twice' } }),
   ];
   expect(dataOf(one).id).not.toBe(dataOf(other).id);
   expect(errorOf(one)).toBeUndefined();
 });
 
 it('takes 25 dependencies with an agent, a project and an Idempotency-Key at once', async () => {
-  const board = await newBoard();
-  const dependsOn = await Promise.all(Array.from({ length: 25 }, () => board.put()));
+  const caller = await newTaskCaller();
+  const dependsOn = await Promise.all(Array.from({ length: 25 }, () => caller.put()));
   const body = { title: 'A task', assignedAgent: 'qa-reviewer', projectId: 'proj_1', dependsOn };
-  expect((await board.createTask({ body, headers: { 'Idempotency-Key': 'all-at-once' } })).status).toBe(201);
+  expect((await caller.createTask({ body, headers: { 'Idempotency-Key': 'all-at-once' } })).status).toBe(201);
 });

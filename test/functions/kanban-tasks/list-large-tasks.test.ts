@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
 import { payloadBytes, payloadLimit } from '../../../lib/http/payload.ts';
 import { dataOf, paginationOf } from '../../api.ts';
-import { openBoards } from './board.ts';
+import { createTaskCallers } from './task-caller.ts';
 
-const { newBoard } = await openBoards();
+const { newTaskCaller } = await createTaskCallers();
 
 it('100 tasks of 10,000 control characters each come in pages that Lambda passes on, each task once', async () => {
-  const board = await newBoard();
+  const caller = await newTaskCaller();
   const ids: string[] = [];
   const description = '\u0001'.repeat(10_000);
-  for (let made = 0; made < 100; made++) ids.unshift(await board.put({ description }));
+  for (let made = 0; made < 100; made++) ids.unshift(await caller.put({ description }));
   const listed: string[] = [];
   const limits: number[] = [];
   for (let offset = 0; offset < ids.length; ) {
-    const answer = await board.listTasks({ query: `limit=100&offset=${offset}` });
+    const answer = await caller.listTasks({ query: `limit=100&offset=${offset}` });
     expect(payloadBytes({ headers: answer.headers, body: JSON.stringify(answer.body) })).toBeLessThan(payloadLimit);
     const { limit, total } = paginationOf(answer);
     expect(total).toBe(100);

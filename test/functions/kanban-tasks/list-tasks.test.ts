@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { dataOf, paginationOf } from '../../api.ts';
 import type { Answer } from '../../service.ts';
-import { openBoards } from './board.ts';
+import { createTaskCallers } from './task-caller.ts';
 
-const { newBoard } = await openBoards();
+const { newTaskCaller } = await createTaskCallers();
 
 const idsOf = (answer: Answer) => dataOf<{ id: string }[]>(answer).map(({ id }) => id);
 
 describe('a list', () => {
-  it('of an empty board is an empty page', async () => {
-    const board = await newBoard();
-    const answer = await board.listTasks();
+  it('of an organization without tasks is an empty page', async () => {
+    const caller = await newTaskCaller();
+    const answer = await caller.listTasks();
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ success: true, data: [], pagination: { limit: 20, offset: 0, total: 0 } });
     expect(answer.headers).not.toHaveProperty('ETag');
   });
 
   it('shows exactly the set fields of a task, its dependencies as ids', async () => {
-    const board = await newBoard();
-    const first = await board.put();
-    await board.put({ description: 'd', assignedAgent: 'qa-reviewer', projectId: 'proj_1', dependsOn: [first] });
-    const [full, bare] = dataOf<[Record<string, unknown>, Record<string, unknown>]>(await board.listTasks());
+    const caller = await newTaskCaller();
+    const first = await caller.put();
+    await caller.put({ description: 'd', assignedAgent: 'qa-reviewer', projectId: 'proj_1', dependsOn: [first] });
+    const [full, bare] = dataOf<[Record<string, unknown>, Record<string, unknown>]>(await caller.listTasks());
     expect(Object.keys(full)).toEqual([
       'id',
       'title',
@@ -38,28 +38,28 @@ describe('a list', () => {
     expect(bare.dependsOn).toEqual([]);
   });
 
-  it('is newest first and shows 20 unless told otherwise', async () => {
-    const board = await newBoard();
+  it('is newest first and shows 20 by default', async () => {
+    const caller = await newTaskCaller();
     const ids = [];
-    for (let at = 0; at < 21; at++) ids.push(await board.put());
-    const answer = await board.listTasks();
+    for (let at = 0; at < 21; at++) ids.push(await caller.put());
+    const answer = await caller.listTasks();
     expect(dataOf<{ createdAt: string }[]>(answer)).toHaveLength(20);
     expect(idsOf(answer)).toEqual([...idsOf(answer)].sort().reverse());
     expect(paginationOf(answer)).toEqual({ limit: 20, offset: 0, total: 21 });
   });
 
   it('pages by limit and offset', async () => {
-    const board = await newBoard();
-    for (let at = 0; at < 5; at++) await board.put();
-    const all = idsOf(await board.listTasks());
-    const answer = await board.listTasks({ query: 'limit=2&offset=1' });
+    const caller = await newTaskCaller();
+    for (let at = 0; at < 5; at++) await caller.put();
+    const all = idsOf(await caller.listTasks());
+    const answer = await caller.listTasks({ query: 'limit=2&offset=1' });
     expect(idsOf(answer)).toEqual(all.slice(1, 3));
     expect(paginationOf(answer)).toEqual({ limit: 2, offset: 1, total: 5 });
   });
 
   it.each(['101', '1000', '99999999999999999999999999'])('clamps limit=%s to 100 and says so', async (limit) => {
-    const board = await newBoard();
-    const answer = await board.listTasks({ query: `limit=${limit}` });
+    const caller = await newTaskCaller();
+    const answer = await caller.listTasks({ query: `limit=${limit}` });
     expect(answer.status).toBe(200);
     expect(paginationOf(answer)).toEqual({ limit: 100, offset: 0, total: 0 });
   });
@@ -67,9 +67,9 @@ describe('a list', () => {
   it.each([1, 5, 999_999_999_999_999])(
     'is an empty page with the true total at offset %i past the end',
     async (offset) => {
-      const board = await newBoard();
-      await board.put();
-      const answer = await board.listTasks({ query: `offset=${offset}` });
+      const caller = await newTaskCaller();
+      await caller.put();
+      const answer = await caller.listTasks({ query: `offset=${offset}` });
       expect(answer.body).toEqual({ success: true, data: [], pagination: { limit: 20, offset, total: 1 } });
     },
   );
@@ -82,21 +82,21 @@ describe('a list', () => {
     ['project_id=proj_1', ['done low', 'done high']],
     ['assigned_agent=qa-reviewer&project_id=proj_1&status=done&priority=low', ['done low']],
     ['assigned_agent=qa-reviewer&status=backlog', []],
-    ['assigned_agent=nobody', []],
+    ['assigned_agent=missing-agent', []],
     ['project_id=proj_none', []],
     ['status=in_progress', []],
   ])('filters by %s', async (query, titles) => {
-    const board = await newBoard();
-    await board.put({ title: 'backlog high', priority: 'high' });
-    await board.put({
+    const caller = await newTaskCaller();
+    await caller.put({ title: 'backlog high', priority: 'high' });
+    await caller.put({
       title: 'done low',
       status: 'done',
       priority: 'low',
       assignedAgent: 'qa-reviewer',
       projectId: 'proj_1',
     });
-    await board.put({ title: 'done high', status: 'done', priority: 'high', projectId: 'proj_1' });
-    const answer = await board.listTasks({ query });
+    await caller.put({ title: 'done high', status: 'done', priority: 'high', projectId: 'proj_1' });
+    const answer = await caller.listTasks({ query });
     expect(
       dataOf<{ title: string }[]>(answer)
         .map(({ title }) => title)
@@ -106,10 +106,10 @@ describe('a list', () => {
   });
 
   it('shows nothing of another organization', async () => {
-    const [board, other] = [await newBoard(), await newBoard()];
+    const [caller, other] = [await newTaskCaller(), await newTaskCaller()];
     await other.put({ projectId: 'proj_1', assignedAgent: 'qa-reviewer' });
     for (const query of ['', 'project_id=proj_1', 'assigned_agent=qa-reviewer'])
-      expect(paginationOf(await board.listTasks({ query }))).toMatchObject({ total: 0 });
+      expect(paginationOf(await caller.listTasks({ query }))).toMatchObject({ total: 0 });
   });
 });
 
@@ -153,15 +153,15 @@ describe('a list is refused with 400 validation_failed', () => {
     ['an encoded zero byte', 'assigned_agent=a%00', 'assigned_agent'],
     ['a 10 KB agent', `assigned_agent=${'a'.repeat(10_240)}`, 'assigned_agent'],
   ])('for %s', async (_, query, path) => {
-    const board = await newBoard();
-    const error = await board.refuses(() => board.listTasks({ query }), 400, 'validation_failed');
+    const caller = await newTaskCaller();
+    const error = await caller.refuses(() => caller.listTasks({ query }), 400, 'validation_failed');
     expect(error.details?.map((detail) => detail.path)).toEqual([path]);
   });
 
   it.each(['assignedAgent', 'AssignedAgent', 'assigned-agent'])('naming the right spelling for %s', async (name) => {
-    const board = await newBoard();
-    const error = await board.refuses(
-      () => board.listTasks({ query: `${name}=qa-reviewer` }),
+    const caller = await newTaskCaller();
+    const error = await caller.refuses(
+      () => caller.listTasks({ query: `${name}=qa-reviewer` }),
       400,
       'validation_failed',
     );
@@ -169,9 +169,9 @@ describe('a list is refused with 400 validation_failed', () => {
   });
 
   it('naming all faults in one answer', async () => {
-    const board = await newBoard();
+    const caller = await newTaskCaller();
     const query = 'status=Done&limit=0&offset=x&projectId=proj_1&priority=';
-    const error = await board.refuses(() => board.listTasks({ query }), 400, 'validation_failed');
+    const error = await caller.refuses(() => caller.listTasks({ query }), 400, 'validation_failed');
     expect(error.details?.map(({ path }) => path).sort()).toEqual([
       'limit',
       'offset',
@@ -182,17 +182,17 @@ describe('a list is refused with 400 validation_failed', () => {
   });
 
   it('for an offset of more digits than a number can hold', async () => {
-    const board = await newBoard();
-    await board.refuses(() => board.listTasks({ query: `offset=${'9'.repeat(400)}` }), 400, 'validation_failed');
+    const caller = await newTaskCaller();
+    await caller.refuses(() => caller.listTasks({ query: `offset=${'9'.repeat(400)}` }), 400, 'validation_failed');
   });
 });
 
 it('is refused with 401 unauthorized without a token', async () => {
-  const board = await newBoard();
-  await board.refuses(() => board.listTasks({ token: undefined }), 401, 'unauthorized');
+  const caller = await newTaskCaller();
+  await caller.refuses(() => caller.listTasks({ token: undefined }), 401, 'unauthorized');
 });
 
 it('is refused with 403 insufficient_scope by a token that may only write tasks', async () => {
-  const board = await newBoard(['tasks:write', 'agents:read', 'webhooks:read']);
-  await board.refuses(() => board.listTasks(), 403, 'insufficient_scope');
+  const caller = await newTaskCaller(['tasks:write', 'agents:read', 'webhooks:read']);
+  await caller.refuses(() => caller.listTasks(), 403, 'insufficient_scope');
 });

@@ -3,12 +3,12 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { TaskDetail } from '../../../lib/contract/tasks.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { dataOf } from '../../api.ts';
-import { openBoards } from './board.ts';
+import { createTaskCallers } from './task-caller.ts';
 
 vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T12:00:00.000Z') });
 afterAll(() => vi.useRealTimers());
 
-const { newBoard, service } = await openBoards();
+const { newTaskCaller, service } = await createTaskCallers();
 const absent = 'tk_01K00000000000000000000000';
 
 /** Lets a minute pass. */
@@ -16,10 +16,10 @@ const wait = () => vi.setSystemTime(Date.now() + 60_000);
 
 describe('a patch', () => {
   it('answers the task with exactly the set fields, dependsOn as ids and no blockedBy', async () => {
-    const board = await newBoard();
-    const first = await board.put();
-    const id = await board.put({ dependsOn: [first] });
-    const answer = await board.updateTask({ params: { id }, body: { title: 'New' } });
+    const caller = await newTaskCaller();
+    const first = await caller.put();
+    const id = await caller.put({ dependsOn: [first] });
+    const answer = await caller.updateTask({ params: { id }, body: { title: 'New' } });
     expect(answer.status).toBe(200);
     expect(Object.keys(answer.body)).toEqual(['success', 'data']);
     expect(Object.keys(dataOf(answer))).toEqual([
@@ -35,8 +35,8 @@ describe('a patch', () => {
   });
 
   it('answers what a read answers afterwards', async () => {
-    const board = await newBoard();
-    const id = await board.put();
+    const caller = await newTaskCaller();
+    const id = await caller.put();
     const patch = {
       title: 'New',
       description: 'd',
@@ -45,8 +45,8 @@ describe('a patch', () => {
       assignedAgent: 'qa-reviewer',
       projectId: 'proj_1',
     };
-    const changed = await board.updateTask({ params: { id }, body: patch });
-    const read = await board.getTask({ params: { id } });
+    const changed = await caller.updateTask({ params: { id }, body: patch });
+    const read = await caller.getTask({ params: { id } });
     const { blockedBy: _, ...shown } = dataOf<TaskDetail>(read);
     expect(dataOf(changed)).toMatchObject(patch);
     expect(shown).toEqual(dataOf(changed));
@@ -61,29 +61,29 @@ describe('a patch', () => {
     ['assignedAgent', 'prompt-improver'],
     ['projectId', 'proj_2'],
   ])('of %s changes that field, updatedAt and the ETag alone', async (field, value) => {
-    const board = await newBoard();
-    const id = await board.put({ description: 'd', assignedAgent: 'qa-reviewer', projectId: 'proj_1' });
-    const before = dataOf<TaskDetail>(await board.getTask({ params: { id } }));
+    const caller = await newTaskCaller();
+    const id = await caller.put({ description: 'd', assignedAgent: 'qa-reviewer', projectId: 'proj_1' });
+    const before = dataOf<TaskDetail>(await caller.getTask({ params: { id } }));
     wait();
-    const answer = await board.updateTask({ params: { id }, body: { [field]: value } });
+    const answer = await caller.updateTask({ params: { id }, body: { [field]: value } });
     const { blockedBy: _, ...rest } = before;
     expect(dataOf(answer)).toEqual({ ...rest, [field]: value, updatedAt: new Date().toISOString() });
     expect(answer.headers.ETag).toBe('"2"');
   });
 
   it.each(['description', 'assignedAgent', 'projectId'])('with null clears %s', async (field) => {
-    const board = await newBoard();
-    const id = await board.put({ description: 'd', assignedAgent: 'qa-reviewer', projectId: 'proj_1' });
-    const answer = await board.updateTask({ params: { id }, body: { [field]: null } });
+    const caller = await newTaskCaller();
+    const id = await caller.put({ description: 'd', assignedAgent: 'qa-reviewer', projectId: 'proj_1' });
+    const answer = await caller.updateTask({ params: { id }, body: { [field]: null } });
     expect(answer.status).toBe(200);
     expect(dataOf(answer)).not.toHaveProperty(field);
-    expect(dataOf(await board.getTask({ params: { id } }))).not.toHaveProperty(field);
+    expect(dataOf(await caller.getTask({ params: { id } }))).not.toHaveProperty(field);
   });
 
   it('with an empty description keeps an empty description', async () => {
-    const board = await newBoard();
-    const id = await board.put({ description: 'd' });
-    expect(dataOf(await board.updateTask({ params: { id }, body: { description: '' } }))).toMatchObject({
+    const caller = await newTaskCaller();
+    const id = await caller.put({ description: 'd' });
+    expect(dataOf(await caller.updateTask({ params: { id }, body: { description: '' } }))).toMatchObject({
       description: '',
     });
   });
@@ -94,50 +94,50 @@ describe('a patch', () => {
     ['the values that the task has', { title: 'A task', status: 'backlog', priority: 'medium', dependsOn: [] }],
     ['null for what is not set', { description: null, assignedAgent: null, projectId: null }],
   ])('of %s writes nothing and keeps ETag and updatedAt', async (_, patch) => {
-    const board = await newBoard();
-    const id = await board.put();
-    const [before, read] = [await board.dump(), await board.getTask({ params: { id } })];
+    const caller = await newTaskCaller();
+    const id = await caller.put();
+    const [before, read] = [await caller.dump(), await caller.getTask({ params: { id } })];
     wait();
-    const answer = await board.updateTask({ params: { id }, body: patch });
+    const answer = await caller.updateTask({ params: { id }, body: patch });
     expect(answer.status).toBe(200);
     expect(answer.headers.ETag).toBe(read.headers.ETag);
     expect(dataOf(answer).updatedAt).toBe(dataOf(read).updatedAt);
-    expect(await board.dump()).toEqual(before);
+    expect(await caller.dump()).toEqual(before);
   });
 
   it('of any status to any other is allowed, done of a blocked task included', async () => {
-    const board = await newBoard();
-    const id = await board.put({ dependsOn: [await board.put()] });
+    const caller = await newTaskCaller();
+    const id = await caller.put({ dependsOn: [await caller.put()] });
     for (const status of ['done', 'backlog', 'up_for_review', 'in_progress', 'assigned', 'qa_review'])
-      expect(dataOf(await board.updateTask({ params: { id }, body: { status } }))).toMatchObject({ status });
+      expect(dataOf(await caller.updateTask({ params: { id }, body: { status } }))).toMatchObject({ status });
   });
 
   it('moves the task in every list that shows it', async () => {
-    const board = await newBoard();
-    const id = await board.put({ projectId: 'proj_1' });
-    await board.updateTask({
+    const caller = await newTaskCaller();
+    const id = await caller.put({ projectId: 'proj_1' });
+    await caller.updateTask({
       params: { id },
       body: { status: 'done', projectId: 'proj_2', assignedAgent: 'qa-reviewer' },
     });
     const shown = async (query: string) =>
-      dataOf<{ id: string }[]>(await board.listTasks({ query })).map((task) => task.id);
+      dataOf<{ id: string }[]>(await caller.listTasks({ query })).map((task) => task.id);
     expect(await shown('project_id=proj_1')).toEqual([]);
     expect(await shown('status=backlog')).toEqual([]);
     expect(await shown('project_id=proj_2&status=done&assigned_agent=qa-reviewer')).toEqual([id]);
   });
 
-  it('keeps an agent that no longer exists, as long as it is not changed to it', async () => {
-    const board = await newBoard();
-    const id = await board.put();
+  it('keeps an agent that no longer exists, unless the update names it', async () => {
+    const caller = await newTaskCaller();
+    const id = await caller.put();
     await service.table.client.send(
       new UpdateCommand({
         TableName: service.tableName,
-        Key: keys.task(board.organization, id.slice(3)),
+        Key: keys.task(caller.organization, id.slice(3)),
         UpdateExpression: 'SET assignedAgent = :gone',
         ExpressionAttributeValues: { ':gone': 'gone' },
       }),
     );
-    expect((await board.updateTask({ params: { id }, body: { assignedAgent: 'gone', title: 'New' } })).status).toBe(
+    expect((await caller.updateTask({ params: { id }, body: { assignedAgent: 'gone', title: 'New' } })).status).toBe(
       200,
     );
   });
@@ -162,10 +162,10 @@ describe('a patch is refused and written nowhere', () => {
     ['dependents', { dependents: [] }, [{ path: 'dependents', code: 'unknown_field' }]],
     ['an array', [], [{ path: '', code: 'invalid_type' }]],
   ])('with 400 validation_failed for %s', async (_, patch, details) => {
-    const board = await newBoard();
-    const id = await board.put();
-    const error = await board.refuses(
-      () => board.updateTask({ params: { id }, body: patch }),
+    const caller = await newTaskCaller();
+    const id = await caller.put();
+    const error = await caller.refuses(
+      () => caller.updateTask({ params: { id }, body: patch }),
       400,
       'validation_failed',
     );
@@ -173,20 +173,20 @@ describe('a patch is refused and written nowhere', () => {
   });
 
   it('with 400 validation_failed for 26 dependencies', async () => {
-    const board = await newBoard();
-    const id = await board.put();
+    const caller = await newTaskCaller();
+    const id = await caller.put();
     const dependsOn = Array.from(
       { length: 26 },
       (_, at) => `tk_01K000000000000000000000${String(at).padStart(2, '0')}`,
     );
-    await board.refuses(() => board.updateTask({ params: { id }, body: { dependsOn } }), 400, 'validation_failed');
+    await caller.refuses(() => caller.updateTask({ params: { id }, body: { dependsOn } }), 400, 'validation_failed');
   });
 
   it('with 422 unknown_reference for an agent that does not exist', async () => {
-    const board = await newBoard();
-    const id = await board.put();
-    const error = await board.refuses(
-      () => board.updateTask({ params: { id }, body: { assignedAgent: 'nobody' } }),
+    const caller = await newTaskCaller();
+    const id = await caller.put();
+    const error = await caller.refuses(
+      () => caller.updateTask({ params: { id }, body: { assignedAgent: 'missing-agent' } }),
       422,
       'unknown_reference',
     );
@@ -194,115 +194,119 @@ describe('a patch is refused and written nowhere', () => {
   });
 
   it('with 404 not_found for a task that does not exist', async () => {
-    const board = await newBoard();
-    await board.refuses(() => board.updateTask({ params: { id: absent }, body: { title: 'New' } }), 404, 'not_found');
+    const caller = await newTaskCaller();
+    await caller.refuses(() => caller.updateTask({ params: { id: absent }, body: { title: 'New' } }), 404, 'not_found');
   });
 
   it('with 404 not_found for an impossible id', async () => {
-    const board = await newBoard();
-    await board.refuses(
-      () => board.updateTask({ params: { id: 'constructor' }, body: { title: 'New' } }),
+    const caller = await newTaskCaller();
+    await caller.refuses(
+      () => caller.updateTask({ params: { id: 'constructor' }, body: { title: 'New' } }),
       404,
       'not_found',
     );
   });
 
   it("with 404 not_found for another organization's task, which stays as it is", async () => {
-    const [board, other] = [await newBoard(), await newBoard()];
+    const [caller, other] = [await newTaskCaller(), await newTaskCaller()];
     const theirs = await other.put();
     const before = await other.dump();
-    await board.refuses(() => board.updateTask({ params: { id: theirs }, body: { title: 'Mine' } }), 404, 'not_found');
+    await caller.refuses(
+      () => caller.updateTask({ params: { id: theirs }, body: { title: 'Mine' } }),
+      404,
+      'not_found',
+    );
     expect(await other.dump()).toEqual(before);
   });
 
   it('with 401 unauthorized without a token', async () => {
-    const board = await newBoard();
-    const id = await board.put();
-    await board.refuses(
-      () => board.updateTask({ params: { id }, body: { title: 'New' }, token: undefined }),
+    const caller = await newTaskCaller();
+    const id = await caller.put();
+    await caller.refuses(
+      () => caller.updateTask({ params: { id }, body: { title: 'New' }, token: undefined }),
       401,
       'unauthorized',
     );
   });
 
   it('with 403 insufficient_scope by a token that may only read tasks', async () => {
-    const board = await newBoard(['tasks:read', 'agents:write']);
-    await board.refuses(
-      () => board.updateTask({ params: { id: absent }, body: { title: 'New' } }),
+    const caller = await newTaskCaller(['tasks:read', 'agents:write']);
+    await caller.refuses(
+      () => caller.updateTask({ params: { id: absent }, body: { title: 'New' } }),
       403,
       'insufficient_scope',
     );
   });
 
   it('with 413 payload_too_large for 300 KB', async () => {
-    const board = await newBoard();
-    const id = await board.put();
+    const caller = await newTaskCaller();
+    const id = await caller.put();
     const patch = { description: 'x'.repeat(300 * 1024) };
-    await board.refuses(() => board.updateTask({ params: { id }, body: patch }), 413, 'payload_too_large');
+    await caller.refuses(() => caller.updateTask({ params: { id }, body: patch }), 413, 'payload_too_large');
   });
 
   it('with 415 unsupported_media_type for a merge patch sent as text', async () => {
-    const board = await newBoard();
-    const id = await board.put();
+    const caller = await newTaskCaller();
+    const id = await caller.put();
     const send = () =>
-      board.updateTask({ params: { id }, body: '{"title":"New"}', headers: { 'Content-Type': 'text/plain' } });
-    await board.refuses(send, 415, 'unsupported_media_type');
+      caller.updateTask({ params: { id }, body: '{"title":"New"}', headers: { 'Content-Type': 'text/plain' } });
+    await caller.refuses(send, 415, 'unsupported_media_type');
   });
 
   it('with 400 invalid_json for broken JSON', async () => {
-    const board = await newBoard();
-    const id = await board.put();
-    await board.refuses(() => board.updateTask({ params: { id }, body: '{title:1}' }), 400, 'invalid_json');
+    const caller = await newTaskCaller();
+    const id = await caller.put();
+    await caller.refuses(() => caller.updateTask({ params: { id }, body: '{title:1}' }), 400, 'invalid_json');
   });
 });
 
 describe('a patch of dependsOn', () => {
   it('adds, removes and reorders dependencies', async () => {
-    const board = await newBoard();
-    const [one, two, three] = [await board.put(), await board.put(), await board.put()];
-    const id = await board.put({ dependsOn: [one, two] });
-    expect(dataOf(await board.updateTask({ params: { id }, body: { dependsOn: [three, one] } }))).toMatchObject({
+    const caller = await newTaskCaller();
+    const [one, two, three] = [await caller.put(), await caller.put(), await caller.put()];
+    const id = await caller.put({ dependsOn: [one, two] });
+    expect(dataOf(await caller.updateTask({ params: { id }, body: { dependsOn: [three, one] } }))).toMatchObject({
       dependsOn: [three, one],
     });
-    const reordered = await board.updateTask({ params: { id }, body: { dependsOn: [one, three] } });
+    const reordered = await caller.updateTask({ params: { id }, body: { dependsOn: [one, three] } });
     expect(dataOf(reordered)).toMatchObject({ dependsOn: [one, three] });
     expect(reordered.headers.ETag).toBe('"3"');
-    const read = dataOf<TaskDetail>(await board.getTask({ params: { id } }));
+    const read = dataOf<TaskDetail>(await caller.getTask({ params: { id } }));
     expect(read.dependsOn.map((task) => task.id)).toEqual([one, three]);
-    expect((await board.deleteTask({ params: { id: two } })).status).toBe(200);
+    expect((await caller.deleteTask({ params: { id: two } })).status).toBe(200);
   });
 
   it('leaves version and updatedAt of the other tasks alone', async () => {
-    const board = await newBoard();
-    const [one, id] = [await board.put(), await board.put()];
+    const caller = await newTaskCaller();
+    const [one, id] = [await caller.put(), await caller.put()];
     wait();
-    await board.updateTask({ params: { id }, body: { dependsOn: [one] } });
-    const read = await board.getTask({ params: { id: one } });
+    await caller.updateTask({ params: { id }, body: { dependsOn: [one] } });
+    const read = await caller.getTask({ params: { id: one } });
     expect(read.headers.ETag).toBe('"1"');
     expect(dataOf(read).updatedAt).toBe(dataOf(read).createdAt);
   });
 
   it('takes 25 added at once, with a change of everything else', async () => {
-    const board = await newBoard();
-    const dependsOn = await Promise.all(Array.from({ length: 25 }, () => board.put()));
-    const id = await board.put({ assignedAgent: 'prompt-improver', projectId: 'proj_1' });
+    const caller = await newTaskCaller();
+    const dependsOn = await Promise.all(Array.from({ length: 25 }, () => caller.put()));
+    const id = await caller.put({ assignedAgent: 'prompt-improver', projectId: 'proj_1' });
     const patch = { status: 'done', priority: 'low', assignedAgent: 'qa-reviewer', projectId: 'proj_2', dependsOn };
-    expect((await board.updateTask({ params: { id }, body: patch })).status).toBe(200);
+    expect((await caller.updateTask({ params: { id }, body: patch })).status).toBe(200);
   });
 
   it('takes 25 in the place of 25 others', async () => {
-    const board = await newBoard();
-    const tasks = await Promise.all(Array.from({ length: 50 }, () => board.put()));
-    const id = await board.put({ dependsOn: tasks.slice(0, 25), assignedAgent: 'qa-reviewer', projectId: 'proj_1' });
+    const caller = await newTaskCaller();
+    const tasks = await Promise.all(Array.from({ length: 50 }, () => caller.put()));
+    const id = await caller.put({ dependsOn: tasks.slice(0, 25), assignedAgent: 'qa-reviewer', projectId: 'proj_1' });
     const patch = { status: 'done', assignedAgent: 'prompt-improver', projectId: 'proj_2', dependsOn: tasks.slice(25) };
-    expect((await board.updateTask({ params: { id }, body: patch })).status).toBe(200);
+    expect((await caller.updateTask({ params: { id }, body: patch })).status).toBe(200);
   });
 
   it('is refused with 409 dependency_cycle for the task itself', async () => {
-    const board = await newBoard();
-    const id = await board.put();
-    const error = await board.refuses(
-      () => board.updateTask({ params: { id }, body: { dependsOn: [id] } }),
+    const caller = await newTaskCaller();
+    const id = await caller.put();
+    const error = await caller.refuses(
+      () => caller.updateTask({ params: { id }, body: { dependsOn: [id] } }),
       409,
       'dependency_cycle',
     );
@@ -310,11 +314,11 @@ describe('a patch of dependsOn', () => {
   });
 
   it('is refused with 409 dependency_cycle for a ring of two, whose path is named', async () => {
-    const board = await newBoard();
-    const a = await board.put();
-    const b = await board.put({ dependsOn: [a] });
-    const error = await board.refuses(
-      () => board.updateTask({ params: { id: a }, body: { dependsOn: [b] } }),
+    const caller = await newTaskCaller();
+    const a = await caller.put();
+    const b = await caller.put({ dependsOn: [a] });
+    const error = await caller.refuses(
+      () => caller.updateTask({ params: { id: a }, body: { dependsOn: [b] } }),
       409,
       'dependency_cycle',
     );
@@ -323,12 +327,12 @@ describe('a patch of dependsOn', () => {
   });
 
   it('is refused with 409 dependency_cycle for a ring of three, at the dependency that closes it', async () => {
-    const board = await newBoard();
-    const [a, other] = [await board.put(), await board.put()];
-    const b = await board.put({ dependsOn: [a] });
-    const c = await board.put({ dependsOn: [b] });
-    const error = await board.refuses(
-      () => board.updateTask({ params: { id: a }, body: { dependsOn: [other, c] } }),
+    const caller = await newTaskCaller();
+    const [a, other] = [await caller.put(), await caller.put()];
+    const b = await caller.put({ dependsOn: [a] });
+    const c = await caller.put({ dependsOn: [b] });
+    const error = await caller.refuses(
+      () => caller.updateTask({ params: { id: a }, body: { dependsOn: [other, c] } }),
       409,
       'dependency_cycle',
     );
@@ -337,11 +341,11 @@ describe('a patch of dependsOn', () => {
   });
 
   it('is refused with 422 unknown_reference for each id that does not exist, before a ring is looked for', async () => {
-    const board = await newBoard();
-    const id = await board.put();
+    const caller = await newTaskCaller();
+    const id = await caller.put();
     const dependsOn = [absent, id, 'tk_01K00000000000000000000001'];
-    const error = await board.refuses(
-      () => board.updateTask({ params: { id }, body: { dependsOn } }),
+    const error = await caller.refuses(
+      () => caller.updateTask({ params: { id }, body: { dependsOn } }),
       422,
       'unknown_reference',
     );
@@ -349,11 +353,11 @@ describe('a patch of dependsOn', () => {
   });
 
   it("is refused with 422 unknown_reference for another organization's task", async () => {
-    const [board, other] = [await newBoard(), await newBoard()];
-    const [id, theirs] = [await board.put(), await other.put()];
+    const [caller, other] = [await newTaskCaller(), await newTaskCaller()];
+    const [id, theirs] = [await caller.put(), await other.put()];
     const before = await other.dump();
-    await board.refuses(
-      () => board.updateTask({ params: { id }, body: { dependsOn: [theirs] } }),
+    await caller.refuses(
+      () => caller.updateTask({ params: { id }, body: { dependsOn: [theirs] } }),
       422,
       'unknown_reference',
     );
@@ -361,19 +365,19 @@ describe('a patch of dependsOn', () => {
   });
 
   it('is refused with 409 limit_reached by a task that has 500 dependents', async () => {
-    const board = await newBoard();
-    const [id, full] = [await board.put(), await board.put()];
+    const caller = await newTaskCaller();
+    const [id, full] = [await caller.put(), await caller.put()];
     const dependents = new Set(Array.from({ length: 500 }, (_, at) => `tk_01K${String(at).padStart(23, '0')}`));
     await service.table.client.send(
       new UpdateCommand({
         TableName: service.tableName,
-        Key: keys.task(board.organization, full.slice(3)),
+        Key: keys.task(caller.organization, full.slice(3)),
         UpdateExpression: 'SET dependents = :dependents',
         ExpressionAttributeValues: { ':dependents': dependents },
       }),
     );
-    const error = await board.refuses(
-      () => board.updateTask({ params: { id }, body: { dependsOn: [full] } }),
+    const error = await caller.refuses(
+      () => caller.updateTask({ params: { id }, body: { dependsOn: [full] } }),
       409,
       'limit_reached',
     );

@@ -6,9 +6,9 @@ import { handler } from '../../../functions/open/docs-script.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { errorOf } from '../../api.ts';
 import { call, eventOf } from '../../service.ts';
-import { openBoards } from '../kanban-tasks/board.ts';
+import { createTaskCallers } from '../kanban-tasks/task-caller.ts';
 
-await openBoards();
+await createTaskCallers();
 
 const source = readFileSync('lib/http/scalar/SOURCE.md', 'utf8');
 const ask = (headers: Record<string, string> = {}) =>
@@ -30,7 +30,7 @@ it('is the release that its source names, byte for byte', async () => {
   expect(source).toContain(createHash('sha256').update(body).digest('hex'));
 });
 
-it('is kept by a browser, which is answered 304 as long as it is the same', async () => {
+it('is cached by browsers, and answers 304 to the current ETag', async () => {
   const { headers = {} } = await ask();
   expect(headers['Cache-Control']).toBe('no-cache');
   const again = await ask({ 'If-None-Match': String(headers.ETag) });

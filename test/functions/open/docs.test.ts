@@ -5,9 +5,9 @@ import { contextOf } from '../../../infra/local/functions.ts';
 import { endpoints } from '../../../lib/contract/endpoints.ts';
 import { errorOf } from '../../api.ts';
 import { call, eventOf } from '../../service.ts';
-import { openBoards } from '../kanban-tasks/board.ts';
+import { createTaskCallers } from '../kanban-tasks/task-caller.ts';
 
-await openBoards();
+await createTaskCallers();
 
 const { statusCode, headers = {}, body = '' } = await handler(eventOf({ path: '/docs' }), contextOf('docs', 29));
 
@@ -33,7 +33,7 @@ it('answers the page to anyone, without a token and without the envelope', () =>
   expect(body).toMatch(/^<!doctype html>\n<html lang="en">/);
 });
 
-it('has each other answer’s headers, and tells no page who sent a reader there', () => {
+it('has the headers of every response, and sends no Referer to other pages', () => {
   expect(headers).toMatchObject({
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',

@@ -6,7 +6,7 @@ import { errorOf } from '../../api.ts';
 import { call, eventOf } from '../../service.ts';
 import { closedPort, openedSockets } from '../../webhooks/receiver.ts';
 
-/** What tells a function of this service where anything else is. */
+/** The names of the environment variables that locate the table, the queues and the model. */
 const variables = Object.values(environment);
 
 beforeEach(() => {
@@ -22,7 +22,7 @@ it('answers ok to anyone, without a token', async () => {
   expect(answer.headers).not.toHaveProperty('ETag');
 });
 
-it('asks nobody: neither where nothing says what there is, nor where that cannot be reached', async () => {
+it('opens no connection, whether the environment is empty or names unreachable endpoints', async () => {
   const sockets = openedSockets();
   expect((await call(handler, { path: '/health' })).status).toBe(200);
   const nowhere = `http://127.0.0.1:${await closedPort()}`;
@@ -31,7 +31,7 @@ it('asks nobody: neither where nothing says what there is, nor where that cannot
   expect(sockets).toEqual([]);
 });
 
-it('is not alone in that: what no row serves is refused by nobody else either', async () => {
+it('is not the only one: the 404 of an unknown path needs no environment either', async () => {
   expect((await call(unmatched, { path: '/nothing' })).status).toBe(404);
 });
 

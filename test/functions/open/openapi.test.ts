@@ -3,9 +3,9 @@ import { handler } from '../../../functions/open/openapi.ts';
 import { contextOf } from '../../../infra/local/functions.ts';
 import { errorOf } from '../../api.ts';
 import { call, eventOf } from '../../service.ts';
-import { openBoards } from '../kanban-tasks/board.ts';
+import { createTaskCallers } from '../kanban-tasks/task-caller.ts';
 
-await openBoards();
+await createTaskCallers();
 
 it('answers the document to anyone, without a token and without the envelope', async () => {
   const answer = await call(handler, { path: '/openapi.json' });
@@ -20,7 +20,7 @@ it('is refused with 400 validation_failed for a query, which it does not take', 
   expect([answer.status, errorOf(answer).code]).toEqual([400, 'validation_failed']);
 });
 
-it('is kept by who asks again, who is answered 304 as long as it is the same', async () => {
+it('answers 304 to the current ETag and 200 to another', async () => {
   const { headers } = await call(handler, { path: '/openapi.json' });
   const ask = (tag: string) =>
     handler(eventOf({ path: '/openapi.json', headers: { 'If-None-Match': tag } }), contextOf('openapi', 29));
