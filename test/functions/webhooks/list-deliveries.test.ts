@@ -2,24 +2,24 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryRecord } from '../../../lib/contract/webhooks.ts';
 import { dataOf, paginationOf } from '../../api.ts';
 import { failed } from '../../webhooks/test-webhooks.ts';
-import { openRegistries, type Registry } from './registry.ts';
+import { createWebhookCallers, type WebhookCaller } from './webhook-caller.ts';
 
-const { newRegistry } = await openRegistries();
-let registry: Registry;
+const { newWebhookCaller } = await createWebhookCallers();
+let caller: WebhookCaller;
 let id: string;
 
 beforeEach(async () => {
-  registry = await newRegistry();
-  id = await registry.put({ secret: 'a secret' });
+  caller = await newWebhookCaller();
+  id = await caller.put({ secret: 'a secret' });
 });
 
 const fields = ['id', 'deliveryId', 'attempt', 'event', 'httpStatus', 'durationMs', 'deliveredAt', 'redelivery'];
-const read = async (query = '') => dataOf<DeliveryRecord[]>(await registry.deliveries(id, query));
-const attempts = (count: number) => Promise.all(Array.from({ length: count }, () => registry.attempt(id)));
+const read = async (query = '') => dataOf<DeliveryRecord[]>(await caller.deliveries(id, query));
+const attempts = (count: number) => Promise.all(Array.from({ length: count }, () => caller.attempt(id)));
 
 describe('the delivery history', () => {
   it('is an empty page before the first attempt', async () => {
-    expect((await registry.deliveries(id)).body).toEqual({
+    expect((await caller.deliveries(id)).body).toEqual({
       success: true,
       data: [],
       pagination: { limit: 20, offset: 0, total: 0 },
@@ -27,7 +27,7 @@ describe('the delivery history', () => {
   });
 
   it('has a success with exactly the declared fields', async () => {
-    const deliveryId = await registry.attempt(id, { httpStatus: 204, durationMs: 12 });
+    const deliveryId = await caller.attempt(id, { httpStatus: 204, durationMs: 12 });
     const [record] = await read();
     expect(Object.keys(record ?? {})).toEqual(fields);
     expect(record).toEqual({
@@ -43,7 +43,7 @@ describe('the delivery history', () => {
   });
 
   it('has a failure with its error beside them', async () => {
-    await registry.attempt(id, failed);
+    await caller.attempt(id, failed);
     const [record] = await read();
     expect(Object.keys(record ?? {})).toEqual([...fields, 'error']);
     expect(record).toMatchObject({ httpStatus: 500, error: 'The receiver answered 500.' });
@@ -51,10 +51,10 @@ describe('the delivery history', () => {
 
   it('is 20 a page unless it is asked otherwise, and says its exact total', async () => {
     await attempts(23);
-    const answer = await registry.deliveries(id);
+    const answer = await caller.deliveries(id);
     expect(dataOf<DeliveryRecord[]>(answer)).toHaveLength(20);
     expect(paginationOf(answer)).toEqual({ limit: 20, offset: 0, total: 23 });
-    const second = await registry.deliveries(id, 'offset=20&limit=10');
+    const second = await caller.deliveries(id, 'offset=20&limit=10');
     expect(dataOf<DeliveryRecord[]>(second)).toHaveLength(3);
     expect(paginationOf(second)).toEqual({ limit: 10, offset: 20, total: 23 });
     const seen = [...dataOf<DeliveryRecord[]>(answer), ...dataOf<DeliveryRecord[]>(second)];
@@ -63,27 +63,27 @@ describe('the delivery history', () => {
 
   it('clamps a limit over 100, and says so', async () => {
     await attempts(101);
-    const answer = await registry.deliveries(id, 'limit=101');
+    const answer = await caller.deliveries(id, 'limit=101');
     expect(dataOf<DeliveryRecord[]>(answer)).toHaveLength(100);
     expect(paginationOf(answer)).toEqual({ limit: 100, offset: 0, total: 101 });
   });
 
   it('is an empty page with the true total past its end', async () => {
-    await registry.attempt(id);
-    const answer = await registry.deliveries(id, 'offset=5');
+    await caller.attempt(id);
+    const answer = await caller.deliveries(id, 'offset=5');
     expect([dataOf(answer), paginationOf(answer)]).toEqual([[], { limit: 20, offset: 5, total: 1 }]);
   });
 
   it.each(['limit=0', 'limit=-1', 'limit=1e1', 'offset=-1', 'limit=', 'limit=1&limit=2', 'event=task.created'])(
     'refuses %s',
     async (query) => {
-      await registry.refuses(() => registry.deliveries(id, query), 400, 'validation_failed');
+      await caller.refuses(() => caller.deliveries(id, query), 400, 'validation_failed');
     },
   );
 
   it('is gone with its webhook', async () => {
-    await registry.attempt(id);
-    await registry.delete(id);
-    await registry.refuses(() => registry.deliveries(id), 404, 'not_found');
+    await caller.attempt(id);
+    await caller.delete(id);
+    await caller.refuses(() => caller.deliveries(id), 404, 'not_found');
   });
 });

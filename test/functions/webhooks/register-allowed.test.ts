@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { newWebhook, openRegistries, type Registry } from './registry.ts';
+import { createWebhookCallers, newWebhook, type WebhookCaller } from './webhook-caller.ts';
 
-const { newRegistry } = await openRegistries({ ALLOWED_RECEIVERS: '127.0.0.1:*,localhost:3001' });
-let registry: Registry;
+const { newWebhookCaller } = await createWebhookCallers({ ALLOWED_RECEIVERS: '127.0.0.1:*,localhost:3001' });
+let caller: WebhookCaller;
 
 beforeEach(async () => {
-  registry = await newRegistry();
+  caller = await newWebhookCaller();
 });
 
 describe('where the operator opens receivers', () => {
   it.each(['http://127.0.0.1:8080/hooks', 'https://127.0.0.1:8080/', 'http://localhost:3001/'])(
     'they may be registered: %s',
     async (url) => {
-      expect((await registry.register({ ...newWebhook, url })).status).toBe(201);
+      expect((await caller.register({ ...newWebhook, url })).status).toBe(201);
     },
   );
 
@@ -23,6 +23,6 @@ describe('where the operator opens receivers', () => {
     ['https://127.0.0.2/', 422, 'url_not_allowed'],
     ['http://example.com/', 400, 'validation_failed'],
   ])('others may not: %s', async (url, status, code) => {
-    await registry.refuses(() => registry.register({ ...newWebhook, url }), status, code);
+    await caller.refuses(() => caller.register({ ...newWebhook, url }), status, code);
   });
 });

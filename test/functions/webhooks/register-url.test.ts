@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { dataOf } from '../../api.ts';
-import { newWebhook, openRegistries, type Registry } from './registry.ts';
+import { createWebhookCallers, newWebhook, type WebhookCaller } from './webhook-caller.ts';
 
-const { newRegistry } = await openRegistries();
-let registry: Registry;
+const { newWebhookCaller } = await createWebhookCallers();
+let caller: WebhookCaller;
 
 beforeEach(async () => {
-  registry = await newRegistry();
+  caller = await newWebhookCaller();
 });
 
 describe('a URL is refused with 422 url_not_allowed', () => {
@@ -51,17 +51,17 @@ describe('a URL is refused with 422 url_not_allowed', () => {
     ['a translated address', 'https://[64:ff9b::10.0.0.1]/'],
     ['a tunnelled address', 'https://[2002:a00:1::1]/'],
   ])('for %s: %s', async (_, url) => {
-    const send = () => registry.register({ ...newWebhook, url, secret: 'a secret' });
-    const { message, details } = await registry.refuses(send, 422, 'url_not_allowed');
+    const send = () => caller.register({ ...newWebhook, url, secret: 'a secret' });
+    const { message, details } = await caller.refuses(send, 422, 'url_not_allowed');
     expect(details).toEqual([{ path: 'url', code: 'invalid_value', message: expect.any(String) }]);
     expect(message).toMatch(/^url must/);
   });
 
   it('and its Idempotency-Key is free for a better one', async () => {
     const headers = { 'Idempotency-Key': 'key' };
-    const send = () => registry.register({ ...newWebhook, url: 'https://10.0.0.1/' }, { headers });
-    await registry.refuses(send, 422, 'url_not_allowed');
-    expect((await registry.register(newWebhook, { headers })).status).toBe(201);
+    const send = () => caller.register({ ...newWebhook, url: 'https://10.0.0.1/' }, { headers });
+    await caller.refuses(send, 422, 'url_not_allowed');
+    expect((await caller.register(newWebhook, { headers })).status).toBe(201);
   });
 });
 
@@ -80,9 +80,9 @@ describe('a URL is taken', () => {
     // Names are checked when they are dialled: what they resolve to may change.
     'https://localhost/',
     'https://localhost./',
-    'https://nobody.invalid/',
+    'https://unknown.invalid/',
   ])('and kept as it is sent: %s', async (url) => {
-    const answer = await registry.register({ ...newWebhook, url });
+    const answer = await caller.register({ ...newWebhook, url });
     expect(answer.status).toBe(201);
     expect(dataOf<Webhook>(answer).url).toBe(url);
   });

@@ -2,21 +2,21 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { eventNames } from '../../../lib/contract/events.ts';
 import type { Webhook } from '../../../lib/contract/webhooks.ts';
 import { dataOf } from '../../api.ts';
-import { newWebhook, openRegistries, type Registry } from './registry.ts';
+import { createWebhookCallers, newWebhook, type WebhookCaller } from './webhook-caller.ts';
 
-const { newRegistry } = await openRegistries();
-let registry: Registry;
+const { newWebhookCaller } = await createWebhookCallers();
+let caller: WebhookCaller;
 
 beforeEach(async () => {
-  registry = await newRegistry();
+  caller = await newWebhookCaller();
 });
 
 const refused = (body: unknown, status: number, code: string) =>
-  registry.refuses(() => registry.register(body), status, code);
+  caller.refuses(() => caller.register(body), status, code);
 
 describe('registering a webhook', () => {
   it('answers 201 with exactly id, url, events, active and createdAt', async () => {
-    const answer = await registry.register({ ...newWebhook, secret: 'a secret' });
+    const answer = await caller.register({ ...newWebhook, secret: 'a secret' });
     expect(answer.status).toBe(201);
     expect(Object.keys(answer.body)).toEqual(['success', 'data']);
     expect(Object.keys(dataOf(answer))).toEqual(['id', 'url', 'events', 'active', 'createdAt']);
@@ -31,21 +31,21 @@ describe('registering a webhook', () => {
 
   it('takes all six events, in the order in which they are sent', async () => {
     const events = [...eventNames].reverse();
-    expect(dataOf<Webhook>(await registry.register({ ...newWebhook, events })).events).toEqual(events);
+    expect(dataOf<Webhook>(await caller.register({ ...newWebhook, events })).events).toEqual(events);
   });
 
   it('takes the same URL twice, as two webhooks', async () => {
-    expect(await registry.put()).not.toBe(await registry.put());
+    expect(await caller.put()).not.toBe(await caller.put());
   });
 
   it.each(['x', 's'.repeat(256), '🚀'.repeat(256)])('takes a secret of 1 to 256 characters: %j', async (secret) => {
-    expect((await registry.register({ ...newWebhook, secret })).status).toBe(201);
+    expect((await caller.register({ ...newWebhook, secret })).status).toBe(201);
   });
 
   it('takes a URL of 2,048 characters', async () => {
     const url = `https://example.com/${'x'.repeat(2048 - 20)}`;
     expect(url).toHaveLength(2048);
-    expect(dataOf<Webhook>(await registry.register({ ...newWebhook, url })).url).toBe(url);
+    expect(dataOf<Webhook>(await caller.register({ ...newWebhook, url })).url).toBe(url);
   });
 });
 

@@ -9,15 +9,15 @@ import { failRequests } from '../../http/fail-requests.ts';
 import { dumpOf } from '../../table-dump.ts';
 import { expectKept, secret } from '../../webhooks/secret-spellings.ts';
 import { failed } from '../../webhooks/test-webhooks.ts';
-import { newWebhook, openRegistries, type Registry } from './registry.ts';
+import { createWebhookCallers, newWebhook, type WebhookCaller } from './webhook-caller.ts';
 
-const { service, newRegistry } = await openRegistries();
+const { service, newWebhookCaller } = await createWebhookCallers();
 
-let registry: Registry;
+let caller: WebhookCaller;
 let lines: unknown[] = [];
 
 beforeEach(async () => {
-  registry = await newRegistry();
+  caller = await newWebhookCaller();
   lines = [];
   for (const level of ['debug', 'info', 'warn', 'error'] as const)
     vi.spyOn(processContext().log, level).mockImplementation((...said: unknown[]) => {
@@ -35,15 +35,15 @@ const wholeTable = async () =>
 
 describe('the secret of a webhook', () => {
   it('is in no answer', async () => {
-    const registered = await registry.register({ ...newWebhook, secret });
+    const registered = await caller.register({ ...newWebhook, secret });
     const { id } = dataOf<Webhook>(registered);
-    await registry.attempt(id, failed);
+    await caller.attempt(id, failed);
     const answers = [
       registered,
-      await registry.list(),
-      await registry.get(id),
-      await registry.deliveries(id),
-      await registry.delete(id),
+      await caller.list(),
+      await caller.get(id),
+      await caller.deliveries(id),
+      await caller.delete(id),
     ];
     expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200, 200]);
     expectKept(JSON.stringify(answers));
@@ -51,8 +51,8 @@ describe('the secret of a webhook', () => {
 
   it('can be read nowhere in the table, also not in the record of an Idempotency-Key', async () => {
     const headers = { 'Idempotency-Key': 'key' };
-    const answer = await registry.register({ ...newWebhook, secret }, { headers });
-    await registry.attempt(dataOf<Webhook>(answer).id);
+    const answer = await caller.register({ ...newWebhook, secret }, { headers });
+    await caller.attempt(dataOf<Webhook>(answer).id);
     const table = await wholeTable();
     expect(table).toContain(dataOf<Webhook>(answer).id.slice(3));
     expect(table).toContain('sealed');
@@ -60,11 +60,11 @@ describe('the secret of a webhook', () => {
   });
 
   it('is in no change that the table’s stream hands to a function', async () => {
-    const heard = consumers.publishEvents.sources.flatMap(({ kinds }): string[] => [...kinds]);
-    await registry.register({ ...newWebhook, secret });
-    const items = Object.values(await registry.dump()) as { kind?: string; sealed?: string }[];
+    const subscribed = consumers.publishEvents.sources.flatMap(({ kinds }): string[] => [...kinds]);
+    await caller.register({ ...newWebhook, secret });
+    const items = Object.values(await caller.dump()) as { kind?: string; sealed?: string }[];
     expect(items.filter(({ sealed }) => sealed !== undefined)).toHaveLength(1);
-    for (const { kind, sealed } of items) expect(sealed !== undefined && heard.includes(kind ?? '')).toBe(false);
+    for (const { kind, sealed } of items) expect(sealed !== undefined && subscribed.includes(kind ?? '')).toBe(false);
   });
 
   it('is in no log line of a registration, refused ones and broken ones too', async () => {
@@ -77,21 +77,21 @@ describe('the secret of a webhook', () => {
       { ...newWebhook, [secret]: secret },
       `{"secret":"${secret}"`,
     ];
-    for (const body of bodies) await registry.register(body);
+    for (const body of bodies) await caller.register(body);
     expect(lines).toHaveLength(bodies.length);
     expectKept(said());
   });
 
   it('is in no log line when the table fails', async () => {
     failRequests(processContext().table, '#W"', new Error('The table is away.'));
-    expect((await registry.register({ ...newWebhook, secret })).status).toBe(500);
+    expect((await caller.register({ ...newWebhook, secret })).status).toBe(500);
     expect(lines).toHaveLength(1);
     expectKept(said());
   });
 
-  it('is not echoed by a refusal', async () => {
+  it('is not echoed by an error response', async () => {
     for (const wrong of [`${secret}${'x'.repeat(256)}`, { secret }, [secret]]) {
-      const answer = await registry.register({ ...newWebhook, secret: wrong });
+      const answer = await caller.register({ ...newWebhook, secret: wrong });
       expect(answer.status).toBe(400);
       expectKept(JSON.stringify(answer));
     }
@@ -99,8 +99,8 @@ describe('the secret of a webhook', () => {
 });
 
 describe('the credentials of a URL', () => {
-  it('are not repeated by the refusal and not logged', async () => {
-    const answer = await registry.register({ ...newWebhook, url: 'https://a-user:a-word@example.com/' });
+  it('are not in the error response and not logged', async () => {
+    const answer = await caller.register({ ...newWebhook, url: 'https://a-user:a-word@example.com/' });
     expect(answer.status).toBe(422);
     expect(JSON.stringify(answer)).not.toMatch(/a-user|a-word/);
     expect(said()).not.toMatch(/a-user|a-word/);

@@ -5,13 +5,13 @@ import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.
 import { insertWebhook } from '../../../lib/table/webhooks.ts';
 import { dataOf } from '../../api.ts';
 import { startReceiver } from '../../webhooks/receiver.ts';
-import { openRegistries, type Registry } from './registry.ts';
+import { createWebhookCallers, type WebhookCaller } from './webhook-caller.ts';
 
-const { service, newRegistry } = await openRegistries();
-let registry: Registry;
+const { service, newWebhookCaller } = await createWebhookCallers();
+let caller: WebhookCaller;
 
 beforeEach(async () => {
-  registry = await newRegistry();
+  caller = await newWebhookCaller();
 });
 
 /** Keeps a webhook past the checks of its registration, as one from when the operator allowed it. */
@@ -19,22 +19,22 @@ async function putPastTheChecks(url: string): Promise<string> {
   const { ulid, clock } = processContext();
   const [id, createdAt] = [`wh_${ulid()}`, timestamp(clock())];
   const webhook = { id, url, events: ['task.created' as const], active: true, createdAt };
-  await insertWebhook({ table: service.table }, registry.organization, webhook, undefined, undefined);
+  await insertWebhook({ table: service.table }, caller.organization, webhook, undefined, undefined);
   return id;
 }
 
 /** Tests a webhook whose receiver may not be sent to. */
 async function expectNotSent(id: string, why: RegExp): Promise<void> {
-  const answer = await registry.test(id);
+  const answer = await caller.test(id);
   const failure = { httpStatus: 0, error: expect.stringMatching(why) };
   expect(answer.status).toBe(200);
   expect(dataOf<TestResult>(answer)).toMatchObject({ ...failure, responseBody: '' });
-  expect(dataOf<DeliveryRecord[]>(await registry.deliveries(id))).toMatchObject([failure]);
+  expect(dataOf<DeliveryRecord[]>(await caller.deliveries(id))).toMatchObject([failure]);
 }
 
 describe('where the operator opens no receivers, a test delivery is a recorded attempt that is not sent', () => {
   it('to a name that means the machine itself', async () => {
-    await expectNotSent(await registry.put({ url: 'https://localhost:8443/hooks' }), /^Not sent: .*not a public name/);
+    await expectNotSent(await caller.put({ url: 'https://localhost:8443/hooks' }), /^Not sent: .*not a public name/);
   });
 
   it('to an address that was allowed when the webhook was registered', async () => {

@@ -3,22 +3,22 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryRecord, TestResult } from '../../../lib/contract/webhooks.ts';
 import { dataOf } from '../../api.ts';
 import { closedPort, startReceiver, startSocket } from '../../webhooks/receiver.ts';
-import { openRegistries, type Registry } from './registry.ts';
+import { createWebhookCallers, type WebhookCaller } from './webhook-caller.ts';
 
-const { newRegistry } = await openRegistries({ ALLOWED_RECEIVERS: '127.0.0.1:*' });
-let registry: Registry;
+const { newWebhookCaller } = await createWebhookCallers({ ALLOWED_RECEIVERS: '127.0.0.1:*' });
+let caller: WebhookCaller;
 
 beforeEach(async () => {
-  registry = await newRegistry();
+  caller = await newWebhookCaller();
 });
 
 /** Tests a webhook at a URL: the answer, which must be a 200, and the attempt in the history. */
 async function tested(url: string) {
-  const id = await registry.put({ url });
-  const answer = await registry.test(id);
+  const id = await caller.put({ url });
+  const answer = await caller.test(id);
   expect(answer.status).toBe(200);
   expect(answer.body.success).toBe(true);
-  const [record] = dataOf<DeliveryRecord[]>(await registry.deliveries(id));
+  const [record] = dataOf<DeliveryRecord[]>(await caller.deliveries(id));
   return { result: dataOf<TestResult>(answer), record };
 }
 
@@ -76,16 +76,16 @@ describe('the responseBody of a test delivery', () => {
     ['is text also where the receiver sends JSON', '{"ok":true}', '{"ok":true}'],
     ['is whole at 16 KiB', 'a'.repeat(16_384), 'a'.repeat(16_384)],
     ['is cut at a character above 16 KiB', `a${'é'.repeat(16_384)}`, `a${'é'.repeat(8_191)}`],
-  ])('%s', async (_, sent, told) => {
+  ])('%s', async (_, sent, reported) => {
     const { result } = await testedAt((response) => response.writeHead(200).end(sent));
-    expect(result.responseBody === told).toBe(true);
+    expect(result.responseBody === reported).toBe(true);
     expect(result).not.toHaveProperty('error');
   });
 
   it('is not kept in the history', async () => {
     const { record } = await testedAt((response) => response.writeHead(200).end('for the caller alone'));
     expect(record).toMatchObject({ httpStatus: 200 });
-    expect(JSON.stringify(await registry.dump())).not.toContain('for the caller alone');
+    expect(JSON.stringify(await caller.dump())).not.toContain('for the caller alone');
   });
 });
 
@@ -93,17 +93,17 @@ describe('a webhook that is deleted while a test of it is under way', () => {
   it('is gone, and the test is answered', async () => {
     let id = '';
     const { url } = await startReceiver(async (response) => {
-      await registry.delete(id);
+      await caller.delete(id);
       response.writeHead(200).end('too late');
     });
-    id = await registry.put({ url, secret: 'a secret' });
-    const answer = await registry.test(id);
+    id = await caller.put({ url, secret: 'a secret' });
+    const answer = await caller.test(id);
     expect(answer.status).toBe(200);
     expect(dataOf<TestResult>(answer)).toMatchObject({ httpStatus: 200, responseBody: 'too late' });
-    expect(dataOf(await registry.list())).toEqual([]);
-    await registry.refuses(() => registry.test(id), 404, 'not_found');
+    expect(dataOf(await caller.list())).toEqual([]);
+    await caller.refuses(() => caller.test(id), 404, 'not_found');
     // What is left of it is the attempt's row, which expires.
-    const left = Object.entries(await registry.dump()).filter(([key]) => key.includes(id.slice(3)));
+    const left = Object.entries(await caller.dump()).filter(([key]) => key.includes(id.slice(3)));
     expect(left).toEqual([
       [expect.stringContaining('#WD#'), expect.objectContaining({ expiresAt: expect.any(Number) })],
     ]);

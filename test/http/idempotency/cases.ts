@@ -9,7 +9,7 @@ import { dataOf, paginationOf } from '../../api.ts';
 import { newAgent } from '../../functions/agents/test-agents.ts';
 import { listed, newDelegation, newExecution, startedOf } from '../../functions/agents/test-executions.ts';
 import { faulty } from '../../functions/agents/test-improvements.ts';
-import { newWebhook } from '../../functions/webhooks/registry.ts';
+import { newWebhook } from '../../functions/webhooks/webhook-caller.ts';
 import type { Answer } from '../../service.ts';
 import type { Request, Tenant } from './tenant.ts';
 

@@ -3,7 +3,7 @@ import { endpoints } from '../../../lib/contract/endpoints.ts';
 import { type Operation, routes } from '../../../lib/contract/routes.ts';
 import { dataOf, errorOf } from '../../api.ts';
 import { loseResponses } from '../../engine-proxy.ts';
-import { newWebhook } from '../../functions/webhooks/registry.ts';
+import { newWebhook } from '../../functions/webhooks/webhook-caller.ts';
 import type { Answer } from '../../service.ts';
 import { cases, type Post } from './cases.ts';
 import { createTenants, type Request, type Tenant } from './tenant.ts';

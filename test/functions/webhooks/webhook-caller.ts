@@ -19,19 +19,19 @@ import { type Queues, startQueues } from '../../sqs-emulator.ts';
 import { createTemporaryFolder } from '../../temporary-files.ts';
 import { notingSender } from '../../webhooks/test-webhooks.ts';
 
-/** The webhook endpoints, as one caller sends to them. */
-export type Registry = ReturnType<typeof registryOf>;
+/** An organization's caller of the API, with the steps that several tests of webhooks share. */
+export type WebhookCaller = ReturnType<typeof webhookCallerOf>;
 
 /** A body that registers a webhook. */
 export const newWebhook: NewWebhook = { url: 'https://example.com/hooks', events: ['task.created'] };
 
 /**
- * Points the handlers of this process at a table and a key of the test file's own. A test file calls it once, before
- * its first request; each `newRegistry` is an organization of its own.
+ * Creates a table, a key and queues, and points the handlers of this process at them. A test file calls it once, before
+ * its first request. Each `newWebhookCaller` creates an organization.
  *
  * @param more further environment variables
  */
-export async function openRegistries(more: Record<string, string> = {}) {
+export async function createWebhookCallers(more: Record<string, string> = {}) {
   const [service, queues] = await Promise.all([openService(), startQueues()]);
   afterAll(() => queues.stop());
   Object.assign(process.env, {
@@ -44,11 +44,11 @@ export async function openRegistries(more: Record<string, string> = {}) {
   });
   return {
     service,
-    /** How many messages wait in any of the queues, also those that nobody can receive yet. */
+    /** Counts the messages of all queues: visible, delayed and hidden. */
     queued: () => queuedIn(queues),
-    newRegistry: async (scopes?: readonly Scope[]) => {
+    newWebhookCaller: async (scopes?: readonly Scope[]) => {
       const { organization, token } = await newCaller(processContext(), scopes);
-      return registryOf(service, organization, token);
+      return webhookCallerOf(service, organization, token);
     },
   };
 }
@@ -71,9 +71,9 @@ async function queuedIn({ endpoint, urls }: Queues): Promise<number> {
   return counts.flat().reduce((sum, count) => sum + count, 0);
 }
 
-function registryOf(service: Service, organization: Organization, token: string) {
+function webhookCallerOf(service: Service, organization: Organization, token: string) {
   const caller = createCaller(service, organization, token);
-  const registry = {
+  const webhookCaller = {
     ...caller,
     register: (body: unknown = newWebhook, more: Request = {}) => caller.registerWebhook({ body, ...more }),
     list: (query = '', more: Request = {}) => caller.listWebhooks({ query, ...more }),
@@ -81,20 +81,20 @@ function registryOf(service: Service, organization: Organization, token: string)
     delete: (id: string, more: Request = {}) => caller.deleteWebhook({ params: { id }, ...more }),
     deliveries: (id: string, query = '', more: Request = {}) =>
       caller.listDeliveries({ params: { id }, query, ...more }),
-    /** Asks for a test delivery. */
+    /** Sends a test event. */
     test: (id: string, body: unknown = { event: 'task.created' }, more: Request = {}) =>
       caller.testWebhook({ params: { id }, body, ...more }),
-    /** Another token of the organization. */
+    /** Issues another token of the organization. */
     tokenOf: (scopes: readonly Scope[]) => issueToken(processContext(), { organization, scopes }),
 
     /** Registers a webhook and returns its id. */
     put: async (fields: Record<string, unknown> = {}): Promise<string> => {
-      const answer = await registry.register({ ...newWebhook, ...fields });
+      const answer = await webhookCaller.register({ ...newWebhook, ...fields });
       expect(answer.status).toBe(201);
       return dataOf<Webhook>(answer).id;
     },
 
-    /** Makes an attempt to deliver to a webhook, now, with this outcome, and returns the delivery's id. */
+    /** Makes a delivery attempt with an outcome and returns the delivery's id. */
     attempt: async (webhookId: string, outcome: Partial<Outcome> = {}): Promise<string> => {
       const { ulid, clock } = processContext();
       const [eventId, deliveryId] = [`ev_${ulid()}`, `dlv_${ulid()}`];
@@ -105,5 +105,5 @@ function registryOf(service: Service, organization: Organization, token: string)
       return deliveryId;
     },
   };
-  return registry;
+  return webhookCaller;
 }

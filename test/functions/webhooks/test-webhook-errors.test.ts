@@ -4,57 +4,57 @@ import { ulidOf } from '../../../lib/contract/ids.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import type { Answer } from '../../service.ts';
 import { type Receiver, startReceiver } from '../../webhooks/receiver.ts';
-import { openRegistries, type Registry } from './registry.ts';
+import { createWebhookCallers, type WebhookCaller } from './webhook-caller.ts';
 
-const { service, newRegistry } = await openRegistries({ ALLOWED_RECEIVERS: '127.0.0.1:*' });
+const { service, newWebhookCaller } = await createWebhookCallers({ ALLOWED_RECEIVERS: '127.0.0.1:*' });
 const absent = 'wh_01K00000000000000000000000';
-let registry: Registry;
+let caller: WebhookCaller;
 let receiver: Receiver;
 let id: string;
 
 beforeEach(async () => {
-  registry = await newRegistry();
+  caller = await newWebhookCaller();
   receiver = await startReceiver();
-  id = await registry.put({ url: receiver.url, secret: 'a secret' });
+  id = await caller.put({ url: receiver.url, secret: 'a secret' });
 });
 
-/** Sends what must be refused: nothing is written, and nothing reaches the receiver. */
+/** Sends a request, and expects an error response, no write and no connection to the receiver. */
 async function refuses(send: () => Promise<Answer>, status: number, code: string) {
-  const refusal = await registry.refuses(send, status, code);
+  const error = await caller.refuses(send, status, code);
   expect(receiver.connections).toEqual([]);
-  return refusal;
+  return error;
 }
 
 describe('a test delivery is refused, and nothing is sent', () => {
   it('with 401 without a token', async () => {
-    await refuses(() => registry.test(id, undefined, { token: '' }), 401, 'unauthorized');
+    await refuses(() => caller.test(id, undefined, { token: '' }), 401, 'unauthorized');
   });
 
   it.each(['webhooks:read', 'tasks:write', 'agents:execute'] as const)('with 403 for %s alone', async (scope) => {
-    const token = await registry.tokenOf([scope]);
-    await refuses(() => registry.test(id, undefined, { token }), 403, 'insufficient_scope');
+    const token = await caller.tokenOf([scope]);
+    await refuses(() => caller.test(id, undefined, { token }), 403, 'insufficient_scope');
   });
 
   it.each([absent, 'wh_1', 'register', absent.toLowerCase(), 'tk_01K00000000000000000000000', ''])(
     'with 404 for the webhook %j, which there is not',
     async (other) => {
-      await refuses(() => registry.test(other), 404, 'not_found');
+      await refuses(() => caller.test(other), 404, 'not_found');
     },
   );
 
   it("with 404 for another organization's webhook", async () => {
-    const stranger = await newRegistry();
-    await refuses(() => stranger.test(id), 404, 'not_found');
+    const other = await newWebhookCaller();
+    await refuses(() => other.test(id), 404, 'not_found');
   });
 
   it('with 404 for a webhook that was deleted', async () => {
-    await registry.delete(id);
-    await refuses(() => registry.test(id), 404, 'not_found');
+    await caller.delete(id);
+    await refuses(() => caller.test(id), 404, 'not_found');
   });
 
   it('with 404 under an Idempotency-Key too, which leaves no trace', async () => {
     const headers = { 'Idempotency-Key': 'key' };
-    await refuses(() => registry.test(absent, undefined, { headers }), 404, 'not_found');
+    await refuses(() => caller.test(absent, undefined, { headers }), 404, 'not_found');
   });
 
   it.each([
@@ -67,19 +67,19 @@ describe('a test delivery is refused, and nothing is sent', () => {
     ['a field that only answers have', { event: 'task.created', httpStatus: 200 }, 'httpStatus', 'read_only'],
     ['a body that is no object', [], '', 'invalid_type'],
   ])('with 400 for %s', async (_, body, path, code) => {
-    const { details } = await refuses(() => registry.test(id, body), 400, 'validation_failed');
+    const { details } = await refuses(() => caller.test(id, body), 400, 'validation_failed');
     expect(details).toMatchObject([{ path, code }]);
   });
 
   it('with 400 for no body, which counts as an empty one', async () => {
-    const send = () => registry.test(id, undefined, { body: undefined });
+    const send = () => caller.test(id, undefined, { body: undefined });
     const { details } = await refuses(send, 400, 'validation_failed');
     expect(details).toMatchObject([{ path: 'event', code: 'required' }]);
   });
 
   it('with 400 for a query, which it does not take', async () => {
     const { details } = await refuses(
-      () => registry.test(id, undefined, { query: 'event=task.created' }),
+      () => caller.test(id, undefined, { query: 'event=task.created' }),
       400,
       'validation_failed',
     );
@@ -87,25 +87,25 @@ describe('a test delivery is refused, and nothing is sent', () => {
   });
 
   it('with 400 for broken JSON', async () => {
-    await refuses(() => registry.test(id, '{"event":'), 400, 'invalid_json');
+    await refuses(() => caller.test(id, '{"event":'), 400, 'invalid_json');
   });
 
   it('with 415 for text', async () => {
     const headers = { 'Content-Type': 'text/plain' };
-    await refuses(() => registry.test(id, undefined, { headers }), 415, 'unsupported_media_type');
+    await refuses(() => caller.test(id, undefined, { headers }), 415, 'unsupported_media_type');
   });
 
   it('with 413 for a body of 300 KB', async () => {
     const body = { event: 'task.created', padding: 'x'.repeat(300 * 1024) };
-    await refuses(() => registry.test(id, body), 413, 'payload_too_large');
+    await refuses(() => caller.test(id, body), 413, 'payload_too_large');
   });
 });
 
 describe('a secret that cannot be opened', () => {
   it('answers 500: nothing is sent unsigned, nothing is recorded', async () => {
     const sealed = Buffer.from('not sealed by the key of this deployment').toString('base64');
-    const Item = { ...keys.webhookSecret(registry.organization, ulidOf(id)), sealed };
+    const Item = { ...keys.webhookSecret(caller.organization, ulidOf(id)), sealed };
     await service.table.client.send(new PutCommand({ TableName: service.tableName, Item }));
-    await refuses(() => registry.test(id), 500, 'internal_error');
+    await refuses(() => caller.test(id), 500, 'internal_error');
   });
 });
