@@ -91,7 +91,7 @@ describe('what took long or cost much', () => {
   });
 });
 
-it('a line tells how an execution ended, what it cost, what its gates said and what is wrong with it', () => {
+it('a line has the status of an execution, its cost, the results of its gates and its troubles', () => {
   const one = execution({ durationMs: 12_345, qaReview: 'failed' });
   expect(lineOf({ execution: one, troubles: [] })).toBe(
     '- completed, 12.3 s, 100 tokens, own test passed, review failed',

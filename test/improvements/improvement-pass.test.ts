@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest';
 import type { Question } from '../../lib/model/converse.ts';
 import { text } from '../executions/test-executions.ts';
 import { additions, judges, proposes, type Says } from './learning-model.ts';
-import { as, finished, improver, learner, passed, reviewer } from './pass-material.ts';
+import { as, finished, improver, learner, reviewer, runTestPass } from './run-test-pass.ts';
 
 const clean = { qaReview: 'passed' } as const;
 const adopted = { prompt: `Write.\n\n${additions.better}`, summary: 'It asks for more.' };
 
 describe('a pass', () => {
   it('returns a better prompt where it is judged better, by one question, four runs and four choices', async () => {
-    const { result, times, tookMs, waiting } = await passed();
+    const { result, times, tookMs, waiting } = await runTestPass();
     expect(result).toEqual(adopted);
     expect([times(), tookMs, waiting]).toEqual([[1, 4, 4], 0, 0]);
   });
 
   it('asks each the model that it has, under the prompt that it has', async () => {
-    const { asked } = await passed({
+    const { asked } = await runTestPass({
       improver: as(improver, { soul: 'Bold.' }),
       reviewer: as(reviewer, { model: 'r' }),
     });
@@ -32,7 +32,7 @@ describe('a pass', () => {
   it('says what others wrote in the user’s message only, and shows the choice in both orders', async () => {
     const prepared = as(learner, { systemPrompt: 'THE-PROMPT' });
     const input = { input: 'THE-INPUT', context: { key: 'THE-CONTEXT' } };
-    const { asked } = await passed({ prepared, focusArea: 'THE-FOCUS', readInput: async () => input });
+    const { asked } = await runTestPass({ prepared, focusArea: 'THE-FOCUS', readInput: async () => input });
     for (const { step, system, user } of asked) {
       expect(system).not.toMatch(/THE-(INPUT|CONTEXT|FOCUS)/);
       expect(system.includes('THE-PROMPT')).toBe(step === 'run');
@@ -49,7 +49,7 @@ describe('a pass', () => {
 
   it('tries what went wrong before what went well, the newest first', async () => {
     const executions = [finished('good', clean), finished('late'), finished('early'), finished('first')];
-    const { asked } = await passed({ executions });
+    const { asked } = await runTestPass({ executions });
     const tried = asked.filter(({ step }) => step === 'run').map(({ user }) => user);
     expect([...new Set(tried)]).toEqual(['<input>\nQuestion late?\n</input>', '<input>\nQuestion early?\n</input>']);
     const { user } = asked[0] as Question;
@@ -57,15 +57,15 @@ describe('a pass', () => {
   });
 
   it('shows of a hundred executions five with what they were asked', async () => {
-    const { asked } = await passed({ executions: Array.from({ length: 100 }, (_, nth) => finished(`${nth}`)) });
+    const { asked } = await runTestPass({ executions: Array.from({ length: 100 }, (_, nth) => finished(`${nth}`)) });
     const { user } = asked[0] as Question;
     expect([user.match(/^- completed/gm)?.length, user.match(/input: /g)?.length]).toEqual([100, 5]);
   });
 
   it('tries one input where there is one, or the other is gone', async () => {
-    expect((await passed({ executions: [finished('a')] })).times()).toEqual([1, 2, 2]);
+    expect((await runTestPass({ executions: [finished('a')] })).times()).toEqual([1, 2, 2]);
     const readInput = async ({ id }: { id: string }) => (id === 'a' ? undefined : { input: 'There.' });
-    const { result, times } = await passed({ readInput });
+    const { result, times } = await runTestPass({ readInput });
     expect([result, times()]).toEqual([adopted, [1, 2, 2]]);
   });
 });
@@ -75,7 +75,7 @@ describe('a pass asks no model', () => {
   const well = [finished('a', clean), finished('b', clean)];
   const lost = finished('c', { ...clean, status: 'failed', error: 'lost', durationMs: 90_000 });
 
-  it.each<[string, Parameters<typeof passed>[0], string]>([
+  it.each<[string, Parameters<typeof runTestPass>[0], string]>([
     ['nothing has finished', { executions: [] }, 'There is nothing to learn from: no execution has finished yet.'],
     [
       'all that there is runs',
@@ -106,17 +106,17 @@ describe('a pass asks no model', () => {
     ],
     ['the reviewer is to improve itself', { prepared: reviewer }, 'The reviewer cannot verify a prompt of its own.'],
   ])('where %s', async (_, given, reason) => {
-    const { result, asked } = await passed(given);
+    const { result, asked } = await runTestPass(given);
     expect([result, asked]).toEqual([{ reason }, []]);
   });
 
   it('but with a focus learns from what went well, too', async () => {
-    expect((await passed({ executions: well, focusArea: 'Sources' })).result).toEqual(adopted);
+    expect((await runTestPass({ executions: well, focusArea: 'Sources' })).result).toEqual(adopted);
   });
 
   it('but has the improver improve itself, and an agent that is not active', async () => {
-    expect((await passed({ prepared: improver })).result).toHaveProperty('prompt');
-    expect((await passed({ prepared: as(learner, { status: 'inactive' }) })).result).toEqual(adopted);
+    expect((await runTestPass({ prepared: improver })).result).toHaveProperty('prompt');
+    expect((await runTestPass({ prepared: as(learner, { status: 'inactive' }) })).result).toEqual(adopted);
   });
 });
 
@@ -135,12 +135,12 @@ describe('a pass does not get to trying', () => {
       'The proposal could not be used: its edit has more than 1000 characters.',
     ],
   ])('where %s', async (_, proposal, reason) => {
-    const { result, times } = await passed({ says: { proposal } });
+    const { result, times } = await runTestPass({ says: { proposal } });
     expect([result, times()]).toEqual([{ reason }, [1, 0, 0]]);
   });
 
   it('where every input is gone', async () => {
-    const { reason, times } = await passed({ readInput: async () => undefined });
+    const { reason, times } = await runTestPass({ readInput: async () => undefined });
     expect(reason).toBe('There is nothing to try a proposal on: the recent executions are gone.');
     expect(times()).toEqual([1, 0, 0]);
   });
@@ -148,8 +148,8 @@ describe('a pass does not get to trying', () => {
 
 describe('never adopted, in fifty tries, is', () => {
   const tries = 50;
-  const reasonsOf = async (says: Parameters<typeof passed>[0]) => {
-    const all = await Promise.all(Array.from({ length: tries }, () => passed(says)));
+  const reasonsOf = async (says: Parameters<typeof runTestPass>[0]) => {
+    const all = await Promise.all(Array.from({ length: tries }, () => runTestPass(says)));
     return [...new Set(all.map(({ reason }) => reason))];
   };
 
@@ -182,6 +182,6 @@ describe('never adopted, in fifty tries, is', () => {
 it('an edit that is better for one input and does nothing to the other is adopted', async () => {
   const run = ({ system, user }: Question) =>
     text(system.includes(additions.better) && user.includes(' a?') ? 'See chapter 2.' : 'It is so.');
-  const { result, times } = await passed({ says: { run } });
+  const { result, times } = await runTestPass({ says: { run } });
   expect([result, times()]).toEqual([adopted, [1, 4, 2]]);
 });

@@ -56,15 +56,15 @@ describe('no choice is read', () => {
   });
 });
 
-const told = (fields: Partial<ShownEvidence> = {}): ShownEvidence => ({
+const evidence = (fields: Partial<ShownEvidence> = {}): ShownEvidence => ({
   execution: { status: 'failed', selfTest: 'skipped', qaReview: 'skipped' } as ExecutionHead,
   troubles: ['failed: deadline'],
   ...fields,
 });
 
 describe('the improver', () => {
-  it('is shown the prompt, what came of it, and the focus, before it is asked', () => {
-    const question = proposalQuestion('THE-PROMPT', [told({ input: 'THE-INPUT' }), told()], 'THE-FOCUS');
+  it('is shown the prompt, its executions and the focus before the question', () => {
+    const question = proposalQuestion('THE-PROMPT', [evidence({ input: 'THE-INPUT' }), evidence()], 'THE-FOCUS');
     const line = '- failed, 0.0 s, 0 tokens, own test skipped, review skipped; failed: deadline';
     expect(question.split('\n\nPropose one edit')[0]).toBe(
       [
@@ -76,12 +76,12 @@ describe('the improver', () => {
   });
 
   it('sees no focus where there is none', () => {
-    expect(proposalQuestion('x', [told()], undefined)).not.toContain('focus>');
+    expect(proposalQuestion('x', [evidence()], undefined)).not.toContain('focus>');
   });
 
   it('is shown the first 300 characters of an input in one line, none of them cut in two', () => {
     const inputOf = (input: string) =>
-      /input: (.*)\n<\/exec/.exec(proposalQuestion('', [told({ input })], undefined))?.[1];
+      /input: (.*)\n<\/exec/.exec(proposalQuestion('', [evidence({ input })], undefined))?.[1];
     expect(inputOf(`a\n\n b${'😀'.repeat(298)}`)).toBe(`a b${'😀'.repeat(297)}…`);
     expect(inputOf('😀'.repeat(300))).toBe('😀'.repeat(300));
   });
@@ -90,7 +90,7 @@ describe('the improver', () => {
 describe('the judge', () => {
   const work = { input: 'THE-INPUT', context: { tone: 'calm' } };
 
-  it('is shown what was asked and both answers, before it is asked', () => {
+  it('is shown the input and both answers before the question', () => {
     const question = choiceQuestion(work, 'ONE', 'TWO');
     const order = ['"tone": "calm"', 'THE-INPUT', '<answer-1>\nONE\n', '<answer-2>\nTWO\n', 'Which answer does better'];
     const places = order.map((part) => question.indexOf(part));

@@ -4,10 +4,10 @@ import { text } from '../executions/test-executions.ts';
 import { testSeed } from '../seeded.ts';
 import { randomFrom } from '../soak/random.ts';
 
-/** What a pass asks a model for. */
+/** The kinds of questions that a pass asks a model. */
 export type Step = 'proposal' | 'run' | 'choice';
 
-/** What a model says to a question of a pass: an answer, or what comes to one. */
+/** The answer of a model to a question of a pass, or a function that returns one. */
 export type Says = Answer | ((question: Question) => Answer | Promise<Answer>);
 
 const endOfChoice = choiceQuestion({ input: '' }, '', '').split('\n').at(-1) as string;
@@ -24,7 +24,7 @@ export const proposes = (append: string, summary = 'It asks for more.'): Answer 
 /** An addition that makes answers better, one that makes them worse, and one that changes none. */
 export const additions = { better: 'Name your source.', worse: 'You may guess.', idle: 'Be yourself.' };
 
-/** Does as it is told by its system prompt. */
+/** Answers by the addition in the system prompt. */
 const run = ({ system }: Question): Answer => {
   if (system.includes(additions.better)) return text('It is so: see chapter 2.');
   return text(system.includes(additions.worse) ? 'It may be so.' : 'It is so.');
@@ -36,7 +36,7 @@ const worthOf = (answer = ''): number => (answer.includes('chapter') ? 2 : answe
 
 const random = randomFrom(testSeed);
 
-/** Ways to judge: by what is better, by a place, at random, not at all. */
+/** Judges that choose the better answer, a fixed place, a random place, or none. */
 export const judges = {
   fair: ({ user }: Question): Answer => {
     const [, first, second] = /<answer-1>\n(.*)\n<\/answer-1>\n\n<answer-2>\n(.*)\n<\/answer-2>/s.exec(user) ?? [];
@@ -50,14 +50,14 @@ export const judges = {
   unclear: (): Answer => text('BETTER: 2\nBETTER: 1'),
 };
 
-/** Proposes a good edit, does as it is told and judges fairly. */
+/** Proposes a good edit, follows its system prompt and judges fairly. */
 export const usual: Record<Step, (question: Question) => Answer> = {
   proposal: () => proposes(additions.better),
   run,
   choice: judges.fair,
 };
 
-/** A model that says the usual, unless it is told to say something else. */
+/** Creates a model that gives the usual answers, except at the steps in `says`. */
 export function learningModel(says: Partial<Record<Step, Says>> = {}) {
   const script = { ...usual, ...says };
   const asked: (Question & { step: Step })[] = [];
@@ -70,7 +70,7 @@ export function learningModel(says: Partial<Record<Step, Says>> = {}) {
   return {
     tools: { model, catalogue: [] },
     asked,
-    /** How often it was asked for each step. */
+    /** The number of questions of each step. */
     times: () =>
       (['proposal', 'run', 'choice'] as const).map((step) => asked.filter((one) => one.step === step).length),
   };

@@ -14,7 +14,7 @@ describe('a proposal is read', () => {
     ['in a code fence', `\`\`\`json\n${answer}\n\`\`\``],
     ['in a code fence in prose', `Look:\n\n\`\`\`\n${answer}\n\`\`\`\n\nThat is all.`],
     ['behind a byte order mark', `\ufeff${answer}`],
-    ['beside fields that nobody asked for', json({ append: 'Be brief.', confidence: 0.9, notes: { a: [{}] } })],
+    ['with unknown fields', json({ append: 'Be brief.', confidence: 0.9, notes: { a: [{}] } })],
     ['with what a replacement would have put in', json({ append: 'Be brief.', with: 'x' })],
   ])('%s', (_, said) => {
     expect(proposalOf(said)).toEqual(append);

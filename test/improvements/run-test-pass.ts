@@ -9,7 +9,7 @@ import { createTimeline } from '../executions/timeline.ts';
 import { storedAgent } from '../table/agent-seed.ts';
 import { learningModel, type Says, type Step, stepOf } from './learning-model.ts';
 
-/** When every pass begins. */
+/** The start time of every pass. */
 const opening = Date.UTC(2026, 0, 1);
 
 const fresh = (agent: StoredAgent): PreparedAgent => ({ agent, skills: [] });
@@ -21,13 +21,13 @@ const [reviewer, improver] = newSystemAgents(() => storedAgent().id.slice('ag_'.
 export { improver, reviewer };
 export const learner = fresh(storedAgent({ systemPrompt: 'Write.', soul: 'Calm.', model: 'writer.model' }));
 
-/** An agent that is told something else of itself. */
+/** Returns a prepared agent with changed fields. */
 export const as = (prepared: PreparedAgent, fields: Partial<StoredAgent>): PreparedAgent => ({
   ...prepared,
   agent: { ...prepared.agent, ...fields },
 });
 
-/** A finished execution that did not pass the review, unless it says what else. */
+/** Returns a completed execution with a failed review; `fields` replaces fields. */
 export const finished = (id: string, fields: Partial<ExecutionHead> = {}): ExecutionHead =>
   ({
     id,
@@ -39,24 +39,24 @@ export const finished = (id: string, fields: Partial<ExecutionHead> = {}): Execu
     ...fields,
   }) as ExecutionHead;
 
-/** What a pass has looked at and heard. */
-type Given = Partial<Omit<PassMaterial, 'evidence'>> & {
+/** The options of a pass. */
+type PassOptions = Partial<Omit<PassMaterial, 'evidence'>> & {
   executions?: readonly ExecutionHead[];
   says?: Partial<Record<Step, Says>>;
-  /** How long an answer takes. */
+  /** The duration of an answer at each step. */
   latencyMs?: Record<Step, number>;
-  /** How long it was under way before. */
+  /** The time between the start of the request and the start of the pass. */
   lateMs?: number;
 };
 
-/** Makes a pass under a time of its own: what it has come to, how long that took, and what the model was asked. */
-export async function passed({
+/** Runs a pass on its own timeline. Returns the result, the duration, and the questions to the model. */
+export async function runTestPass({
   executions = [finished('a'), finished('b')],
   says,
   latencyMs,
   lateMs = 0,
   ...more
-}: Given = {}) {
+}: PassOptions = {}) {
   const timeline = createTimeline(opening + lateMs);
   const { clock, pause } = timeline;
   const scripted = learningModel(says);

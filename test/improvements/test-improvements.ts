@@ -13,8 +13,8 @@ import { getItem } from '../../lib/table/reads.ts';
 import { createTestExecutions } from '../executions/test-executions.ts';
 import { learningModel, type Says, type Step, usual } from './learning-model.ts';
 
-/** What is said of a pass. */
-type Asked = {
+/** The options of a pass. */
+type PassOptions = {
   says?: Partial<Record<Step, Says>>;
   once?: RecordResponse;
   through?: Table;
@@ -22,17 +22,16 @@ type Asked = {
 };
 
 /**
- * Opens a school, where agents learn: a workshop, and self-improvement by the functions of the service. Its clock stands
- * still.
+ * Creates a test service with executions and self-improvement. Its clock does not advance by itself.
  */
-export async function openSchool() {
-  const workshop = await createTestExecutions({ cap: 1_000 });
-  const { organization, table, clock, timeline, app } = workshop;
-  let pupils = 0;
+export async function createTestImprovements() {
+  const executions = await createTestExecutions({ cap: 1_000 });
+  const { organization, table, clock, timeline, app } = executions;
+  let agents = 0;
 
-  const school = {
-    ...workshop,
-    /** Creates an agent of the name. */
+  const service = {
+    ...executions,
+    /** Creates an agent with a name. */
     create: (name: string, systemPrompt = 'Write.') =>
       createAgent(
         app,
@@ -50,28 +49,28 @@ export async function openSchool() {
         undefined,
       ),
 
-    /** Has an agent finish an execution that does not pass the review. */
-    async work(name: string): Promise<void> {
-      const execution = await workshop.leased({}, name);
+    /** Completes an execution of an agent with a failed review. */
+    async runToFailedReview(name: string): Promise<void> {
+      const execution = await executions.leased({}, name);
       const ending = { status: 'completed', completedAt: timestamp(clock()), durationMs: 1, tokensUsed: 1 } as const;
       await endExecution(
-        workshop.context,
+        executions.context,
         execution,
         { ...ending, selfTest: 'passed', qaReview: 'failed' },
         { output: 'Done.' },
       );
     },
 
-    /** An agent that has something to learn; its name. */
-    async pupil(): Promise<string> {
-      const name = `pupil-${++pupils}`;
-      await school.create(name);
-      await school.work(name);
+    /** Creates an agent with an execution that failed its review, and returns the name. */
+    async createReviewedAgent(): Promise<string> {
+      const name = `agent-${++agents}`;
+      await service.create(name);
+      await service.runToFailedReview(name);
       return name;
     },
 
-    /** Has an agent make a pass, by a model that learns unless it says something else. */
-    async improve(name: string, { says, once, through = table, body }: Asked = {}) {
+    /** Runs a pass for an agent. `says` replaces steps of the default model, which proposes a better prompt. */
+    async improve(name: string, { says, once, through = table, body }: PassOptions = {}) {
       const { tools, asked } = learningModel(says);
       const fields = { lookbackExecutions: 20, ...body };
       const context = { ...timeline, table: through, defaultModel: 'm', preparedAgents: new Map() };
@@ -81,7 +80,7 @@ export async function openSchool() {
 
     agent: async (name: string): Promise<StoredAgent> => (await readAgent(app, organization, name)) as StoredAgent,
 
-    /** The prompts that an agent has had, the first first: each with why and by whom it has come. */
+    /** Returns the prompt changes of an agent with their prompts, oldest first. */
     async promptsOf({ id }: { id: string }) {
       const changes = await readPromptChanges(app, organization, id);
       const had = changes.toReversed().map(async (change) => ({
@@ -91,14 +90,14 @@ export async function openSchool() {
       return Promise.all(had);
     },
 
-    /** Whether an agent is in a pass. */
+    /** Whether the improvement lease of an agent exists. */
     isLocked: async ({ id }: { id: string }) =>
       (await getItem(table, keys.improvement(organization, ulidOf(id)))) !== undefined,
   };
-  return school;
+  return service;
 }
 
-/** Judges fairly; something else happens before the first choice. */
+/** Returns a model whose judge is fair. The first choice waits for `happens`. */
 export function meanwhile(happens: () => Promise<unknown>): Partial<Record<Step, Says>> {
   let happened: Promise<unknown> | undefined;
   const choice = async (question: Question) => {
