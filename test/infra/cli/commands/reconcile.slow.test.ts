@@ -53,9 +53,10 @@ it.concurrent('prints the differences, and repairs them only with --fix', async 
 
 it.concurrent('runs under its old name, with a notice', async () => {
   await newToken(service, 'renamed');
-  const { code, stdout, stderr } = await run(['infra/cli/main.ts', 'recount', '--org', 'renamed'], local);
+  const oldName = 'recount';
+  const { code, stdout, stderr } = await run(['infra/cli/main.ts', oldName, '--org', 'renamed'], local);
   expect([code, stdout]).toEqual([0, 'All lists and counts of renamed are correct.\n']);
-  expect(stderr).toBe('recount is now named reconcile; the next release removes the old name.\n');
+  expect(stderr).toBe(`${oldName} is now named reconcile; the next release removes the old name.\n`);
 });
 
 it.concurrent('uses the table of a stack, or a named table', async () => {

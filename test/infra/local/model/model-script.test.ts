@@ -57,7 +57,7 @@ it('matches a regular expression repeatedly, whatever its flags', () => {
   expect([rule?.match('tea'), rule?.match('tea')]).toEqual([true, true]);
 });
 
-const outcomes = 'text, throttle, error, malformed, refusal, stopReason';
+const outcomes = ['text', 'throttle', 'error', 'malformed', 'refusal', 'stopReason'].join(', ');
 const good = { match: '', text: 'Yes.' };
 
 it.each<[unknown, string]>([
