@@ -237,27 +237,6 @@ describe('a patch is refused and written nowhere', () => {
       'insufficient_scope',
     );
   });
-
-  it('with 413 payload_too_large for 300 KB', async () => {
-    const caller = await newTaskCaller();
-    const id = await caller.put();
-    const patch = { description: 'x'.repeat(300 * 1024) };
-    await caller.refuses(() => caller.updateTask({ params: { id }, body: patch }), 413, 'payload_too_large');
-  });
-
-  it('with 415 unsupported_media_type for a merge patch sent as text', async () => {
-    const caller = await newTaskCaller();
-    const id = await caller.put();
-    const send = () =>
-      caller.updateTask({ params: { id }, body: '{"title":"New"}', headers: { 'Content-Type': 'text/plain' } });
-    await caller.refuses(send, 415, 'unsupported_media_type');
-  });
-
-  it('with 400 invalid_json for broken JSON', async () => {
-    const caller = await newTaskCaller();
-    const id = await caller.put();
-    await caller.refuses(() => caller.updateTask({ params: { id }, body: '{title:1}' }), 400, 'invalid_json');
-  });
 });
 
 describe('a patch of dependsOn', () => {

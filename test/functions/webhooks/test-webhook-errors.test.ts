@@ -85,20 +85,6 @@ describe('a test delivery is refused, and nothing is sent', () => {
     );
     expect(details).toMatchObject([{ path: 'event', code: 'unknown_field' }]);
   });
-
-  it('with 400 for broken JSON', async () => {
-    await refuses(() => caller.test(id, '{"event":'), 400, 'invalid_json');
-  });
-
-  it('with 415 for text', async () => {
-    const headers = { 'Content-Type': 'text/plain' };
-    await refuses(() => caller.test(id, undefined, { headers }), 415, 'unsupported_media_type');
-  });
-
-  it('with 413 for a body of 300 KB', async () => {
-    const body = { event: 'task.created', padding: 'x'.repeat(300 * 1024) };
-    await refuses(() => caller.test(id, body), 413, 'payload_too_large');
-  });
 });
 
 describe('a secret that cannot be opened', () => {
