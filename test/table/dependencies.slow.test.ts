@@ -19,7 +19,7 @@ it('sixteen writers that add dependencies without a pause all succeed or close a
   };
   await Promise.all(Array.from({ length: 16 }, writer));
   expect(codes.filter((code) => code !== undefined && code !== 'dependency_cycle')).toEqual([]);
-  const membership = await tasksOf(table, organization);
-  expect(ringAmong(membership)).toBeUndefined();
+  const tasks = await tasksOf(table, organization);
+  expect(ringAmong(tasks)).toBeUndefined();
   expect(await faultsOf(table, organization)).toEqual([]);
 });

@@ -9,10 +9,10 @@ it('lists have the items of a plain model after 16 concurrent writers, for every
   await fc.assert(
     fc.asyncProperty(script(400), fc.constantFrom(3, 7, 20), async (steps, limit) => {
       const board = await openBoard();
-      const { membership, missed } = await write(board, steps);
+      const { tasks, missed } = await write(board, steps);
       expect(missed).toEqual([]);
       expect(await faultsOf(board.table, board.organization)).toEqual([]);
-      expect(await differences(board, membership, limit)).toEqual([]);
+      expect(await differences(board, tasks, limit)).toEqual([]);
     }),
     { numRuns: 2, endOnFailure: true },
   );

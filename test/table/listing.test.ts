@@ -13,10 +13,10 @@ it('lists have the items of a plain model after 16 concurrent writers, for every
   await fc.assert(
     fc.asyncProperty(script(40), async (steps) => {
       const board = await openBoard();
-      const { membership, missed } = await write(board, steps);
+      const { tasks, missed } = await write(board, steps);
       expect(missed).toEqual([]);
       expect(await faultsOf(board.table, board.organization)).toEqual([]);
-      expect(await differences(board, membership, 4, fewOffsets)).toEqual([]);
+      expect(await differences(board, tasks, 4, fewOffsets)).toEqual([]);
     }),
     { numRuns: 1, endOnFailure: true },
   );

@@ -30,9 +30,9 @@ export async function faultsOf(table: Table, organization: Organization): Promis
     ...countsOf(organization, executions),
   ]);
   const isCounter = countersOf(organization);
-  const membership = Object.entries(dump as Record<string, Item>).filter(([, item]) => !isAside(organization, item));
+  const checked = Object.entries(dump as Record<string, Item>).filter(([, item]) => !isAside(organization, item));
   const found = new Map(
-    [...sumShards(membership)]
+    [...sumShards(checked)]
       .map(([name, item]): [string, Item] => [name, isCounter(item) ? withoutZeros(item) : item])
       .filter(([, item]) => !isCounter(item) || Object.keys(item).length > 2),
   );

@@ -106,12 +106,12 @@ export async function write(board: Board, steps: readonly Step[], count = 16) {
   const queue = steps.values();
   const writer = async () => {
     for (const step of queue) {
-      const refusal = await errorOf(todo[step.do](step as never));
-      if (refusal && !expected.includes(refusal.code)) throw refusal;
+      const error = await errorOf(todo[step.do](step as never));
+      if (error && !expected.includes(error.code)) throw error;
     }
   };
   await Promise.all(Array.from({ length: count }, writer));
-  return { membership: lives.filter(({ deleted }) => !deleted).map(lived), missed };
+  return { tasks: lives.filter(({ deleted }) => !deleted).map(lived), missed };
 }
 
 /** Returns a filter that matches a task by its status and some other fields. */
