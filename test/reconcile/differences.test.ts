@@ -134,7 +134,7 @@ describe('reconciling', () => {
   });
 
   it('finds rows and counters that should not exist, also in empty lists', async () => {
-    const nowhere = keys.taskScope(organization, { agent: 'nobody', project: 'proj_none' });
+    const nowhere = keys.taskScope(organization, { agent: 'unknown', project: 'proj_none' });
     const ghost = ulidOf(foundation);
     await put({ ...keys.listRow(nowhere, '*', ghost) });
     await put({ ...keys.listCounter(nowhere, ghost.slice(0, 4), 1), bm: 3 });

@@ -23,14 +23,14 @@ import { at, completed, type ExecutionBoard, failed, lease, openExecutionBoard }
 import { faultsOf } from './oracle.ts';
 import { watchedTable } from './watched-table.ts';
 
-/** What a delegation from one to another says of itself on the execution; `nth` names it. */
+/** The fields of an execution that the `nth` delegation started. */
 const delegated = (delegatedBy: string, nth: number) => ({
   ...{ delegationId: `dl_01K0000000000000000000000${nth}`, delegatedBy, ancestors: [], depth: 1 },
 });
 const kept = delegated('reader', 0);
 
 let board: ExecutionBoard;
-/** What is of the other agent, and is to be there to the last byte. */
+/** The items of the other agent, which must not change. */
 let others: Record<string, unknown>;
 beforeEach(async () => {
   board = await openExecutionBoard();
@@ -50,7 +50,7 @@ function named(items: Record<string, unknown>, ulids: readonly string[]): Record
   );
 }
 
-/** An agent with executions of every kind, one of them on a task, that was deleted a moment ago. */
+/** Creates an agent with executions of every kind, one of them on a task, and deletes it. */
 async function deleted(name = 'reader') {
   const agent = await board.hire(name, { systemPrompt: 'Read.', soul: 'Calm.' });
   const { organization } = board;
@@ -93,8 +93,8 @@ async function expectGone({ agent, taskId, all }: Deleted, version = 3): Promise
   expect(await faultsOf(board.table, board.organization)).toEqual([]);
 }
 
-/** A worker that is killed after one write: whether it was, for it may come to the end. */
-async function diesAfterOneWrite(gone: Deleted): Promise<boolean> {
+/** Carries a purge out with a worker that is killed before its second write. Returns whether it was killed. */
+async function killedAfterOneWrite(gone: Deleted): Promise<boolean> {
   let written = false;
   const { table, idle } = watchedTable(board.table, ({ writes }) => {
     if (written) throw new Error('killed');
@@ -106,11 +106,11 @@ async function diesAfterOneWrite(gone: Deleted): Promise<boolean> {
   return failure !== undefined;
 }
 
-/** Carries a purge out by such workers; how many died. */
-async function carriedOutByTheDying(gone: Deleted, afterEach = async () => {}): Promise<number> {
-  let deaths = 0;
-  for (; await diesAfterOneWrite(gone); deaths++) await afterEach();
-  return deaths;
+/** Carries a purge out with workers that are killed before their second write. Returns how many were killed. */
+async function purgeWithKilledWorkers(gone: Deleted, afterEach = async () => {}): Promise<number> {
+  let killed = 0;
+  for (; await killedAfterOneWrite(gone); killed++) await afterEach();
+  return killed;
 }
 
 describe('a purge of an agent with executions', () => {
@@ -125,7 +125,7 @@ describe('a purge of an agent with executions', () => {
   it('whose workers stop after every write leaves nothing, and releases everything once', async () => {
     const gone = await deleted();
     // At least: out of the list, two that run, four partitions, the rows, four partitions of the agent, the purge.
-    expect(await carriedOutByTheDying(gone)).toBeGreaterThanOrEqual(12);
+    expect(await purgeWithKilledWorkers(gone)).toBeGreaterThanOrEqual(12);
     await expectGone(gone);
   });
 
@@ -148,24 +148,24 @@ describe('a purge of an agent with executions', () => {
       if (!head) expect(await dump()).toEqual(before);
     };
     await comeLate();
-    await carriedOutByTheDying(gone, comeLate);
+    await purgeWithKilledWorkers(gone, comeLate);
     await comeLate();
     expect([found.at(0), found.at(-1)]).toEqual([true, false]);
     await expectGone(gone);
   });
 
-  it('by two at once, one of whom does each thing just before the other, gives everything back once', async () => {
+  it('by two workers, one of which makes each write just before the other, releases everything once', async () => {
     const gone = await deleted();
     let overtaken = 0;
     const { table } = watchedTable(board.table, async ({ writes }) => {
-      if (writes && (await diesAfterOneWrite(gone))) overtaken += 1;
+      if (writes && (await killedAfterOneWrite(gone))) overtaken += 1;
     });
     await carryOut(table, gone);
     expect(overtaken).toBeGreaterThan(0);
     await expectGone(gone);
   });
 
-  it('of many at once gives everything back once', async () => {
+  it('by four workers at once releases everything once', async () => {
     const gone = await deleted();
     await Promise.all(Array.from({ length: 4 }, () => carryOut(board.table, gone)));
     await expectGone(gone);
@@ -173,7 +173,7 @@ describe('a purge of an agent with executions', () => {
 });
 
 describe('the task of a purged execution', () => {
-  /** Carries the purge out, and has something happen just before the transaction that gives the task back. */
+  /** Carries the purge out, and calls `happens` just before the transaction that releases the task. */
   async function carriedOutWhile(gone: Deleted, happens: () => Promise<unknown>): Promise<void> {
     let happened = false;
     const { table } = watchedTable(board.table, async ({ writes, names }) => {

@@ -19,7 +19,7 @@ let board: Board;
 let organization: Organization;
 let before: Record<string, unknown>;
 
-/** What belongs to an agent: so many texts and skills. */
+/** Puts `count` texts and skills of an agent. */
 async function putAll(agent: string, count: number): Promise<void> {
   const names = Array.from({ length: count }, (_, nth) => `${nth}`.padStart(4, '0'));
   const items = names.flatMap((name) => [

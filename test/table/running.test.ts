@@ -19,14 +19,14 @@ beforeEach(async () => {
   board = await openExecutionBoard();
 });
 
-/** A container, which allows so many starts in a minute. */
+/** Returns the context of a new container that allows `perMinute` starts in a minute. */
 const container = (): StartContext => ({
   ...board,
   limits: { executionsPerMinute: perMinute },
   startMinutes: new Map(),
 });
 
-/** Starts an execution at a moment, as a decision does: again where the transaction was made on something else. */
+/** Starts an execution at a moment; retries on conflict. */
 async function start(context: StartContext, milliseconds: number): Promise<void> {
   const id = `ex_${ulidFrom(noon + milliseconds, new Uint8Array([0, 0, 0, 0, 0, 0, 0, 0, nth >> 8, nth++ & 255]))}`;
   const execution = board.newExecution({ id });
@@ -40,7 +40,7 @@ async function start(context: StartContext, milliseconds: number): Promise<void>
   );
 }
 
-const refusal = (context: StartContext, milliseconds: number): Promise<ApiError> =>
+const startError = (context: StartContext, milliseconds: number): Promise<ApiError> =>
   start(context, milliseconds).then(
     () => Promise.reject(new Error('It was started.')),
     (error: ApiError) => error,
@@ -52,13 +52,13 @@ const counts = async () => {
 };
 
 describe('the executions that an organization starts in a minute of the clock', () => {
-  it('are so many and no more, whichever container starts them', async () => {
+  it('are limited, whichever container starts them', async () => {
     const [one, other] = [container(), container()];
     await start(one, 1_000);
     await start(other, 2_000);
     await start(one, 59_999);
     for (const either of [one, other]) {
-      const refused = await refusal(either, 30_500);
+      const refused = await startError(either, 30_500);
       expect([refused.code, refused.status]).toEqual(['rate_limited', 429]);
       expect(refused.message).toBe(
         'The organization has started 3 executions in this minute; retry after the time in Retry-After.',
@@ -76,7 +76,7 @@ describe('the executions that an organization starts in a minute of the clock', 
     const context = container();
     for (const minute of [0, 1, 7]) {
       for (let count = 0; count < perMinute; count++) await start(context, minute * 60_000);
-      await refusal(context, minute * 60_000);
+      await startError(context, minute * 60_000);
     }
     expect(await counts()).toMatchObject({ running: 9, starts: 3 });
   });
@@ -86,7 +86,7 @@ describe('the executions that an organization starts in a minute of the clock', 
     await start(ahead, 60_000);
     await start(behind, 59_990);
     await start(behind, 59_995);
-    expect((await refusal(behind, 59_999)).headers['Retry-After']).toBe('61');
+    expect((await startError(behind, 59_999)).headers['Retry-After']).toBe('61');
     expect(await counts()).toMatchObject({ running: 3, starts: 3 });
   });
 
@@ -110,19 +110,19 @@ describe('the executions that an organization starts in a minute of the clock', 
     );
     await endExecution(board, hand as never, completed(), {});
     expect(await counts()).toMatchObject({ running: 2, starts: 3 });
-    expect((await refusal(context, 0)).code).toBe('rate_limited');
+    expect((await startError(context, 0)).code).toBe('rate_limited');
   });
 
   it('are limited by what the organization has of its own, at once', async () => {
     const context = container();
     await changeSettings(board, board.organization, { executionsPerMinute: 1 });
     await start(context, 0);
-    expect((await refusal(context, 0)).headers['RateLimit-Policy']).toBe('"executions";q=1;w=60');
+    expect((await startError(context, 0)).headers['RateLimit-Policy']).toBe('"executions";q=1;w=60');
     await changeSettings(board, board.organization, { executionsPerMinute: 4 });
     for (let count = 1; count < 4; count++) await start(context, 0);
-    expect((await refusal(context, 0)).headers['RateLimit-Policy']).toBe('"executions";q=4;w=60');
+    expect((await startError(context, 0)).headers['RateLimit-Policy']).toBe('"executions";q=4;w=60');
     await changeSettings(board, board.organization, { executionsPerMinute: undefined });
-    expect((await refusal(context, 0)).headers['RateLimit-Policy']).toBe('"executions";q=3;w=60');
+    expect((await startError(context, 0)).headers['RateLimit-Policy']).toBe('"executions";q=3;w=60');
     expect(await counts()).not.toHaveProperty('executionsPerMinute');
   });
 

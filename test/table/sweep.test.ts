@@ -7,23 +7,21 @@ import { mockTable } from './mock-table.ts';
 
 const opening = Date.parse('2026-03-01T12:00:00.000Z');
 const minuteMs = 60_000;
-/** A sweep has so much of its function's minute, and a step of fifty entries takes so long. */
+/** The time that a sweep has, of its function's minute. */
 const budgetMs = 45_000;
+/** The time that a step of 50 entries takes. */
 const stepMs = 500;
-/** As many entries as a sweep has time for. */
+/** The number of entries that a sweep has time for. */
 const capacity = (budgetMs / stepMs) * 50;
 const partitions = ['0', '1', '2', '3'] as const;
 
 type Entry = { partition: string; sk: string; dueAt: string };
 
-/**
- * A simulated sweeper's index, in simulated time: only steps take any. An item whose message was sent stays listed unless
- * it is done.
- */
+/** Simulates the sweeper's index and its clock: only steps take time. An item stays listed until it is done. */
 function simulatedIndex() {
   const clock = { now: opening };
   const entries = new Map<string, Entry>();
-  const woken: string[] = [];
+  const sent: string[] = [];
   let [added, read, moved, mostHeld] = [0, 0, 0, 0];
 
   const query = async (input: QueryCommandInput) => {
@@ -56,9 +54,9 @@ function simulatedIndex() {
 
   return {
     clock,
-    woken,
+    sent,
     left: () => entries.size,
-    /** Lists so many entries, overdue one after the other, a millisecond apart. */
+    /** Adds entries that become due a millisecond apart. */
     add(count: number, { from = clock.now - minuteMs, in: only = partitions as readonly string[] } = {}): void {
       for (let nth = 0; nth < count; nth++) {
         const partition = only[nth % only.length] as string;
@@ -66,21 +64,21 @@ function simulatedIndex() {
         entries.set(sk, { partition, sk, dueAt: timestamp(from + nth) });
       }
     },
-    /** One sweep, until the start of the next minute. */
+    /** Runs one sweep, and advances the clock to the next minute. */
     async minute({ done = true, until = clock.now, limited = true } = {}) {
-      const [start, before] = [clock.now, woken.length];
+      const [start, before] = [clock.now, sent.length];
       [read, moved, mostHeld] = [0, 0, 0];
       const hasTime = () => !limited || clock.now - start < budgetMs;
       const context = { table, clock: () => clock.now };
       const swept = await sweep(context, partitions, { until, hasTime }, async (items) => {
         const step = items.map(({ sk }) => sk as string);
         clock.now += stepMs;
-        woken.push(...step);
+        sent.push(...step);
         if (done) for (const sk of step) entries.delete(sk);
       });
       const took = clock.now - start;
       clock.now = Math.max(clock.now, start + minuteMs);
-      return { ...swept, took, mostHeld, read, sent: woken.slice(before) };
+      return { ...swept, took, mostHeld, read, sentItems: sent.slice(before) };
     },
   };
 }
@@ -99,8 +97,8 @@ describe('a sweep of 10,000 that are overdue', () => {
       expect(took).toBeLessThanOrEqual(budgetMs + stepMs);
       expect(mostHeld).toBeLessThanOrEqual(400);
     }
-    expect(new Set(index.woken).size).toBe(10_000);
-    expect(index.woken).toHaveLength(10_000);
+    expect(new Set(index.sent).size).toBe(10_000);
+    expect(index.sent).toHaveLength(10_000);
   });
 
   it('reads no further than it has time for', async () => {
@@ -114,7 +112,7 @@ describe('a sweep of 10,000 that are overdue', () => {
     const index = simulatedIndex();
     index.add(10_000 + capacity);
     for (let minute = 0; minute < 6; minute++) await index.minute({ done: false });
-    expect(new Set(index.woken.slice(0, 10_000 + capacity)).size).toBe(10_000 + capacity);
+    expect(new Set(index.sent.slice(0, 10_000 + capacity)).size).toBe(10_000 + capacity);
   });
 
   it('goes in the order in which they became overdue, also while as many more come as it has time for', async () => {
@@ -124,7 +122,7 @@ describe('a sweep of 10,000 that are overdue', () => {
       index.add(capacity, { from: index.clock.now - 30_000 });
       expect(await index.minute()).toMatchObject({ woken: capacity, unfinished: true });
     }
-    expect(index.woken.every((sk, nth) => nth === 0 || (index.woken[nth - 1] as string) < sk)).toBe(true);
+    expect(index.sent.every((sk, nth) => nth === 0 || (index.sent[nth - 1] as string) < sk)).toBe(true);
     expect(index.left()).toBe(10_000);
   });
 
@@ -132,9 +130,9 @@ describe('a sweep of 10,000 that are overdue', () => {
     const index = simulatedIndex();
     index.add(10_000, { in: ['0'] });
     index.add(30, { in: ['1', '2', '3'], from: index.clock.now - 30_000 });
-    const { sent, woken } = await index.minute();
+    const { sentItems, woken } = await index.minute();
     expect(woken).toBe(capacity);
-    expect(sent.filter((sk) => !sk.endsWith('0'))).toHaveLength(30);
+    expect(sentItems.filter((sk) => !sk.endsWith('0'))).toHaveLength(30);
   });
 });
 
@@ -147,7 +145,7 @@ describe('a sweep that reaches ahead', () => {
     index.add(1_000, { from: opening + 60 * minuteMs });
     const { woken, mostHeld, unfinished } = await index.minute(ahead);
     expect({ woken, unfinished }).toEqual({ woken: 2_000, unfinished: false });
-    expect(new Set(index.woken).size).toBe(2_000);
+    expect(new Set(index.sent).size).toBe(2_000);
     expect(mostHeld).toBeLessThanOrEqual(400);
   });
 
@@ -155,7 +153,7 @@ describe('a sweep that reaches ahead', () => {
     const index = simulatedIndex();
     index.add(500, { from: opening + 5 * minuteMs - 250 });
     await index.minute(ahead);
-    expect(index.woken).toHaveLength(500);
-    expect(new Set(index.woken).size).toBe(500);
+    expect(index.sent).toHaveLength(500);
+    expect(new Set(index.sent).size).toBe(500);
   });
 });

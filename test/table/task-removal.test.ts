@@ -41,13 +41,13 @@ async function openCrowded(): Promise<Crowded> {
   return { ...board, id: task.id, dependents: idsOf(dependents) };
 }
 
-/** Deletes the task through a table that tells of each request before it is sent. */
+/** Deletes the task through a table that calls `before` for each request, and returns the error, if any. */
 async function deleteThrough(board: Crowded, before: (request: Watched) => unknown) {
   const { table, idle } = watchedTable(board.table, before);
-  const refusal = errorOf(deleteTask({ table, clock: board.clock }, board.organization, board.id, always));
-  await refusal.catch(() => {});
+  const error = errorOf(deleteTask({ table, clock: board.clock }, board.organization, board.id, always));
+  await error.catch(() => {});
   await idle();
-  return refusal;
+  return error;
 }
 
 /** Kills the deletion at a request, counted from 0. */
@@ -121,29 +121,29 @@ describe('a deletion of a task with more done dependents than one transaction de
     async (step) => {
       const board = await openCrowded();
       const last = board.dependents.at(-1) as string;
-      const refusal = await deleteThrough(board, async ({ nth }) => {
+      const error = await deleteThrough(board, async ({ nth }) => {
         if (nth === step) await updateTask(board, board.organization, last, { status: 'in_progress' }, always);
       });
-      if (refusal) {
-        expect(refusal.code).toBe('has_dependents');
-        expect(refusal.details[0]?.message).toContain(last);
+      if (error) {
+        expect(error.code).toBe('has_dependents');
+        expect(error.details[0]?.message).toContain(last);
         expect((await naming(board)).sort()).toEqual(board.dependents);
         expect(await isThere(board)).toBe(true);
       } else await expectGone(board);
       await expectConsistent(board);
       // Before the dependents are read it is refused; from the deletion on the dependent has lost its dependency.
-      if (step < steps.deletes) expect(refusal?.code).toBe('has_dependents');
-      if (step > steps.deletes) expect(refusal).toBeUndefined();
+      if (step < steps.deletes) expect(error?.code).toBe('has_dependents');
+      if (step > steps.deletes) expect(error).toBeUndefined();
     },
   );
 
   it.each(steps.between)('is refused, or refuses a new dependent that comes before request %i', async (step) => {
     const board = await openCrowded();
     let created: string | undefined;
-    const refusal = await deleteThrough(board, async ({ nth }) => {
+    const error = await deleteThrough(board, async ({ nth }) => {
       if (nth === step) created = (await errorOf(board.put({ dependsOn: [board.id] })))?.code ?? 'created';
     });
-    const refused = [refusal?.code, created];
+    const refused = [error?.code, created];
     if (step <= steps.deletes) expect(refused).toEqual(['has_dependents', 'created']);
     else expect(refused).toEqual([undefined, 'unknown_reference']);
     expect(await naming(board)).toHaveLength(step <= steps.deletes ? many + 1 : 0);
@@ -170,10 +170,10 @@ describe('a deletion of a task with more done dependents than one transaction de
   it('is answered as done where the table is too busy to detach its dependents; the purge does that', async () => {
     const board = await openCrowded();
     const throttled = Object.assign(new Error('too much'), { name: 'ThrottlingException' });
-    const refusal = await deleteThrough(board, ({ names }) => {
+    const error = await deleteThrough(board, ({ names }) => {
       if (names('dependsOn = :dependsOn')) throw throttled;
     });
-    expect(refusal).toBeUndefined();
+    expect(error).toBeUndefined();
     expect(await isThere(board)).toBe(false);
     await expectConsistent(board);
     expect(await sweep(board)).toBe(1);

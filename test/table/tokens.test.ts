@@ -57,7 +57,7 @@ describe('a revoked token', () => {
   });
 
   it('must exist', async () => {
-    expect((await errorOf(revokeStoredToken({ table }, 'nobody', '2026-03-01')))?.code).toBe('not_found');
-    expect(await readStoredToken({ table }, 'nobody')).toBeUndefined();
+    expect((await errorOf(revokeStoredToken({ table }, 'unknown', '2026-03-01')))?.code).toBe('not_found');
+    expect(await readStoredToken({ table }, 'unknown')).toBeUndefined();
   });
 });

@@ -118,10 +118,10 @@ describe('a deleted webhook', () => {
   it('is deleted once, by however many at once', async () => {
     await insert();
     const webhook = await insert();
-    const refusals = await Promise.all(
+    const errors = await Promise.all(
       Array.from({ length: 5 }, () => errorOf(removeWebhook(board, organization, webhook))),
     );
-    expect(refusals.filter((refusal) => refusal?.code === 'not_found')).toHaveLength(4);
+    expect(errors.filter((error) => error?.code === 'not_found')).toHaveLength(4);
     expect(Object.values(await dump()).filter((item) => 'count' in (item as object))).toMatchObject([{ count: 1 }]);
   });
 });
@@ -134,8 +134,8 @@ describe('the hundred webhooks of an organization', () => {
   it('have no room for another, of which nothing is written', async () => {
     await fill(100);
     const before = await dump();
-    const refusal = await errorOf(insert(newWebhook(['task.created', 'task.completed']), 'ciphertext'));
-    expect(refusal?.code).toBe('limit_reached');
+    const error = await errorOf(insert(newWebhook(['task.created', 'task.completed']), 'ciphertext'));
+    expect(error?.code).toBe('limit_reached');
     expect(await dump()).toEqual(before);
   });
 
@@ -149,9 +149,9 @@ describe('the hundred webhooks of an organization', () => {
 
   it('are filled up by exactly five of ten that come at once to ninety-five', async () => {
     await fill(95);
-    const refusals = await Promise.all(Array.from({ length: 10 }, () => errorOf(insert())));
-    expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(5);
-    expect(refusals.filter((refusal) => refusal?.code === 'limit_reached')).toHaveLength(5);
+    const errors = await Promise.all(Array.from({ length: 10 }, () => errorOf(insert())));
+    expect(errors.filter((error) => error === undefined)).toHaveLength(5);
+    expect(errors.filter((error) => error?.code === 'limit_reached')).toHaveLength(5);
     expect(await readWebhooks(board, organization)).toHaveLength(100);
     expect(await readSubscribers(context, organization, 'task.created')).toHaveLength(100);
   });

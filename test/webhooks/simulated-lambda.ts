@@ -13,7 +13,7 @@ export type Misbehaviour = {
   arrivals: () => number[];
   /** When a message that was just received comes again though its attempt runs, in milliseconds; absent: it does not. */
   comesAgain: () => number | undefined;
-  /** Which of so many messages is received next. */
+  /** The index of the message that is received next, of `messages`. */
   pick: (messages: number) => number;
 };
 
@@ -30,8 +30,8 @@ export const rampOfLambda = { calls: 5, perSecond: 5 };
 
 /**
  * SQS and Lambda's event source mapping under simulated time: a call takes what can be received, up to the batch size,
- * and lasts as long as the slowest of its messages, which come again if its container is lost; at most `concurrency` calls of a queue run at the same time, all in
- * containers of one function. Messages are received in the order in which they become visible: no queue is fair.
+ * and ends with the slowest of its messages, which are received again if its container is lost. At most `concurrency`
+ * calls of a queue run at the same time, all in containers of one function. Messages are received in the order in which they become visible: no queue is fair.
  *
  * @param ramp how the concurrency of a queue grows while messages wait; absent: it is there at once
  * @param misbehaviour absent: each message is received once, in order

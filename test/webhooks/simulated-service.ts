@@ -42,7 +42,7 @@ export function simulateContainer(
   return { ...createContext({ environment: {}, clock, table, queues }), startTimer, retrySchedule, attemptLimits };
 }
 
-/** Registers a webhook that hears of new tasks, for a receiver with a number that its URL ends with; returns its id. */
+/** Registers a webhook that is subscribed to new tasks, for the receiver with a number; returns its id. */
 export async function simulateWebhook(table: Table, organization: Organization, receiver: number, now: number) {
   const id = `wh_${ulidFrom(now, new Uint8Array(10).fill(receiver))}`;
   const url = `https://receivers.example/${receiver}`;
