@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { countsOf, perMillion, type Step } from './model.ts';
 import { costsPage } from './page.ts';
 import { costOf } from './prices.ts';
-import { goals } from './stories.ts';
 import { usage } from './usage.ts';
+import { goals } from './workflows.ts';
 
 it('docs/costs.md is the computed page; npm run costs writes it', () => {
   expect(readFileSync('docs/costs.md', 'utf8')).toBe(costsPage());
@@ -13,7 +13,7 @@ it('docs/costs.md is the computed page; npm run costs writes it', () => {
 /** Figures above their goal: the alarm on throttled calls costs $0.10 (docs/decisions/17-late-work-and-silence-raise-alarms.md). */
 const over = ['a month at rest'];
 
-it.each(goals)('$what meets its goal, or is a known exception', ({ what, most, dollars }) => {
+it.each(goals)('the cost of $what is within its goal, or is a known exception', ({ what, most, dollars }) => {
   expect(dollars > most).toBe(over.includes(what));
 });
 

@@ -1,8 +1,8 @@
 import { listLimits, requestLog } from './endpoint-budgets.ts';
 import { assumptions, type Counts, dollarsOf, durationOf, perMillion, priceNames, type Step, sumOf } from './model.ts';
 import { costOf, type Price, priceList, prices } from './prices.ts';
-import { atRest, goals, monthAtRest, requests, steps, stories } from './stories.ts';
 import { type Usage, usage } from './usage.ts';
+import { atRest, goals, monthAtRest, requests, steps, workflows } from './workflows.ts';
 
 /** The page begins so: nothing in it is written by hand. */
 const header = '<!-- Written by `npm run costs`; run it again instead of editing this page. -->';
@@ -11,7 +11,7 @@ const dollars = (amount: number) => `$${amount.toFixed(2)}`;
 const plain = (count: number) => (count === 0 ? '' : count.toLocaleString('en'));
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((facets) => `| ${facets.join(' | ')} |`).join('\n');
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
 const goalRows = goals.map(({ what, most, dollars: cost }) => [
@@ -22,23 +22,23 @@ const goalRows = goals.map(({ what, most, dollars: cost }) => [
 ]);
 
 const usageHead = ['requests', 'rounds', 'reads', 'writes', 'index', 'sends', 'key', 'log bytes', 'ms', '$ a million'];
-const usageCells = (step: Step) => {
+const usageColumns = (step: Step) => {
   const { requests, rounds, rcu, wcu, indexWcu, sends, keyUses, logBytes } = step.usage;
   const counted = [requests, rounds, rcu, wcu, indexWcu, sends, keyUses, logBytes].map(plain);
   return [...counted, plain(Math.round(durationOf(step))), dollars(perMillion([step]))];
 };
 const rowsOf = (calls: readonly (Step & { operation: string })[]) =>
-  calls.map((step) => [step.operation, step.what, ...usageCells(step)]);
+  calls.map((step) => [step.operation, step.what, ...usageColumns(step)]);
 
-/** What a million of a story costs, by what is paid: each alone, and ten at once. */
-function storyOf(title: string, told: readonly Step[]): string {
-  const [alone, together] = [sumOf(told), sumOf(told, 10)];
+/** Returns the section of a workflow: the cost of a million by price, each alone and ten at once. */
+function workflowSection(title: string, workflow: readonly Step[]): string {
+  const [alone, together] = [sumOf(workflow), sumOf(workflow, 10)];
   const million = (counts: Counts, name: (typeof priceNames)[number]) => costOf(name, counts[name]) * 1e6;
   const rows = priceNames
     .filter((name) => alone[name] > 0)
     .map((name) => [prices[name].what, dollars(million(alone, name)), dollars(million(together, name))]);
   const sums = [alone, together].map((counts) => `**${dollars(dollarsOf(counts) * 1e6)}**`);
-  const parts = told.map((step) => `${step.what} ${dollars(perMillion([step]))}`);
+  const parts = workflow.map((step) => `${step.what} ${dollars(perMillion([step]))}`);
   return `### ${title}\n\nSteps, each alone: ${parts.join(', ')}.\n\n${table(['What', 'alone', 'ten at once'], [...rows, ['**Sum**', ...sums]])}`;
 }
 
@@ -113,18 +113,18 @@ ${table(['Function', 'Case', ...usageHead], rowsOf(steps))}
 ## Workflows
 
 KMS decrypts a secret at most once in five minutes for each webhook and container. If nearly every delivery is the first in that
-time, a million deliveries cost ${dollars(perMillion(stories.deliveryOpened) - perMillion(stories.delivery))} more.
+time, a million deliveries cost ${dollars(perMillion(workflows.deliveryDecrypted) - perMillion(workflows.delivery))} more.
 
-${storyOf('A million new tasks, each with its event and delivery', stories.delivery)}
+${workflowSection('A million new tasks, each with its event and delivery', workflows.delivery)}
 
-${storyOf('A million new tasks with an agent', stories.deliveryForAgent)}
+${workflowSection('A million new tasks with an agent', workflows.deliveryForAgent)}
 
-${storyOf('A million executions, without their tokens', stories.execution)}
+${workflowSection('A million executions, without their tokens', workflows.execution)}
 
 No webhook is subscribed to them. Each second that a model takes longer costs ${dollars(secondOfWaiting())} a million, and each ten seconds a renewal of the
 lease.
 
-${storyOf('A million executions on tasks with an agent', stories.executionOnTask)}
+${workflowSection('A million executions on tasks with an agent', workflows.executionOnTask)}
 
 ## At rest
 
@@ -157,6 +157,6 @@ function listAt(table: Partial<Usage>): number {
 
 /** What another second of each of a million executions costs. */
 function secondOfWaiting(): number {
-  const [run] = stories.execution.filter(({ what }) => what === 'run') as [Step];
+  const [run] = workflows.execution.filter(({ what }) => what === 'run') as [Step];
   return perMillion([{ ...run, waitMs: (run.waitMs ?? 0) + 1000 }]) - perMillion([run]);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { settingNames } from '../../infra/aws/settings.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { priceList } from '../costs/prices.ts';
-import { monthAtRest } from '../costs/stories.ts';
+import { monthAtRest } from '../costs/workflows.ts';
 import { synthesized } from '../infra/aws/synthesized.ts';
 
 const pages = Object.fromEntries(

@@ -6,7 +6,7 @@ import { type Consumer, consumers } from '../../../../lib/deployment/consumers.t
 import { metricUnits } from '../../../../lib/deployment/metrics.ts';
 import { accessLine } from '../../../costs/log-lines.ts';
 import { assumptions } from '../../../costs/model.ts';
-import { membership } from '../../../costs/stories.ts';
+import { resourcesAtRest } from '../../../costs/workflows.ts';
 import { synthesized } from '../synthesized.ts';
 
 type MetricStat = { Stat: string; Metric: { MetricName: string; Namespace: string; Dimensions: unknown[] } };
@@ -219,7 +219,7 @@ describe('the alarms', () => {
 describe('the costs', () => {
   it('are computed for the metrics of the alarms', () => {
     const looked = alarms.flatMap(({ Metrics }) => Metrics?.filter(({ Expression }) => !Expression) ?? [undefined]);
-    expect(looked).toHaveLength(membership.alarmMetrics);
+    expect(looked).toHaveLength(resourcesAtRest.alarmMetrics);
   });
 
   it('are computed for the memory of the functions, and for one key', () => {
@@ -227,13 +227,13 @@ describe('the costs', () => {
     for (const [operation] of routes) expect(functionOf(constructIdOf(operation)).MemorySize).toBe(others);
     for (const [name, { memoryMegabytes = others }] of Object.entries<Consumer>(consumers))
       expect(functionOf(constructIdOf(name)).MemorySize).toBe(memoryMegabytes);
-    template.resourceCountIs('AWS::KMS::Key', membership.keys);
+    template.resourceCountIs('AWS::KMS::Key', resourcesAtRest.keys);
   });
 
   it('are computed for queues that are polled without provisioned pollers, each with a maximum concurrency', () => {
     const mappings = Object.values(resources<MappingProperties>('AWS::Lambda::EventSourceMapping'));
     const polling = mappings.filter(({ Properties }) => Properties.StartingPosition === undefined);
-    expect(polling).toHaveLength(membership.polledQueues);
+    expect(polling).toHaveLength(resourcesAtRest.polledQueues);
     for (const { Properties } of polling) {
       expect(Properties.ScalingConfig?.MaximumConcurrency).toBeGreaterThanOrEqual(2);
       expect(Properties.ProvisionedPollerConfig).toBeUndefined();

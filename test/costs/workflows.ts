@@ -5,7 +5,7 @@ import { assumptions, type Counts, countsOf, dollarsOf, perMillion, type Step, s
 import { pipelineBudgets } from './pipeline-budgets.ts';
 import { type Usage, usage } from './usage.ts';
 
-/** The memory of a consumer's function, where it is not that of the others. */
+/** Returns the memory of a consumer's function if it is not the default. */
 const memoryOf = (name: ConsumerName): Pick<Step, 'memoryMegabytes'> => {
   const { memoryMegabytes }: Consumer = consumers[name];
   return memoryMegabytes ? { memoryMegabytes } : {};
@@ -17,10 +17,10 @@ const waits: Partial<Record<Budgeted, number>> = {
   selfImproveAgent: improvementMs.value,
 };
 
-/** What a request takes, with its line in the log. */
+/** Returns the usage of a request with its line in the log. */
 const logged = (budget: Usage): Usage => ({ ...budget, ...requestLog });
 
-/** A request to each row that has a budget, by its case. */
+/** The requests of all cases that have a budget. */
 export const requests = Object.entries(endpointBudgets).flatMap(([operation, cases]) =>
   Object.entries(cases).map(([name, budget]): Step & { operation: string } => {
     const waitMs = waits[operation as Budgeted] ?? 0;
@@ -31,8 +31,8 @@ export const requests = Object.entries(endpointBudgets).flatMap(([operation, cas
 const { publishEvents, deliverWebhook, runExecution, sweepOverdue } = pipelineBudgets;
 const created: Step = { what: 'create the task', usage: logged(endpointBudgets.createTask.bare), by: 'request' };
 const createdForAgent: Step = { ...created, usage: logged(endpointBudgets.createTask['with an agent']) };
-const told: Step = { what: 'publish', usage: publishEvents['a new task with a subscriber'], by: 'stream' };
-/** KMS is asked once in five minutes for a webhook: of what many deliveries share, each has as good as nothing. */
+const published: Step = { what: 'publish', usage: publishEvents['a new task with a subscriber'], by: 'stream' };
+/** A delivery without a request to KMS: many deliveries of a webhook share one in five minutes. */
 const delivered: Step = {
   what: 'deliver',
   usage: { ...deliverWebhook.delivered, keyUses: 0 },
@@ -40,14 +40,14 @@ const delivered: Step = {
   waitMs: receiverMs.value,
   ...memoryOf('deliverWebhook'),
 };
-/** What an event takes more where the sweeper checks it: it is listed, found, listed for later and taken off the list. */
+/** The additional usage of an event that the sweeper checks: its entry in the index is written, read, moved and deleted. */
 const check = usage({
   ...difference(sweepOverdue['a sampled event'], sweepOverdue['no delivery overdue']),
   indexWcu: sweepOverdue['a sampled event'].indexWcu + publishEvents['a new task with a subscriber, sampled'].indexWcu,
 });
 /** One event of 32 is checked. */
 const checked = (events: number): Step => ({ what: 'check', usage: check, by: 'part', times: events / 32 });
-const opened: Step = { ...delivered, usage: deliverWebhook.delivered };
+const decrypted: Step = { ...delivered, usage: deliverWebhook.delivered };
 
 const started = (what: keyof typeof endpointBudgets.executeAgent): Step[] => [
   { what: 'execute', usage: logged(endpointBudgets.executeAgent[what]), by: 'request' },
@@ -74,7 +74,7 @@ const callers: Record<ConsumerName, Step['by']> = {
   sweepOverdue: 'clock',
 };
 
-/** A part of each run that takes longer than ten seconds. */
+/** A part of each execution that takes longer than ten seconds. */
 const renewal = 'a renewal of the lease' satisfies keyof typeof runExecution;
 const stepWaits: Record<string, number> = {
   'deliverWebhook, delivered': receiverMs.value,
@@ -93,11 +93,11 @@ export const steps = Object.entries(pipelineBudgets).flatMap(([name, cases]) =>
   }),
 );
 
-/** Stories that are told in several steps. */
-export const stories = {
-  delivery: [created, told, delivered, checked(1)],
-  deliveryForAgent: [createdForAgent, told, delivered, checked(1)],
-  deliveryOpened: [created, told, opened, checked(1)],
+/** Workflows of several steps. */
+export const workflows = {
+  delivery: [created, published, delivered, checked(1)],
+  deliveryForAgent: [createdForAgent, published, delivered, checked(1)],
+  deliveryDecrypted: [created, published, decrypted, checked(1)],
   execution: [...started('without a task'), ...ranFor('without a task'), checked(2)],
   executionOnTask: [
     ...started('with a task'),
@@ -112,84 +112,86 @@ export const stories = {
   ],
 } as const satisfies Record<string, readonly Step[]>;
 
-/** What one usage takes more than another. */
+/** Returns the difference of two usages. */
 function difference(more: Usage, less: Usage): Usage {
   const units = Object.keys(more) as (keyof Usage)[];
   return Object.fromEntries(units.map((unit) => [unit, more[unit] - less[unit]])) as Usage;
 }
 
-/** A month has so many days and seconds here. */
+/** The seconds of a month of 30 days. */
 const monthSeconds = 30 * 86_400;
 
-/** What the stack has that is paid for though nothing happens; tests hold these to it. */
-export const membership = {
+/** The resources of the stack that cost money without requests; a test compares them with its template. */
+export const resourcesAtRest = {
   keys: 1,
-  /** Metrics that alarms look at. */
+  /** Metrics that alarms watch. */
   alarmMetrics: 11,
-  /** Metrics of ours that are written though nothing happens. */
+  /** Custom metrics that are written without requests. */
   metrics: 1,
   /** Queues that call a function. */
   polledQueues: Object.values(consumers)
     .flatMap((consumer): readonly object[] => consumer.sources)
     .filter((source) => 'queue' in source).length,
-  /** Lambda asks an idle queue so often side by side where a maximum concurrency is set (AWS Lambda Developer Guide). */
+  /** Pollers of an idle queue whose event source has a maximum concurrency (AWS Lambda Developer Guide). */
   pollers: 5,
-  /** Each time for so long. */
+  /** The time of a long poll. */
   longPollSeconds: 20,
+  /** The period of the sweeper's schedules. */
   everySeconds: consumers.sweepOverdue.sources[0].everySeconds,
 } as const;
 
 const nothing: Counts = sumOf([{ what: '', usage: usage({}), by: 'clock', times: 0 }]);
 
-/** What the sweeper's schedules lead to where nothing is overdue. */
+/** The calls by the sweeper's schedules when nothing is overdue. */
 const idleJobs = ['no delivery overdue', 'no execution overdue', 'no purge overdue', 'a heartbeat'] as const;
 
-/** A call that is made each time that a schedule of the sweeper is due. */
+/** Returns the step of a call in each period of the sweeper's schedules, for a month. */
 const eachPeriod = (used: Usage, by: Step['by']): Step => ({
   what: 'at rest',
   usage: used,
   by,
-  times: monthSeconds / membership.everySeconds,
+  times: monthSeconds / resourcesAtRest.everySeconds,
 });
 
-/** What a month costs in which nobody calls, part by part. */
+/** The parts of the cost of a month without requests. */
 export const atRest: readonly { what: string; how: string; counts: Counts }[] = [
   {
     what: 'KMS key',
-    how: `${membership.keys}; each of the first two yearly rotations adds one`,
-    counts: { ...nothing, key: membership.keys },
+    how: `${resourcesAtRest.keys}; each of the first two yearly rotations adds one`,
+    counts: { ...nothing, key: resourcesAtRest.keys },
   },
   {
     what: 'Polling of queues',
-    how: `${membership.polledQueues} queues that call a function, ${membership.pollers} pollers each, a request every ${membership.longPollSeconds} s`,
+    how: `${resourcesAtRest.polledQueues} queues that call a function, ${resourcesAtRest.pollers} pollers each, a request every ${resourcesAtRest.longPollSeconds} s`,
     counts: {
       ...nothing,
-      queueRequest: (membership.polledQueues * membership.pollers * monthSeconds) / membership.longPollSeconds,
+      queueRequest:
+        (resourcesAtRest.polledQueues * resourcesAtRest.pollers * monthSeconds) / resourcesAtRest.longPollSeconds,
     },
   },
   {
     what: 'Alarms',
-    how: `${membership.alarmMetrics} metrics that alarms watch`,
-    counts: { ...nothing, alarmMetric: membership.alarmMetrics },
+    how: `${resourcesAtRest.alarmMetrics} metrics that alarms watch`,
+    counts: { ...nothing, alarmMetric: resourcesAtRest.alarmMetrics },
   },
   {
     what: 'Metrics',
-    how: `${membership.metrics} custom metric, written when the heartbeat arrives`,
-    counts: { ...nothing, customMetric: membership.metrics },
+    how: `${resourcesAtRest.metrics} custom metric, written when the heartbeat arrives`,
+    counts: { ...nothing, customMetric: resourcesAtRest.metrics },
   },
   {
     what: 'Sweeper',
-    how: `a call every ${membership.everySeconds} s for each of ${idleJobs.length} jobs: time, reads, the heartbeat and log lines`,
+    how: `a call every ${resourcesAtRest.everySeconds} s for each of ${idleJobs.length} jobs: time, reads, the heartbeat and log lines`,
     counts: sumOf(idleJobs.map((job) => eachPeriod(sweepOverdue[job], 'clock'))),
   },
   {
     what: 'Arrival of the heartbeat',
-    how: `a call of publish-events every ${membership.everySeconds} s: time and a log line`,
+    how: `a call of publish-events every ${resourcesAtRest.everySeconds} s: time and a log line`,
     counts: countsOf(eachPeriod(publishEvents['a heartbeat'], 'stream')),
   },
 ];
 
-/** What all of that costs, in dollars. */
+/** Returns the cost of a month without requests, in dollars. */
 export function monthAtRest({ free }: { free: boolean }): number {
   return atRest.reduce((sum, { counts }) => sum + dollarsOf(counts, { free }), 0);
 }
@@ -197,7 +199,7 @@ export function monthAtRest({ free }: { free: boolean }): number {
 const request = (operation: Budgeted, name: string) =>
   perMillion(requests.filter((step) => step.operation === operation && step.what === name));
 
-/** What it is to cost at most, and what it costs. */
+/** The cost goals, and the computed costs. */
 export const goals: readonly { what: string; most: number; dollars: number }[] = [
   { what: 'a million reads of a task', most: 2, dollars: request('getTask', 'bare') },
   {
@@ -207,9 +209,13 @@ export const goals: readonly { what: string; most: number; dollars: number }[] =
       ...requests.filter(({ operation }) => operation === 'listTasks').map((step) => perMillion([step])),
     ),
   },
-  { what: 'a million new tasks, each with its event and delivery', most: 11.5, dollars: perMillion(stories.delivery) },
-  { what: 'a million new tasks with an agent', most: 16.5, dollars: perMillion(stories.deliveryForAgent) },
-  { what: 'a million executions, without their tokens', most: 70, dollars: perMillion(stories.execution) },
-  { what: 'a million executions on tasks with an agent', most: 105, dollars: perMillion(stories.executionOnTask) },
+  {
+    what: 'a million new tasks, each with its event and delivery',
+    most: 11.5,
+    dollars: perMillion(workflows.delivery),
+  },
+  { what: 'a million new tasks with an agent', most: 16.5, dollars: perMillion(workflows.deliveryForAgent) },
+  { what: 'a million executions, without their tokens', most: 70, dollars: perMillion(workflows.execution) },
+  { what: 'a million executions on tasks with an agent', most: 105, dollars: perMillion(workflows.executionOnTask) },
   { what: 'a month at rest', most: 2.5, dollars: monthAtRest({ free: true }) },
 ];
