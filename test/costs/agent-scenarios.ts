@@ -8,7 +8,7 @@ const params = { name: 'writer' };
 const writer = { ...params, displayName: 'Writer', category: 'business', description: text, systemPrompt: text };
 const instruction = { input: text };
 
-/** Completes the work, and fails the review. */
+/** A model that completes the execution, and fails its review. */
 const faulty: Model = async ({ user }) => ({
   kind: 'text',
   text: user.includes('Done.') ? 'VERDICT: FAIL' : 'Done.',
@@ -25,7 +25,7 @@ export const newAgent = async (caller: TestOrganization, name = params.name): Pr
 };
 const changing = (body: object) => async (caller: TestOrganization) => ({ ...(await newAgent(caller)), body });
 
-/** Starts executions of an agent, ends each unless told otherwise, and returns the id of the last one. */
+/** Starts executions of an agent, ends each unless `ends` is false, and returns the id of the last one. */
 export async function executed(
   caller: TestOrganization,
   count: number,

@@ -8,7 +8,7 @@ const exceptions = Object.entries<Consumer>(consumers).flatMap(([name, { memoryM
   memoryMegabytes ? [[name, memoryMegabytes] as const] : [],
 );
 
-/** What cannot be measured on one machine, and is assumed; `why` says where each comes from. */
+/** Values that one machine cannot measure and that are assumed; `why` is the source of each. */
 export const assumptions = {
   memoryMegabytes: {
     value: 512,
@@ -37,29 +37,29 @@ export const assumptions = {
 
 const memoryOfOthers = assumptions.memoryMegabytes.value;
 
-/** A call of a function, and what is paid around it. */
+/** A call of a function, with the requests around it that cost money. */
 export type Step = {
   what: string;
   usage: Usage;
   /**
-   * By what it is called: a request, the stream or the clock, which cost nothing, or a queue, which is received from and
-   * deleted in. A part of another call is paid for without one of its own.
+   * The caller. A queue adds a request that receives and one that deletes; the stream and the clock cost nothing. A
+   * part belongs to another call, so it has none of its own.
    */
   by: 'request' | 'queue' | 'stream' | 'clock' | 'part';
-  /** How long it waits for others, in milliseconds. */
+  /** The time that it waits for others, in milliseconds. */
   waitMs?: number;
-  /** How often it happens, if not once. */
+  /** The number of times that it happens; 1 if absent. */
   times?: number;
-  /** The memory of its function, if not as much as of the others. */
+  /** The memory of its function, if not the default. */
   memoryMegabytes?: number;
-  /** It is called with no more records than these. */
+  /** The maximum number of records of a call. */
   batchSize?: number;
 };
 
-/** How often each price is paid. */
+/** The number of units of each price. */
 export type Counts = Readonly<Record<PriceName, number>>;
 
-/** How long the call of a step takes, in milliseconds. */
+/** Returns the duration of the call of a step, in milliseconds. */
 export function durationOf({ usage, by, waitMs = 0, memoryMegabytes = memoryOfOthers }: Step): number {
   if (by === 'part') return 0;
   const { vcpuMegabytes, cpuMs, roundMs, sendMs } = assumptions;
@@ -68,9 +68,9 @@ export function durationOf({ usage, by, waitMs = 0, memoryMegabytes = memoryOfOt
 }
 
 /**
- * What is paid for a step.
+ * Returns the units that a step costs.
  *
- * @param together so many records come in one call: it, its time and its requests to queues are shared by them
+ * @param together the number of records of one call, which share its price, its time and its requests to queues
  */
 export function countsOf(step: Step, together = 1): Counts {
   const { usage, by, times = 1, batchSize = by === 'request' ? 1 : together } = step;
@@ -94,18 +94,18 @@ export function countsOf(step: Step, together = 1): Counts {
   return mapCounts((name) => once[name] * times);
 }
 
-/** What is paid for all of some steps. */
+/** Returns the units that all of the steps cost. */
 export function sumOf(steps: readonly Step[], together = 1): Counts {
   const each = steps.map((step) => countsOf(step, together));
   return mapCounts((name) => each.reduce((sum, counts) => sum + counts[name], 0));
 }
 
-/** What something costs, in dollars. */
+/** Returns the cost of units, in dollars. */
 export function dollarsOf(counts: Counts, { free = false } = {}): number {
   return priceNames.reduce((sum, name) => sum + costOf(name, counts[name], { free }), 0);
 }
 
-/** What so many of the same cost: a million, unless told otherwise. */
+/** Returns the cost of a million times the steps, in dollars. */
 export function perMillion(steps: readonly Step[], together = 1): number {
   return dollarsOf(sumOf(steps, together)) * 1e6;
 }

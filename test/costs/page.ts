@@ -150,12 +150,12 @@ ${table(['What', 'Price', 'Free each month', 'Source'], priceRows)}
 `;
 }
 
-/** What a million lists cost that take this of the table. */
+/** Returns the cost of a million lists that have this usage of the table. */
 function listAt(table: Partial<Usage>): number {
   return perMillion([{ what: 'list', usage: usage({ ...requestLog, ...table }), by: 'request' }]);
 }
 
-/** What another second of each of a million executions costs. */
+/** Returns the cost of one more second of each of a million executions. */
 function secondOfWaiting(): number {
   const [run] = workflows.execution.filter(({ what }) => what === 'run') as [Step];
   return perMillion([{ ...run, waitMs: (run.waitMs ?? 0) + 1000 }]) - perMillion([run]);

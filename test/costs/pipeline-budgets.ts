@@ -2,8 +2,8 @@ import type { ConsumerName } from '../../lib/deployment/consumers.ts';
 import { type Usage, usage } from './usage.ts';
 
 /**
- * What the steps of the pipeline may take, and do; see `endpoint-budgets.ts`. Each is a call with a single record, as
- * where little goes on. A purge's is for an agent with a prompt and no skills.
+ * The usage of the steps of the pipeline; see `endpoint-budgets.ts`. Each is a call with a single record. A purge is of
+ * an agent with a prompt and no skills.
  */
 export const pipelineBudgets = {
   sweepOverdue: {

@@ -30,15 +30,15 @@ import { type TestOrganization, text } from './test-organization.ts';
 import { register } from './webhook-scenarios.ts';
 
 /** A receiver that does not answer. */
-const nobody = 'https://127.0.0.1:8443/nobody';
+const unreachableUrl = 'https://127.0.0.1:8443/unreachable';
 
 /** The call that is measured. */
 type Act = () => Promise<unknown>;
 
-/** The whole of a batch must be done with. */
+/** Waits for the response to a batch, in which no message may have failed. */
 async function batch(name: string, answer: Promise<{ batchItemFailures: unknown[] }>): Promise<void> {
   const { batchItemFailures } = await answer;
-  if (batchItemFailures.length > 0) throw new Error(`${name} is not done with ${JSON.stringify(batchItemFailures)}`);
+  if (batchItemFailures.length > 0) throw new Error(`${name} failed for ${JSON.stringify(batchItemFailures)}`);
 }
 
 const publish = (records: readonly DynamoDBRecord[]) =>
@@ -48,19 +48,19 @@ const deliver = (bodies: readonly string[]) =>
 const run = (bodies: readonly string[]) =>
   batch('runExecution', runExecution(queueEvent(bodies), contextOf('runExecution', 660)));
 
-/** What the stream tells of a caller's items of a kind, in order. */
+/** Returns the stream records of a caller's items of a kind, in order. */
 async function changesOf({ service, organization }: TestOrganization, kind: string): Promise<DynamoDBRecord[]> {
   const records = await streamed(service, kind);
   return records.filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S?.startsWith(`O#${organization}#`));
 }
 
-/** Whether an event is one of those that the sweeper checks, which chance says by its id: it takes more. */
+/** Returns whether the sweeper checks an event, which costs more: random bits of its id decide. */
 const isSampled = (item: string, event: EventName) => {
   const id = eventIdOf(0, { item, version: 1, event });
   return 'due' in eventItem({ organization: 'org' as Organization, id, event, item, version: 1, data: '{}' });
 };
 
-/** The changes of an execution that tell of its start and of its end. */
+/** Returns the stream records of the start and of the end of an execution. */
 async function startAndEnd(caller: TestOrganization): Promise<[DynamoDBRecord, DynamoDBRecord]> {
   let id: string;
   do id = await executed(caller, 1);
@@ -71,7 +71,7 @@ async function startAndEnd(caller: TestOrganization): Promise<[DynamoDBRecord, D
   return [changes.at(0) as DynamoDBRecord, changes.at(-1) as DynamoDBRecord];
 }
 
-/** Steps of the pipeline, by function: what happened before, and the call that is then measured. */
+/** Returns the scenarios of the pipeline by function: each prepares the table, and returns the call to measure. */
 export function pipelineScenarios({ receive }: Pipeline) {
   const created = async (
     caller: TestOrganization,
@@ -84,7 +84,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
     return (await changesOf(caller, 'task')).slice(-1);
   };
 
-  /** The message of a new task's only delivery, of which it is not the turn to count the attempts of its webhook. */
+  /** Returns the message of a new task's only delivery, which does not count the attempts of its webhook. */
   const awaited = async (caller: TestOrganization, { url, sampled }: { url?: string; sampled?: boolean } = {}) => {
     await register(caller, url ? { url } : undefined);
     let messages: string[];
@@ -95,11 +95,11 @@ export function pipelineScenarios({ receive }: Pipeline) {
     return messages;
   };
 
-  /** The row of the attempt that a message asks for. */
+  /** Returns the row of the attempt that a message asks for. */
   const rowOf = async ({ service }: TestOrganization, body: string): Promise<Item> =>
     (await getItem(service.table, attemptKey(placeOf(v.parse(DeliveryMessage, JSON.parse(body)))))) ?? {};
 
-  /** The message of an execution that was accepted. */
+  /** Returns the message of an accepted execution. */
   const accepted = async (caller: TestOrganization, asked: Promise<object>): Promise<string[]> => {
     const { executionId } = await caller.ask<{ executionId: string }>('executeAgent', await asked);
     return [JSON.stringify({ organization: caller.organization, executionId })];
@@ -118,7 +118,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
   };
 
   return {
-    // First, for a sweep is of all organizations.
+    // First, because a sweep covers all organizations.
     sweepOverdue: {
       'no delivery overdue': async () => () => runJob('deliveries'),
       'no execution overdue': async () => () => runJob('executions'),
@@ -130,7 +130,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
         return () => runJob('deliveries', until);
       },
       'a retry overdue': async (caller) => {
-        const [body = ''] = await awaited(caller, { url: nobody });
+        const [body = ''] = await awaited(caller, { url: unreachableUrl });
         await deliver([body]);
         const { pk, sk, dueAt } = (await rowOf(caller, body)) as Key & { dueAt: string };
         // Five minutes before its time.
@@ -188,7 +188,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
         return () => deliver(messages);
       },
       'not delivered': async (caller) => {
-        const messages = await awaited(caller, { url: nobody });
+        const messages = await awaited(caller, { url: unreachableUrl });
         return () => deliver(messages);
       },
       'delivered before': async (caller) => {
@@ -197,7 +197,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
         return () => deliver(messages);
       },
       'received early': async (caller) => {
-        const [body = ''] = await awaited(caller, { url: nobody });
+        const [body = ''] = await awaited(caller, { url: unreachableUrl });
         await deliver([body]);
         // The queue keeps the retry from view until it is due.
         const retry = retryOf(await rowOf(caller, body)) as DeliveryMessage;
@@ -224,7 +224,7 @@ export function pipelineScenarios({ receive }: Pipeline) {
         await run(messages);
         return () => run(messages);
       },
-      // Without a worker, which would renew after ten seconds.
+      // Without a worker, which renews only after ten seconds.
       'a renewal of the lease': async (caller) => {
         const [message = '{}'] = await accepted(caller, agentScenarios.executeAgent['without a task'](caller));
         const { organization, executionId: id } = JSON.parse(message);

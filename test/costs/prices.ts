@@ -1,20 +1,20 @@
-/** Where a price was read: on a page of AWS, or in what others say of AWS's list. */
+/** The source of a price: a page of AWS, or another page that quotes AWS's list. */
 type Seen = { on: string; of: string };
 
 /** A price of AWS's list. */
 export type Price = {
   what: string;
   dollars: number;
-  /** What it is paid for. */
+  /** The name of the unit. */
   per: string;
-  /** So many of these. */
+  /** The number of items in a unit. */
   units: number;
-  /** What of it a month is free for ever, in units; an account has it once. */
+  /** The items that are free each month without end, once in each account. */
   free?: number;
   seen: Seen;
 };
 
-/** What the prices are of: the public list, without tax, discounts and plans. */
+/** The public price list, without tax, discounts and plans. */
 export const priceList = { region: 'us-east-1', date: '2026-11-22' } as const;
 
 /** The prices that the service pays, in the first tier of each. */
@@ -108,7 +108,7 @@ export const prices = {
 /** The name of a price. */
 export type PriceName = keyof typeof prices;
 
-/** What so many of something cost, in dollars; without the free ones where they are not used up otherwise. */
+/** Returns the cost of items in dollars; `free` subtracts the free items. */
 export function costOf(name: PriceName, count: number, { free = false } = {}): number {
   const price: Price = prices[name];
   const paid = Math.max(0, count - (free ? (price.free ?? 0) : 0));
