@@ -4,7 +4,7 @@ import { costOf, type Price, priceList, prices } from './prices.ts';
 import { type Usage, usage } from './usage.ts';
 import { atRest, goals, monthAtRest, requests, steps, workflows } from './workflows.ts';
 
-/** The page begins so: nothing in it is written by hand. */
+/** The header of the page: it is generated. */
 const header = '<!-- Written by `npm run costs`; run it again instead of editing this page. -->';
 
 const dollars = (amount: number) => `$${amount.toFixed(2)}`;

@@ -46,15 +46,15 @@ describe('an execution is counted once', () => {
   });
 
   it('though the answer to its end was lost, and the end is sent again', async () => {
-    const hand = await board.leased();
+    const execution = await board.leased();
     const lossy = interceptTable(board.table, async (send, command) => {
       if (command instanceof TransactWriteCommand) await send();
       return send();
     });
-    await endExecution({ table: lossy }, hand, completed(), {});
+    await endExecution({ table: lossy }, execution, completed(), {});
     expect(await totals()).toMatchObject(oneEnded);
     // A worker that knows nothing of it tries once more.
-    await expect(endExecution(board, hand, completed(), {})).rejects.toBeInstanceOf(LeaseLost);
+    await expect(endExecution(board, execution, completed(), {})).rejects.toBeInstanceOf(LeaseLost);
     expect(await totals()).toMatchObject(oneEnded);
   });
 
@@ -98,8 +98,8 @@ it('days of the histogram are summed, from the shortest duration on', async () =
     [2, 10],
   ] as const) {
     const id = `ex_${ulid(Date.UTC(2026, 0, day))}`;
-    const hand = await board.leased(await board.start(board.newExecution({ id })));
-    await endExecution(board, hand, completed({ durationMs }), {});
+    const execution = await board.leased(await board.start(board.newExecution({ id })));
+    await endExecution(board, execution, completed({ durationMs }), {});
   }
   const { histogram } = await totals();
   expect(histogram.map(({ count }) => count)).toEqual([1, 2]);

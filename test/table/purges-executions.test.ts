@@ -57,7 +57,7 @@ async function deleted(name = 'reader') {
   const skill = { id: 'sk_one', assignedAt: at(0) };
   await insertAgentSkill(board, organization, headOf(agent), skill, undefined);
   const { id: taskId } = await board.put();
-  const hand = await board.leased(await board.startOn(taskId, agent));
+  const execution = await board.leased(await board.startOn(taskId, agent));
   const waiting = await board.start(board.newExecution(delegated('writer', 1), agent));
   const ended = await Promise.all(
     [completed(), failed()].map(async (ending, nth) => {
@@ -69,7 +69,7 @@ async function deleted(name = 'reader') {
     }),
   );
   await removeAgent(board, organization, { ...headOf(agent), version: 2 }, at(60));
-  return { agent, taskId, hand, all: [hand, waiting, ...ended], purge: { organization, agentId: agent.id } };
+  return { agent, taskId, execution, all: [execution, waiting, ...ended], purge: { organization, agentId: agent.id } };
 }
 
 type Deleted = Awaited<ReturnType<typeof deleted>>;
@@ -133,23 +133,23 @@ describe('a purge of an agent with executions', () => {
     const gone = await deleted();
     await unlistExecutions(board, gone.purge);
     const found: boolean[] = [];
-    const comeLate = async () => {
+    const actLate = async () => {
       const before = await dump();
-      const head = await readExecutionHead(board, gone.hand);
+      const head = await readExecutionHead(board, gone.execution);
       found.push(head !== undefined);
-      const hand = { ...gone.hand, claim: head?.claim ?? 'first' };
-      await expect(endExecution(board, hand, completed(), { output: 'Late.' })).rejects.toThrow(LeaseLost);
+      const execution = { ...gone.execution, claim: head?.claim ?? 'first' };
+      await expect(endExecution(board, execution, completed(), { output: 'Late.' })).rejects.toThrow(LeaseLost);
       expect(await dump()).toEqual(before);
       // The lease of one that is still there may be renewed: its worker does not know of the purge.
-      const leased = await leaseExecution(board, hand, lease(`late-${found.length}`, found.length * 60));
+      const leased = await leaseExecution(board, execution, lease(`late-${found.length}`, found.length * 60));
       expect(leased !== undefined).toBe(head !== undefined);
-      const renewed = renewLease(board, leased ?? hand, at(found.length * 60 + 40));
+      const renewed = renewLease(board, leased ?? execution, at(found.length * 60 + 40));
       await (leased ? renewed : expect(renewed).rejects.toThrow(LeaseLost));
       if (!head) expect(await dump()).toEqual(before);
     };
-    await comeLate();
-    await purgeWithKilledWorkers(gone, comeLate);
-    await comeLate();
+    await actLate();
+    await purgeWithKilledWorkers(gone, actLate);
+    await actLate();
     expect([found.at(0), found.at(-1)]).toEqual([true, false]);
     await expectGone(gone);
   });

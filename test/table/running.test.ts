@@ -103,12 +103,12 @@ describe('the executions that an organization starts in a minute of the clock', 
     const context = container();
     for (let count = 0; count < perMinute; count++) await start(context, 0);
     const { items } = await readExecutionPage(board, board.organization, {}, { limit: 1, offset: 0 });
-    const hand = await leaseExecution(
+    const execution = await leaseExecution(
       board,
       { organization: board.organization, id: items[0]?.id as string },
       lease('first'),
     );
-    await endExecution(board, hand as never, completed(), {});
+    await endExecution(board, execution as never, completed(), {});
     expect(await counts()).toMatchObject({ running: 2, starts: 3 });
     expect((await startError(context, 0)).code).toBe('rate_limited');
   });

@@ -115,7 +115,7 @@ describe('a deleted webhook', () => {
     expect(await readTarget(board, organization, webhook.id)).toBeUndefined();
   });
 
-  it('is deleted once, by however many at once', async () => {
+  it('is deleted once by concurrent requests', async () => {
     await insert();
     const webhook = await insert();
     const errors = await Promise.all(
@@ -139,7 +139,7 @@ describe('the hundred webhooks of an organization', () => {
     expect(await dump()).toEqual(before);
   });
 
-  it('have room for one again when one is deleted', async () => {
+  it('accept one more after a deletion', async () => {
     const [first] = await fill(100);
     await removeWebhook(board, organization, first as Webhook);
     expect(await errorOf(insert())).toBeUndefined();
@@ -147,7 +147,7 @@ describe('the hundred webhooks of an organization', () => {
     expect(await readWebhooks(board, organization)).toHaveLength(100);
   });
 
-  it('are filled up by exactly five of ten that come at once to ninety-five', async () => {
+  it('accept exactly 5 of 10 concurrent insertions after 95', async () => {
     await fill(95);
     const errors = await Promise.all(Array.from({ length: 10 }, () => errorOf(insert())));
     expect(errors.filter((error) => error === undefined)).toHaveLength(5);

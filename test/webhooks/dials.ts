@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { constants } from 'node:os';
 import { type MockInstance, vi } from 'vitest';
 
-/** What Node.js hands a dial to, TLS or not: the handle of the operating system's socket. */
+/** The handle of a socket of the operating system, to which Node.js passes each dial, with or without TLS. */
 type Handle = Record<'connect' | 'connect6', (request: object, address: string, port: number) => number>;
 
 const server = createServer().listen(0, '127.0.0.1');
