@@ -12,7 +12,7 @@ const retiredWords: readonly RetiredWord[] = [
   { word: 'epochs?', use: 'period', except: /timeEpoch|Unix epoch/ },
   { word: 'cells?', use: 'facet' },
   { word: 'standings?', use: 'list membership' },
-  { word: 'refusals?', use: 'error', except: /\brefusal( is|:|,| \?)|["'`]refusal["'`]/ },
+  { word: 'refusals?', use: 'error', except: /\brefusal( is|:|,| \?)|["'`][Rr]efusal\w*["'`]/ },
   { word: 'twins?', use: 'duplicate' },
   { word: 'hears?|heard|hearing', use: 'subscribed, subscribers or receives' },
   { word: 'told|tells', use: 'sends, reports or says' },
