@@ -18,14 +18,17 @@ const anyDuration = [/"durationMs":[\d.]+/g, '"durationMs":10.5'] as const;
  * so the classes of the clients are spied on. KMS has no engine here and is mocked.
  */
 export function startMeter() {
-  let [used, roundsEnded] = [usage({}), 0];
+  let [used, round] = [usage({}), 1];
+  const endOfRound = startRounds(() => {
+    round += 1;
+  });
   const clients = { table: DynamoDBDocumentClient, queues: SQSClient };
   const send = Object.fromEntries(
     Object.entries(clients).map(([name, { prototype }]) => [name, prototype.send as unknown as Send]),
   ) as Record<keyof typeof clients, Send>;
 
   const inTable = async function (this: unknown, command: Command) {
-    const round = roundsEnded + 1;
+    const held = endOfRound();
     used.requests += 1;
     used.rounds = Math.max(used.rounds, round);
     command.input.ReturnConsumedCapacity = 'INDEXES';
@@ -39,7 +42,7 @@ export function startMeter() {
       if (error instanceof ConditionalCheckFailedException) used.wcu += 1;
       throw error;
     } finally {
-      roundsEnded = Math.max(roundsEnded, round);
+      await held();
     }
   };
   const toQueues = async function (this: unknown, command: Command) {
@@ -65,9 +68,37 @@ export function startMeter() {
   return {
     /** Returns the usage of an action. One at a time. */
     async usageOf(action: () => Promise<unknown>): Promise<Usage> {
-      [used, roundsEnded] = [usage({}), 0];
+      [used, round] = [usage({}), 1];
       await action();
       return used;
     },
+  };
+}
+
+/**
+ * Delivers the responses of requests in rounds: none before all requests in flight have theirs and no further request
+ * starts. So the number of rounds is that of requests that need the response of another, whatever the engine's times are.
+ *
+ * @param ended is called at the end of each round, before its responses are delivered
+ * @returns a function to call when a request starts. It returns one that waits, after the response, for the end of the round
+ */
+function startRounds(ended: () => void): () => () => Promise<void> {
+  let inFlight = 0;
+  let held: (() => void)[] = [];
+  const deliverIfComplete = () => {
+    if (held.length === 0 || held.length < inFlight) return;
+    const responses = held;
+    [inFlight, held] = [0, []];
+    ended();
+    for (const deliver of responses) deliver();
+  };
+  return () => {
+    inFlight += 1;
+    return () =>
+      new Promise((resolve) => {
+        held.push(resolve);
+        // Batches are sent in the turn of the event loop after the one that collects them.
+        setImmediate(() => setImmediate(deliverIfComplete));
+      });
   };
 }

@@ -14,7 +14,7 @@ export const pipelineBudgets = {
     'a sampled event': usage({ requests: 12, rounds: 5, rcu: 7, wcu: 2, indexWcu: 3, logLines: 1, logBytes: 208 }),
     'a retry overdue': usage({
       requests: 9,
-      rounds: 3,
+      rounds: 2,
       rcu: 4,
       wcu: 1,
       indexWcu: 2,
@@ -58,7 +58,7 @@ export const pipelineBudgets = {
   },
   runExecution: {
     'without a task': usage({ requests: 9, rounds: 5, rcu: 9, wcu: 25, indexWcu: 3, logLines: 2, logBytes: 460 }),
-    'with a task': usage({ requests: 10, rounds: 7, rcu: 11, wcu: 39, indexWcu: 3, logLines: 2, logBytes: 460 }),
+    'with a task': usage({ requests: 10, rounds: 6, rcu: 11, wcu: 39, indexWcu: 3, logLines: 2, logBytes: 460 }),
     'of an agent that ran before': usage({
       requests: 3,
       rounds: 3,
