@@ -1,4 +1,5 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { inGroups } from '../batching/in-groups.ts';
 import { timestamp } from '../contract/ids.ts';
 import { tableSchema } from '../deployment/table-schema.ts';
 import type { Table, TableContext } from './client.ts';
@@ -144,7 +145,7 @@ export async function sweep(
   let unfinished = false;
 
   for (const { from, to } of rangesOf(until, laterMs)) {
-    for await (const step of stepsOf(readDue(context, partitions, timestamp(to), from))) {
+    for await (const step of inGroups(readDue(context, partitions, timestamp(to), from), stepSize)) {
       unfinished = !hasTime();
       if (unfinished) break;
       // An item that is not overdue stays listed for its own time.
@@ -170,16 +171,4 @@ export async function sweep(
 function rangesOf(until: number, later: number): { from?: string; to: number }[] {
   if (until < later) return [{ to: until }];
   return [{ from: timestamp(later), to: until }, { to: later - 1 }];
-}
-
-/** Groups entries into steps of `stepSize`, and reads no more entries than a step needs. */
-async function* stepsOf(entries: AsyncIterable<Overdue>): AsyncGenerator<Overdue[]> {
-  let step: Overdue[] = [];
-  for await (const entry of entries) {
-    step.push(entry);
-    if (step.length < stepSize) continue;
-    yield step;
-    step = [];
-  }
-  if (step.length > 0) yield step;
 }

@@ -1,3 +1,4 @@
+import { inGroups } from '../batching/in-groups.ts';
 import type { Organization } from '../contract/organization.ts';
 import type { DeliveryMessage } from '../deployment/messages.ts';
 import { readNextAttempt } from '../table/attempt-log.ts';
@@ -60,14 +61,4 @@ export async function readEventDeliveries(context: BatchingContext, event: Logge
 /** Returns whether the message of an attempt counts as lost: it was due long ago. */
 export function isLost({ dueAt }: DeliveryMessage, now: number): boolean {
   return now - Date.parse(dueAt) >= lostAfterMs;
-}
-
-async function* inGroups<Entry>(entries: AsyncIterable<Entry>, size: number): AsyncGenerator<Entry[]> {
-  let group: Entry[] = [];
-  for await (const entry of entries) {
-    if (group.push(entry) < size) continue;
-    yield group;
-    group = [];
-  }
-  if (group.length > 0) yield group;
 }

@@ -1,4 +1,4 @@
-import { timeOf, ulidOf } from '../contract/ids.ts';
+import { timeOf, timestamp, ulidOf } from '../contract/ids.ts';
 import type { DeliveryMessage } from '../deployment/messages.ts';
 import type { BatchingContext } from '../table/batchers.ts';
 import type { LoggedEvent } from '../table/event-log.ts';
@@ -23,7 +23,7 @@ export async function readFirstAttempts(
       deliveryId: deliveryIdOf(changedAt, { item, version, event, webhookId }),
       eventId,
       attempt: 1,
-      dueAt: new Date(changedAt).toISOString(),
+      dueAt: timestamp(changedAt),
       ...(requestId && { requestId }),
     }));
 }
