@@ -39,7 +39,11 @@ function patternOf(word: string): RegExp {
   return new RegExp(`(?<![A-Za-z])(?:${word})(?![a-z])|(?<![A-Z])${capital}(?![a-z])`);
 }
 
-const patterns = retiredWords.map((retired) => ({ ...retired, pattern: patternOf(retired.word) }));
+const patterns = retiredWords.map(({ word, use, except }) => ({
+  pattern: patternOf(word),
+  use,
+  except: except && new RegExp(except, 'g'),
+}));
 
 /**
  * Finds retired words in a file, such as `lib/a.ts:3: "lane" is retired; use shard, queue or partition.`
@@ -49,7 +53,7 @@ const patterns = retiredWords.map((retired) => ({ ...retired, pattern: patternOf
 export function retiredWordsIn(file: string, text: string): string[] {
   return text.split('\n').flatMap((line, at) =>
     patterns.flatMap(({ pattern, use, except }) => {
-      const found = pattern.exec(except ? line.replaceAll(new RegExp(except, 'g'), '') : line);
+      const found = pattern.exec(except ? line.replaceAll(except, '') : line);
       return found ? [`${file}:${at + 1}: "${found[0]}" is retired; use ${use}.`] : [];
     }),
   );
