@@ -1,5 +1,6 @@
 import type { ConsumedCapacity, ServiceInputTypes, ServiceOutputTypes } from '@aws-sdk/client-dynamodb';
 import type { Table } from '../../lib/table/client.ts';
+import { startRounds } from './rounds.ts';
 
 /** The cost of a call: its requests, the rounds of requests that waited for one another, and the capacity units. */
 export type Cost = { requests: number; rounds: number; rcu: number; wcu: number };
@@ -33,32 +34,39 @@ export function unitsOf(command: string, output: ServiceOutputTypes): Units {
 
 /**
  * Counts the requests to a table. The capacity is the engine's count (`ReturnConsumedCapacity`) without writes of
- * indexes. A request belongs to the round after the last round of the requests that ended before it started.
+ * indexes. While a cost is measured, the responses of a round are delivered together (`startRounds`).
  */
 export function meter(table: Table) {
   let cost: Cost;
   let sent: Sent[];
+  let inRounds = false;
   const reset = () => {
     cost = { requests: 0, rounds: 0, rcu: 0, wcu: 0 };
     sent = [];
   };
   reset();
-  let roundsEnded = 0;
+  let round = 1;
+  const endOfRound = startRounds(() => {
+    round += 1;
+  });
 
   table.client.middlewareStack.add(
     (next, context) => async (args) => {
       const command = context.commandName ?? '';
-      const round = roundsEnded + 1;
+      const held = inRounds && endOfRound();
       cost.requests += 1;
       cost.rounds = Math.max(cost.rounds, round);
       sent.push({ command, input: args.input });
       const input = { ...args.input, ReturnConsumedCapacity: 'INDEXES' } as ServiceInputTypes;
-      const result = await next({ ...args, input });
-      const { rcu, wcu } = unitsOf(command, result.output);
-      cost.rcu += rcu;
-      cost.wcu += wcu;
-      roundsEnded = Math.max(roundsEnded, round);
-      return result;
+      try {
+        const result = await next({ ...args, input });
+        const { rcu, wcu } = unitsOf(command, result.output);
+        cost.rcu += rcu;
+        cost.wcu += wcu;
+        return result;
+      } finally {
+        if (held) await held();
+      }
     },
     { step: 'initialize', name: 'meter' },
   );
@@ -67,8 +75,10 @@ export function meter(table: Table) {
     /** Returns the cost of an action. Actions must not be concurrent. */
     async costOf(action: () => Promise<unknown>): Promise<Cost> {
       reset();
-      roundsEnded = 0;
-      await action();
+      [round, inRounds] = [1, true];
+      await action().finally(() => {
+        inRounds = false;
+      });
       return cost;
     },
 
